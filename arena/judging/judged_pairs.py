@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.answer_digests import with_digests
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UnusableRepliesError, UsageError
 from arena.data.rows import are_in
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
 from arena.data.types import Progress
@@ -65,11 +65,15 @@ def judge_pairs(
     if len(renewed):
         # Verdicts by tables that people may have edited since are made again; where
         # nobody did, nothing is asked.
-        if isinstance(pairs, ChosenPairs | PacedPairs):
+        if isinstance(pairs, ChosenPairs):
             pairs = pairs.on_sides_of(renewed)
         arena = replace(arena, judgments=arena.judgments[~is_renewed].reset_index(drop=True))
+    budget = budget or Budget()
+    # A batch may take a day, so all pairs are in one.
+    if isinstance(pairs, ChosenPairs) and not any(member.settings.batch for member in members):
+        pairs = PacedPairs(pairs, type(members[0].prompt), len(members), budget)
     run = JudgedRounds(names)
-    run.ask(arena, members, pairs, store, budget or Budget(), progress)
+    run.ask(arena, members, pairs, store, budget, progress)
     chosen = pairs.chosen(run.rounds)
     outcomes = [run.outcome_of(name) for name in names]
     summaries = []
@@ -96,6 +100,7 @@ def judge_pairs(
         agreement=agreement_table(oriented_verdicts(all_judgments), of=names),
         rounds=len(run.rounds),
         reason=run.reason,
+        error=UnusableRepliesError(run.useless) if run.useless else None,
         records=verdicts.records,
         n_renewed=int(are_in(verdicts.judgments, renewed, ["judge", *PAIR_COLUMNS]).sum()),
     )

@@ -40,7 +40,8 @@ class Judging:
             other records.
         progress: With adaptive pairs, what each language has judged; see ``AdaptivePairs``.
         ratings: With adaptive pairs, ratings by prior and verdicts; see ``AdaptivePairs``.
-        error: Why the second of two judges gave no verdict; the first one's are here all the same.
+        error: Why a judge was asked no more, whose verdicts say nothing; or why the second of two
+            gave none. What the others decided is here all the same.
     """
 
     judgments: pd.DataFrame

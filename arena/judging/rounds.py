@@ -11,8 +11,11 @@ from arena.data.types import Progress
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts
 from arena.judging.llm_judge import FAILURE_COLUMNS, VERDICT_COLUMNS, LlmJudge, ask_judge
 from arena.llm.batches.awaiting import AwaitedReplies
+from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage
+from arena.quality.agreement import without_identical
+from arena.quality.judge_tests import same_verdict
 
 
 class JudgedRounds:
@@ -23,6 +26,7 @@ class JudgedRounds:
         parts: Outcomes of each round, by judge.
         usages: Calls and tokens of each round, by judge.
         reason: Why no more was asked.
+        useless: The same, where a judge was stopped because its verdicts say nothing.
     """
 
     def __init__(self, judges: Sequence[str]) -> None:
@@ -30,6 +34,7 @@ class JudgedRounds:
         self.parts: dict[str, list[Verdicts]] = {judge: [] for judge in judges}
         self.usages: dict[str, list[Usage]] = {judge: [] for judge in judges}
         self.reason = ""
+        self.useless = ""
 
     def ask(
         self,
@@ -47,14 +52,15 @@ class JudgedRounds:
             try:
                 next_pairs = next(rounds) if outcome is None else rounds.send(outcome)
             except StopIteration as end:
-                self.reason = str(end.value)
+                self.reason = self.useless or str(end.value)
                 return
-            n_before = sum(earlier.n_planned for earlier in self.rounds)
-            # All at once, a stage states its own size: marks are asked answer by answer.
-            n_planned = None if isinstance(pairs, ChosenPairs) else pairs.n_planned
-            round_progress = _counted_on(progress, n_before, n_planned)
+            if self.useless:
+                self.reason = self.useless
+                return
             awaited = AwaitedReplies()
             for member in judges:
+                n_before = sum(usage.prompts for usage in self.usages[member.judge])
+                round_progress = _counted_on(progress, n_before, pairs.n_planned)
                 with awaited.gathered():
                     part, usage = ask_judge(
                         arena, member, next_pairs, store, budget, round_progress
@@ -65,10 +71,42 @@ class JudgedRounds:
             self.rounds.append(next_pairs)
             # The chooser learns from this round's verdicts before it yields the next one.
             outcome = stacked_verdicts([parts[-1] for parts in self.parts.values()])
+            faults = (why_useless(member.judge, self.outcome_of(member.judge)) for member in judges)
+            self.useless = next(filter(None, faults), "")
 
     def outcome_of(self, judge: str) -> Verdicts:
         """Return the verdicts and failures of a judge in all rounds."""
         return stacked_verdicts(self.parts[judge])
+
+
+def why_useless(judge: str, verdicts: Verdicts) -> str:
+    """Say why a judge is not worth asking further: it says the same of every pair, or nothing.
+
+    Empty while it may be worth it. Of two systems alone, all verdicts may be ties.
+    """
+    fewest = 30
+    failures = verdicts.failures
+    judgments = without_identical(verdicts.judgments)
+    n_verdicts = len(judgments)
+    if n_verdicts == 0:
+        is_answered = ~failures["reason"].isin([*PASSING, OVER_BUDGET]) & (failures["key"] != "")
+        n_answered = int(is_answered.sum())
+        if n_answered < fewest:
+            return ""
+        reasons = ", ".join(sorted(set(failures.loc[is_answered, "reason"])))
+        return f"{judge} gave no verdict on the {n_answered} pairs that it was asked ({reasons})"
+    constant = same_verdict(judgments["winner"])
+    if n_verdicts < fewest or constant is None:
+        return ""
+    winner, count = constant
+    n_systems = len({*judgments["system_a"], *judgments["system_b"]})
+    if winner == "tie" and n_systems == 2:
+        return ""
+    shown = "a tie" if winner == "tie" else f"side {winner.upper()}"
+    return (
+        f"{count} of {n_verdicts} verdicts of {judge} are {shown}, whatever the answers are: try "
+        "another model or prompt"
+    )
 
 
 def _counted_on(progress: Progress | None, n_before: int, n_planned: int | None) -> Progress | None:

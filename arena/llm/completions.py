@@ -39,6 +39,7 @@ _OTHER_INTERFACES = ("content", "output", "candidates", "message", "response")
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_result"})
 _BAD_WORDS = re.compile(r"error|abort|cancel|malformed|timeout|fail", re.IGNORECASE)
+CALLED_TOOL = "the model called a tool in place of an answer"
 _TOOL_WORDS = frozenset({"tool_calls", "tool_call", "tool_use", "function_call"})
 # Finish reasons, in lower case and with underscores.
 _WHOLE_WORDS = re.compile(
@@ -165,9 +166,10 @@ def _finish(
         return _Finish(reason, CONTENT_FILTER, f"the server ended the answer: {_shown(reason)}")
     if CUT in kinds:
         return _Finish(CUT)
-    # Some servers say that a tool was called where the reply is a plain text.
-    if reasons[0].casefold() in _TOOL_WORDS and not _calls_tool(message):
-        kinds[0] = WHOLE
+    if reasons[0].casefold() in _TOOL_WORDS:
+        # Some servers say that a tool was called where the reply is a plain text.
+        failure = EMPTY if _calls_tool(message) else None
+        return _Finish(WHOLE, failure, CALLED_TOOL if failure else "")
     # A gateway's own words for what its server said count only if they are known to be bad.
     for index, (kind, reason) in enumerate(zip(kinds, reasons, strict=True)):
         if kind is None and (index == 0 or _BAD_WORDS.search(reason)):
@@ -252,7 +254,7 @@ def _why_empty(
     if holds_thoughts:
         return f"the answer holds thoughts alone; {more}"
     if _calls_tool(message):
-        return "the model called a tool in place of an answer"
+        return CALLED_TOOL
     if not isinstance(choice.get("message"), Mapping):
         return "the server sent a choice without a message"
     return "the server sent an answer without a text"

@@ -21,13 +21,13 @@ _IN_EQUAL_MARKS = re.compile(
 )
 _IN_PAIRED_MARKS = re.compile(rf"[“„«‘「『][^\n“”„«»‘’「」『』]{{1,{MOST_QUOTED}}}[”“»’」』]")
 _NO_WORD = re.compile(r"[\W_]*")
-_SENTENCE_END = re.compile(r"[.!?。！？]\s*\Z")
+_SENTENCE_END = re.compile(r"[.!?。！？][\W_]*\Z")
 _INTRODUCED = re.compile(
-    r"(?:\b(?:verdict|rating|score|mark|label|judge?ment|decision|conclusion|choice)\b"
+    r"(?:\b(?:verdict|rating|score|mark|label|judge?ment|decision|conclusion|choice|overall|final|total)\b"
     r"\W{0,4}(?:(?:is|of|as)\b)?|\bI (?:choose|pick|prefer|select)\b)\W{0,4}\Z",
     re.IGNORECASE,
 )
-"""Words before a quotation mark that make the quotation the writer's own."""
+"""Words that introduce what follows as the writer's own result."""
 
 
 def own_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
@@ -88,9 +88,18 @@ def _is_own(before: str, after: str) -> bool:
     """Return whether a quotation is the writer's own, by the rest of its line."""
     if _INTRODUCED.search(before[-LONGEST_LABEL:]):
         return True
-    if _NO_WORD.fullmatch(after) is None:
-        return False
     # MIRAGE-Bench's prompt shows verdicts in marks, and models repeat these: A is better. "[[A]]"
+    return _NO_WORD.fullmatch(after) is not None and stands_alone(before)
+
+
+def stands_alone(before: str) -> bool:
+    """Return whether what follows a text on its line is a statement of its own.
+
+    It is the first words of the line, or comes after a finished sentence or a label such as
+    ``Final verdict:``; not after a label of anything else, as in ``Fluency: [[2]]``.
+    """
+    if _INTRODUCED.search(before[-LONGEST_LABEL:]):
+        return True
     return _NO_WORD.fullmatch(before) is not None or _SENTENCE_END.search(before) is not None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from arena.llm.quotations import own_matches
+from arena.llm.quotations import own_matches, stands_alone
 from arena.llm.replies import UnparsableError
 
 OPENING = r"\\{0,2}[\[［【]\s{0,3}\\{0,2}[\[［【]"
@@ -15,6 +15,7 @@ INSIDE = r"[\s\"'“”*`\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]{0,5}"
 """Marks between these brackets and the value: quotation marks, emphasis, directions of writing."""
 
 _REST_OF_LINE = re.compile(r"[^\w\n]*(?:\n|\Z)")
+_IN_ASIDE = re.compile(r"[(（][^()（）]*\w[^()（）]*\Z")
 
 
 def stated_match(
@@ -28,8 +29,10 @@ def stated_match(
 ) -> re.Match[str]:
     """Return the match that states the result of a reply: the last one that ends its line.
 
-    What the reply quotes does not count, nor does a line that names several values. Without such a
-    line, all matches must have one value; in a reply that was cut off, which may have gone on to
+    What the reply quotes does not count, nor does a line that names several values or a remark in
+    parentheses. A value that stands alone on its line, or is labeled as the result, is not replaced
+    by a later one that is neither, such as a criterion's: the reply is unclear. Without a line that
+    counts, all matches must have one value; in a reply that was cut off, which may have gone on to
     another one, this is not enough.
 
     Args:
@@ -41,7 +44,7 @@ def stated_match(
         is_cut: Whether a limit ended the reply; None if unknown.
 
     Raises:
-        UnparsableError: If there is none, or several differ and none ends its line.
+        UnparsableError: If there is none, or several differ and it is unclear which one counts.
     """
     matches = own_matches(pattern, text)
     if not matches:
@@ -51,15 +54,22 @@ def stated_match(
     values_of_line: dict[int, set[str]] = {}
     for match in matches:
         values_of_line.setdefault(_line_start(text, match), set()).add(value(match))
-    for match in reversed(matches):
-        is_only_value = len(values_of_line[_line_start(text, match)]) == 1
-        if is_only_value and _REST_OF_LINE.match(text, match.end()):
-            return match
-    if is_cut:
+    last = last_alone = None
+    for match in matches:
+        start = _line_start(text, match)
+        if len(values_of_line[start]) > 1 or not _REST_OF_LINE.match(text, match.end()):
+            continue
+        before = text[start : match.start()]
+        if stands_alone(before):
+            last = last_alone = match
+        elif not _IN_ASIDE.search(before):
+            last = match
+    if last is None and is_cut:
         raise UnparsableError(f"the reply was cut off while it still weighed its {name}")
-    if len({value(match) for match in matches}) > 1:
+    counted = matches if last is None else [last, last_alone or last]
+    if len({value(match) for match in counted}) > 1:
         raise UnparsableError(f"the reply does not say which of several is its {name}")
-    return matches[-1]
+    return last or matches[-1]
 
 
 def _line_start(text: str, match: re.Match[str]) -> int:

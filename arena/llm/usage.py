@@ -151,9 +151,28 @@ class Usage:
         """Whether prompts were asked, and none got a usable answer."""
         return self.asked > 0 and self.answered == 0
 
+    @property
+    def states_tokens(self) -> bool:
+        """Whether an endpoint stated any number of tokens, or none had to."""
+        return self.without_tokens == 0 or self.tokens_in + self.tokens_out > 0
+
+    @property
+    def shown_tokens(self) -> str:
+        """The tokens in words; those that no endpoint stated are not 0."""
+        if not self.states_tokens:
+            return "tokens not stated"
+        tokens = f"{self.tokens_in} tokens in, {self.tokens_out} out"
+        if self.without_tokens:
+            answers = count_of(self.without_tokens, "answer")
+            tokens += f" (not stated of {answers})"
+        return tokens
+
     def as_json(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return asdict(self) | {"sent": self.sent}
+        """Return plain values for JSON; tokens are None if no endpoint stated them."""
+        values = asdict(self) | {"sent": self.sent}
+        if not self.states_tokens:
+            values |= dict.fromkeys(("tokens_in", "tokens_out"))
+        return values
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:
         """Return the cost of this run's calls and batches; None if it is unknown."""
@@ -208,7 +227,7 @@ class Usage:
         if self.collected:
             parts.append(f"{self.collected} from batches")
         parts.append(f"{self.from_store} from the store")
-        parts.append(f"{self.tokens_in} tokens in, {self.tokens_out} out")
+        parts.append(self.shown_tokens)
         if self.failures:
             parts.append(f"failed: {self.shown_failures()}")
         if self.other_models:

@@ -25,6 +25,7 @@ RANDOM_DRY_RUN = (
     "Dry run of as many random pairs: nothing was asked; the same prompt takes one call; tokens "
     "are estimates"
 )
+NO_TOKENS = "not known; the server does not state the tokens of its answers"
 NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: batch_tokens_in, …)"
 
 
@@ -93,8 +94,11 @@ def judge_command(
     file, n_added = judging.write(arena)
     _show_judging(judging, file, n_added, as_json)
     if judging.error is not None:
-        # The first judge's verdicts are in the arena by now, and a board can be built of them.
-        print(command("board", arena, "--judge", settings.first_judge), file=sys.stderr)
+        first = judging.summaries[0]
+        is_usable = any(first.verdicts.values()) and first.check.grade != "unreliable"
+        if settings.escalate is not None and is_usable:
+            # The first judge's verdicts are in the arena by now, and a board can be built of them.
+            print(command("board", arena, "--judge", settings.first_judge), file=sys.stderr)
         raise judging.error
     require_verdicts(judging.usage)
     if as_json:
@@ -154,7 +158,8 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         shown["languages"] = judging.progress
         shown["ratings"] = judging.ratings
         shown["rounds"] = judging.rounds
-        shown["stopped"] = judging.reason
+        # An error is printed last.
+        shown["stopped"] = judging.reason if as_json or judging.error is None else None
     if n_added:
         shown["file"] = file
     shown["added"] = n_added
@@ -200,6 +205,8 @@ def _print_summary(summary: JudgingSummary) -> None:
     ]
     if summary.cost is not None:
         lines.append(f"Cost: {summary.cost:.4f}")
+    elif summary.usage.without_tokens > 0:
+        lines.append(f"Cost: {NO_TOKENS}")
     elif summary.usage.collected > 0:
         lines.append(f"Cost: {NO_BATCH_COST}")
     elif summary.usage.calls > 0:

@@ -33,9 +33,9 @@ ORDERS = 2
 SCORE_COLUMNS = [*QUESTION_KEY, "score"]
 
 DECIDED = "these decide"
-ONE_SIDED = "stopped, because the judge always chooses the same side"
 SPENT = "the planned {:,} verdicts are judged"
 ALL_JUDGED = "every question that both answered is judged"
+ALL_ASKED = "every question that both answered was asked, {:,} without a verdict in both orders"
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def compare_systems(
     """Judge a system against another until the test tells how they differ.
 
     Questions come in an order that is drawn by their content, each in both orders of sides. Answers
-    that are the same text are ties without a call. The run stops if the judge always chooses the
-    same side.
+    that are the same text are ties without a call. A judge that always chooses the same side, or
+    gives no verdict, is stopped after 30.
 
     Args:
         arena: Questions, and the answers of both.
@@ -183,24 +183,20 @@ class _ComparedPairs:
         self._pairs = asked_pairs(texts, keys, tuple(answered), audit=1.0, seed=seed)
         self.scores: dict[QuestionKey, float] = {}
         self.difference: Difference | None = None
-        self._judgments: list[pd.DataFrame] = []
 
     def rounds(self) -> Rounds:
-        # Questions after which a judge of one side shows for the first time, before the first look.
-        n_first = min(10, self._n_questions)
+        # A judge that says the same of every pair shows after these, before the first look.
+        n_first = min(15, self._n_questions)
         looks = self._test.looks(self._n_questions)
         n_judged = 0
         for end in sorted({*looks, n_first}):
             questions = self.questions[n_judged:end]
             n_judged = end
             outcome = yield self._pairs.on(questions)
-            self._judgments.append(outcome.judgments)
             scores = question_scores(outcome.judgments, self._systems[0])
             for question in questions:
                 if question in scores:
                     self.scores[question] = scores[question]
-            if chosen_side(pd.concat(self._judgments, ignore_index=True)) is not None:
-                return ONE_SIDED
             # The test's error holds for its own looks alone.
             if end not in looks:
                 continue
@@ -209,7 +205,8 @@ class _ComparedPairs:
             if self.difference is not None:
                 return DECIDED
         if n_judged == len(self.questions):
-            return ALL_JUDGED
+            n_without_score = n_judged - len(self.scores)
+            return ALL_ASKED.format(n_without_score) if n_without_score else ALL_JUDGED
         return SPENT.format(ORDERS * n_judged)
 
     def chosen(self, rounds: Sequence[ChosenPairs]) -> ChosenPairs:

@@ -167,13 +167,15 @@ def gate(
 def _decided_by(
     verdicts: SystemComparison, label: JudgeLabel | None, pair: Contenders, result: Gate
 ) -> Gate:
+    """Decide by verdicts if they tell a difference, unless their judge says the same of all."""
     result = replace(
         result,
         verdicts=verdicts,
         judge=label,
         longer_wins=nearly_all_longer(verdicts.judgments, pair.arena.answers),
     )
-    if verdicts.difference is not None and verdicts.one_side is None:
+    is_constant = verdicts.one_side is not None or (label is not None and label.is_one_sided)
+    if verdicts.difference is not None and not is_constant:
         return replace(result, verdict=VERDICTS[verdicts.difference], by="verdicts")
     return result
 

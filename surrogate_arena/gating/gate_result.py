@@ -155,6 +155,7 @@ def _ways_to_decide(result: Gate) -> Iterator[str]:
         yield f"{result.candidate} and {result.baseline} answered no question in common."
         return
     is_one_sided = result.verdicts is not None and result.verdicts.one_side is not None
+    is_one_sided |= result.judge is not None and result.judge.is_one_sided
     lacks_savings = result.costs is not None and not result.costs.is_cheaper
     if not (is_one_sided or lacks_savings):
         yield _outlook(result)

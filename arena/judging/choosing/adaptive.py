@@ -202,6 +202,16 @@ class AdaptivePairs:
             return f"the budget of {count_of(self.budget, 'call')} is spent"
         return "the calls or the cost allowed in this run are spent"
 
+    @property
+    def _nothing_left(self) -> str:
+        n_failed = sum(pairing.failed for pairing in self._pairings.values())
+        failed = f"; {n_failed} got no verdict" if n_failed else ""
+        if any(pairing.open for pairing in self._pairings.values()):
+            return f"every pair was asked where the ranking is not certain enough{failed}"
+        if failed:
+            return f"every pair of the questions drawn was asked{failed}"
+        return "every pair of the questions drawn is judged"
+
     def _reason_to_stop(self) -> str | None:
         pairings = self._pairings.values()
         if all(map(self._is_certain, pairings)):
@@ -210,7 +220,7 @@ class AdaptivePairs:
                 "order, as expected"
             )
         if not any(map(self._may_ask, pairings)):
-            return "every pair of the questions drawn is judged"
+            return self._nothing_left
         return None if self._pairs_in_budget else self._spent
 
     def _is_certain(self, pairing: AdaptivePairing) -> bool:

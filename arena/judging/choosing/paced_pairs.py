@@ -1,9 +1,10 @@
-"""Fixed pairs within a cost that is known as replies come."""
+"""Fixed pairs in rounds: a few dozen first, then the rest, or what the cost left allows."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -14,7 +15,7 @@ from arena.llm.usage import Budget
 
 @dataclass(frozen=True)
 class PacedPairs:
-    """Asks fixed pairs in rounds, as many at a time as the cost left allows.
+    """Asks fixed pairs in rounds: a few dozen, then the rest, or as many as the cost left allows.
 
     Attributes:
         pairs: The pairs.
@@ -29,27 +30,26 @@ class PacedPairs:
     budget: Budget
 
     @property
-    def n_planned(self) -> int:
-        """Number of pairs to ask at most."""
-        return self.pairs.n_planned
+    def n_planned(self) -> int | None:
+        """Number of pairs to ask at most; None where prompts are not for pairs."""
+        return self.pairs.n_planned if self.form.form == "pairwise" else None
 
     def rounds(self) -> Rounds:
         """Yield rounds of pairs until all are asked, or the cost is spent."""
         left = self.pairs
+        # Enough to see that a judge says the same of every pair; then all that may be asked.
+        n_calls = 40
         while len(left):
-            next_pairs = left
-            n_calls = self.budget.calls_left
-            if n_calls is not None:
-                next_pairs = self.form.within(left, n_calls // self.n_judges)
+            if self.budget.max_cost is not None:
+                n_affordable = self.budget.calls_left or 0
+                n_calls = min(n_calls, n_affordable // self.n_judges)
+            next_pairs = self.form.within(left, n_calls)
             if not len(next_pairs):
                 return "the budget of this run is spent"
             yield next_pairs
             left = left.without(pd.concat([next_pairs.table, next_pairs.identical]))
+            n_calls = sys.maxsize
         return ""
-
-    def on_sides_of(self, judgments: pd.DataFrame) -> PacedPairs:
-        """Turn pairs as ``ChosenPairs.on_sides_of`` does."""
-        return replace(self, pairs=self.pairs.on_sides_of(judgments))
 
     def chosen(self, rounds: Sequence[ChosenPairs]) -> ChosenPairs:
         """Put together the pairs that were asked."""

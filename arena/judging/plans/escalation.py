@@ -105,6 +105,8 @@ class EscalationPlan(JudgingPlan):
         of_first = first_settings(settings)
         first_plan = AdaptivePlan() if of_first.is_adaptive else FixedPlan()
         first = first_plan.judge(replace(run, settings=of_first))
+        if first.error is not None:
+            return first
         judgments = pd.concat([run.arena.judgments, first.judgments], ignore_index=True)
         failures = [table for table in (run.failed, first.failures) if table is not None]
         name = settings.first_judge
@@ -128,7 +130,7 @@ class EscalationPlan(JudgingPlan):
         try:
             require_verdicts(last.usage)
         except UnusableRepliesError as error:
-            return replace(both, error=error)
+            return replace(both, error=last.error or error)
         return both
 
     def forecast(self, run: JudgingRun) -> Forecast:

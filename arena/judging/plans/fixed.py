@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser
+from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.choosing.drawn_pairs import choose_pairs
 from arena.judging.choosing.forecast import Forecast
-from arena.judging.choosing.paced_pairs import PacedPairs
 from arena.judging.forms import JUDGE_FORMS
 from arena.judging.judged_pairs import judge_pairs
 from arena.judging.judging_result import Judging
@@ -24,10 +23,7 @@ class FixedPlan(JudgingPlan):
         settings = run.settings
         judges = llm_judges(settings)
         budget = judging_budget(settings, run.prices)
-        drawn = draw_pairs(run.arena, settings)
-        pairs: PairChooser = drawn
-        if settings.max_cost is not None:
-            pairs = PacedPairs(drawn, JUDGE_FORMS[settings.form], len(settings.judges), budget)
+        pairs = draw_pairs(run.arena, settings)
         with run.replies(judges) as store:
             return judge_pairs(
                 run.arena,

@@ -196,10 +196,7 @@ def test_identical_answers_take_no_call_so_a_limit_keeps_them(form):
     pairs = choose_pairs(build_arena(same, questions=4, systems=SYSTEMS))
     assert set(form.within(pairs, 1).identical["query_id"]) == {"q3"}
     paced = PacedPairs(pairs, form, 1, Budget(1_000)).rounds()
-    assert len(next(paced)) == len(pairs)
-    with pytest.raises(StopIteration) as end:
-        next(paced)
-    assert end.value.value == ""  # no limit stopped it
+    assert sum(map(len, paced)) == len(pairs)  # no limit stopped it
 
 
 def test_plans_do_not_depend_on_rows_or_names():

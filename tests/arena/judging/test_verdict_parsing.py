@@ -138,6 +138,16 @@ def test_a_draft_that_was_cut_off_holds_no_verdict(draft):
         ("Therefore, [[A]] is better than [[B]].", None),
         ("At first [[A]], but on reflection [[B]]", None),
         ("[[A]]: 4/5\n[[B]]: 2/5", None),
+        ("[[A]]\n(so 40% [[B]])", "a"),
+        ("[[A]]\n(so 40 % for the other one, [[B]].)", "a"),
+        ("[[A]]\n([[B]])", "b"),
+        ("[[A]]\nWait, B cites more. [[B]]", "b"),
+        ("[[A]]\nFinal verdict: [[B]]", "b"),
+        ("[[A]]\n(final verdict: [[B]])", "b"),
+        ("Final verdict: [[A]]\nStyle: [[B]]", None),
+        ("Style: [[B]]\nFinal verdict: [[A]]", "a"),
+        ("[[A]]\nNote: at first I leaned to [[B]].", None),
+        ("[[A]]\nThe runner-up in style: [[A]]", "a"),
     ],
 )
 def test_of_several_verdicts_the_last_one_that_ends_its_line_counts(reply, winner):

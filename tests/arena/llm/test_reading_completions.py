@@ -105,8 +105,8 @@ def test_finish_reasons_of_all_servers_have_one_of_four_meanings(words, kind):
         ({"finish_reason": "tool_calls"}, "stop", None),
         (
             {"finish_reason": "tool_calls", "message": {"content": "A", "tool_calls": [{}]}},
-            "tool_calls",
-            "broken_off",
+            "stop",
+            "empty",
         ),
     ],
 )
@@ -152,6 +152,11 @@ NO_TEXT = {
     "an end alone": answer("<|im_end|>"),
     "thoughts in the text": answer("<think>B?</think>\n"),
     "cut thoughts in the text": answer("<think>B?", "length"),
+    "a tool's call": answer(
+        None,
+        "tool_calls",
+        tool_calls=[{"function": {"name": "verdict", "arguments": '{"winner": "A"}'}}],
+    ),
 }
 CURES = {
     "thoughts took all": "1024 tokens.*max_tokens",
@@ -161,6 +166,7 @@ CURES = {
     "thoughts alone": "max_tokens",
     "thoughts in the text": "thoughts.*max_tokens",
     "cut thoughts in the text": "thoughts.*max_tokens",
+    "a tool's call": "the model called a tool",
 }
 
 
@@ -178,6 +184,16 @@ def test_an_answer_without_a_text_is_asked_once_and_says_why(ask, store, kind):
     more = LlmSettings(model="m", max_tokens=4096)
     _, usage, _ = ask(prompts(3), settings=more)
     assert usage.calls == 3  # another limit asks again
+
+
+def test_tokens_that_no_server_stated_are_not_zero(ask):
+    unstated = say.completion("A.", usage=None)
+    _, usage, _ = ask(prompts(2), lambda *_: unstated)
+    assert "tokens not stated" in str(usage)
+    assert "0 tokens" not in str(usage)
+    assert usage.as_json()["tokens_in"] is None
+    _, usage, _ = ask(prompts(2), lambda prompt, _: unstated if "1" in prompt else say.completion())
+    assert "10 tokens in, 3 out (not stated of 1 answer)" in str(usage)
 
 
 BROKEN = [

@@ -9,7 +9,7 @@ from arena.judging import LlmJudge
 from arena.llm import LlmSettings, open_store
 from arena.statistics.significance import SequentialTest
 from surrogate_arena.gating import compare_systems
-from surrogate_arena.gating.comparison import ALL_JUDGED, DECIDED, ONE_SIDED, question_scores
+from surrogate_arena.gating.comparison import ALL_JUDGED, DECIDED, question_scores
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -64,8 +64,17 @@ def test_a_clear_difference_is_found_before_all_is_asked(compare):
 def test_a_judge_that_sees_sides_alone_is_asked_no_more_once_that_shows(compare):
     server, found = compare(always_a, questions=70)
     assert found.difference is None
-    assert (found.one_side, found.reason) == (("A", 20), ONE_SIDED)
-    assert sum(server.asked.values()) == len(found.judgments) == 20
+    assert found.one_side == ("A", 30)
+    assert found.reason.startswith("30 of 30 verdicts of test-judge are side A, whatever")
+    assert sum(server.asked.values()) == len(found.judgments) == 30
+
+
+def test_a_judge_that_gives_no_verdict_is_asked_no_more_once_that_shows(compare):
+    server, found = compare(lambda *_: completion("I cannot choose."), questions=70)
+    assert found.difference is None
+    expected = "test-judge gave no verdict on the 30 pairs that it was asked (unparsable)"
+    assert found.reason == expected
+    assert sum(server.asked.values()) == len(found.failures) == 30
 
 
 @pytest.mark.slow
@@ -75,7 +84,7 @@ def test_a_judge_of_sides_with_few_exceptions_is_stopped_and_a_leaning_one_is_no
     _, found = compare(
         lambda prompt, n: completion("[[A]]" if n % 4 else f"[[{better(prompt)}]]"), questions=20
     )
-    assert found.reason != ONE_SIDED
+    assert "whatever the answers are" not in found.reason
 
 
 @pytest.mark.slow
