@@ -45,17 +45,16 @@ def follow(recipe, root):
         header, _, hunks = diff.partition("\n")
         path = root / header.removeprefix("--- ")
         for hunk in hunks.split("@@\n"):
-            apply(hunk, path)
+            path.write_text(changed(hunk, path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def apply(hunk, path):
+def changed(hunk, content):
     """Replace the lines of a hunk with context or ``-`` by those with context or ``+``."""
     lines = hunk.splitlines()
     before = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("+"))
     after = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("-"))
-    content = path.read_text(encoding="utf-8")
-    assert content.count(f"\n{before}") == 1, f"{path.name} has no single place for:\n{hunk}"
-    path.write_text(content.replace(f"\n{before}", f"\n{after}"), encoding="utf-8")
+    assert content.count(f"\n{before}") == 1, f"no single place for:\n{hunk}"
+    return content.replace(f"\n{before}", f"\n{after}")
 
 
 @pytest.fixture
@@ -221,6 +220,28 @@ for folder, judge in (("quiz", "quizmaster"), ("app", "points")):
     assert first["winner"] == ("a" if first["system_a"] == "red" else "b")
 """
     run_in(checkout, "-c", program)
+
+
+def test_every_change_that_a_recipe_shows_has_one_place():
+    for diff in blocks(TEXT, "diff"):
+        header, _, hunks = diff.partition("\n")
+        content = (ROOT / header.removeprefix("--- ")).read_text(encoding="utf-8")
+        for hunk in hunks.split("@@\n"):
+            changed(hunk, content)
+
+
+NAMED_PATH = re.compile(rf"`((?:{FOLDERS}|benchmarks|docs|examples|notebooks)/[\w./-]*)`")
+NAMED_TEST = re.compile(r"`(test_\w+)`")
+
+
+def test_files_and_tests_that_guides_name_are_there():
+    security = (ROOT / "SECURITY.md").read_text()
+    text = TEXT + security + "".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
+    added = set(FILE_NAME.findall(TEXT))
+    named = sorted(set(NAMED_PATH.findall(text)) - added)
+    assert [path for path in named if not (ROOT / path).exists()] == []
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name in NAMED_TEST.findall(security) if f"def {name}(" not in tests] == []
 
 
 def test_the_house_is_drawn_as_the_contracts_have_it():

@@ -5,7 +5,6 @@ import tomllib
 import pytest
 
 from arena import UsageError
-from features import GROUPS
 from surrogate.board.settings import PRESETS, BoardSettings, chosen_settings, split_list
 
 
@@ -44,9 +43,3 @@ def test_the_settings_of_a_board_are_read_back_from_their_toml(small_board):
     assert own == record.model_dump(include=set(own))
     assert (again.judge, again.holdout) == ('gpt|4o "x" ü', ("a,b", "c"))
     assert "metaevaluation:m 0.71|" in str(record)
-
-
-def test_features_name_every_group_there_is():
-    description = BoardSettings.model_fields["features"].description
-    _, _, named = description.partition("groups of them: ")
-    assert {name.strip(" .") for name in named.split(",")} == set(GROUPS)

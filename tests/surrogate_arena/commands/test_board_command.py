@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 
 from arena import write_arena
+from features import GROUPS
 from features.engine.cache import CACHE_FILE
 from surrogate import Board
+from surrogate.board.settings import BoardSettings
 from surrogate.board.tables import (
     FEATURE_CACHE,
     MANIFEST_FILE,
@@ -42,3 +44,9 @@ def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, quick_op
     assert (out / FEATURE_CACHE / ".gitignore").read_text() == "*\n"
     assert list(Board.load(out).ratings["system"]) == list(Board.load(fresh).ratings["system"])
     assert run("board", folder, "--out", out, "--surrogate", "nothing", "--jobs", 1) != 0
+
+
+def test_features_name_every_group_there_is():
+    description = BoardSettings.model_fields["features"].description
+    _, _, named = description.partition("groups of them: ")
+    assert {name.strip(" .") for name in named.split(",")} == set(GROUPS)
