@@ -103,9 +103,7 @@ class Evaluation:
 class Benchmark(ABC):
     """Items with people's labels, for judges.
 
-    Attributes:
-        settings: Items to judge, requests to judges given by name, and rules of counting.
-        templates: Files that replace ``replaceable`` prompts.
+    ``templates`` replace the benchmark's ``replaceable`` prompts.
     """
 
     record: ClassVar[type[VerdictRecord]]
@@ -158,12 +156,8 @@ def evaluate_judges(
 ) -> Evaluation:
     """Let judges judge a benchmark.
 
-    Args:
-        benchmark: Such as ``Memerag(read_memerag(folder))``; its settings say how judges that are
-            given by name are asked.
-        judges: Judges, or their names, see the benchmark's ``kinds``; or ``run:FILE``, verdicts
-            that ``write_run`` wrote.
-        progress: Called with a stage's name, what is done of it, and all of it.
+    Judges may be named, see the benchmark's ``kinds``; ``run:FILE`` names verdicts of
+    ``write_run``.
     """
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     # Files are read before the store of replies is opened.
@@ -199,16 +193,8 @@ def dry_run_judges(
 ) -> pd.DataFrame:
     """Count what LLMs would be asked, and what that would cost at most; nothing is sent.
 
-    Retries of unreadable replies are not counted. GroUSE's usefulness and faithfulness are asked
-    of some answers only, and counted for all.
-
-    Args:
-        benchmark: Such as ``Memerag(read_memerag(folder))``.
-        judges: Names of judges, see the benchmark's ``kinds``; functions and files ask no LLM.
-        prices: Prices by model.
-
-    Returns:
-        Columns ``judge, prompt``, and those of ``DryRun``; one row per LLM and prompt.
+    Retries are not counted; GroUSE's usefulness and faithfulness, which are asked of some answers,
+    are counted for all. There is a row per LLM and prompt, with the fields of ``DryRun``.
     """
     rows = []
     with JudgeFactory(benchmark.settings, None, is_dry_run=True) as factory:

@@ -20,13 +20,9 @@ from arena.data.errors import MissingDependencyError, checked_choice
 class Recipe:
     """Hyper-parameters of a LoRA (Hu et al., 2022).
 
-    Attributes:
-        rank: Rank of the adapter of each linear layer.
-        batch: Examples per step.
-        epochs: Passes over the training set.
-        max_length: Tokens of an example; longer ones are cut.
-        warmup: Steps over which the learning rate rises; below 1, a share of all steps.
-        is_quantized: Whether the base's weights and the optimizer's state have 8 bits on CUDA.
+    ``warmup`` counts steps; below 1, it is a share of all steps. Longer examples than
+    ``max_length`` tokens are cut. ``is_quantized`` is for CUDA: weights and the optimizer's state
+    have 8 bits.
     """
 
     rank: int
@@ -57,14 +53,8 @@ def finetune(
     """Tune a model; a run that was cut off goes on from its last checkpoint.
 
     Only the last message of each chat is learned. The folder then holds the adapter and the
-    tokenizer, which servers load beside the base.
-
-    Args:
-        rows: Training set, as ``trainset`` writes it.
-        base: A folder, or a name on the Hugging Face hub; with a chat template.
-        out: Folder of the adapter.
-        recipe: One of ``RECIPES``.
-        changes: Further fields of ``trl.SFTConfig``, or others in the place of the recipe's.
+    tokenizer, which servers load beside the base (a folder, or a name on the Hugging Face hub).
+    ``changes`` are fields of ``trl.SFTConfig``.
     """
     checked_choice(recipe, RECIPES, "recipe")
     if find_spec("trl") is None:

@@ -1,7 +1,6 @@
 """Judges: whoever gives a verdict on each item of a benchmark.
 
-Judges are the same for all benchmarks. Items say how a function is called; prompts say how an LLM
-is asked and how its reply is read.
+Items say how a function is called; prompts say how an LLM is asked and its reply is read.
 """
 
 from __future__ import annotations
@@ -47,16 +46,12 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class FunctionJudge:
-    """Any function as a judge.
+    """Any function as a judge; it returns a verdict's value, or None.
 
-    Attributes:
-        name: Its name in tables.
-        function: Takes what an item shows and returns the verdict's value, or None:
-            question, passages, answer and sentence to a label (MEMERAG);
-            criterion, question, context and text to a number, higher for the better text
-            (WikiEval); metric, question, references, expected answer and answer to a score
-            (GroUSE); question, passages, answer A and answer B to ``a``, ``b`` or ``tie`` (pairs).
-        prompt: Name of the prompt or settings that the function's verdicts depend on, if any.
+    It takes question, passages, answer and sentence and returns a label (MEMERAG); criterion,
+    question, context and text, and returns a number, higher for the better text (WikiEval); metric,
+    question, references, expected answer and answer, and returns a score (GroUSE); question,
+    passages, answer A and answer B, and returns ``a``, ``b`` or ``tie`` (pairs).
     """
 
     name: str
@@ -75,11 +70,8 @@ class FunctionJudge:
 class JudgePrompts(ABC, Generic[ItemT]):
     """How an LLM is asked about the items of a benchmark, and how its replies are read.
 
-    Attributes:
-        kind: Prefix of a judge's name, before the model.
-        max_tokens: Most tokens of a reply, unless others are asked for.
-        retries: Further tries where a reply has no value.
-        published: Fields of the request that the paper states; what a user states is sent instead.
+    ``published`` are fields of the request that the paper states; a user's are sent instead. Where
+    a reply has no value there are ``retries``.
     """
 
     kind: ClassVar[str] = "llm"
@@ -107,10 +99,7 @@ class JudgePrompts(ABC, Generic[ItemT]):
     def unusual_fields(self, settings: LlmSettings) -> str:
         """Return which fields of a request differ from what is sent unless a user states others.
 
-        Limits of tokens do not count.
-
-        Returns:
-            Such as ``sent:temperature=1 (published: 0.1),top_p=none (published: 0.1)``.
+        Such as ``sent:temperature=1 (published: 0.1)``; limits of tokens do not count.
         """
         usual = self.settings(LlmSettings(model=settings.model)).fields()
         sent = settings.fields()
@@ -141,8 +130,7 @@ class JudgePrompts(ABC, Generic[ItemT]):
 class PromptJudge(Generic[ItemT]):
     """An LLM as a judge.
 
-    Where a reply has no value the prompt is sent again, at most ``retries`` times. Each try has a
-    purpose of its own in the store, and the next seed where the settings have one.
+    Each retry has a purpose of its own in the store, and the next seed where the settings have one.
     """
 
     prompts: JudgePrompts[ItemT]
@@ -169,10 +157,8 @@ class PromptJudge(Generic[ItemT]):
     def judge(self, items: Sequence[ItemT]) -> list[Verdict]:
         """Ask the model about every item.
 
-        Returns:
-            A verdict an item. One without a value after all retries counts against the model; one
-            that was not answered, because the server failed or the budget was used up, was not
-            asked: run again.
+        A reply without a value after all retries counts against the model; an item without a reply
+        was not asked: run again.
         """
         replies: list[list[Verdict]] = [[] for _ in items]
         awaited = AwaitedReplies()

@@ -58,14 +58,10 @@ def scores_by_part(
     names: Sequence[str] = (),
     total: str | None = None,
 ) -> pd.DataFrame:
-    """Score each judge on each part of its verdicts, one row per judge and part.
+    """Score each judge on each part of its verdicts, and on all as ``total``, if it is named.
 
-    Args:
-        verdicts: As of ``Evaluation``.
-        part: Column that tells the parts apart, such as ``metric``.
-        score: Computes the scores of a part, by column, from its verdicts and its name.
-        names: The parts; by default those that the judge's verdicts have, in their order.
-        total: Name of a last row, of all parts together; None for no such row.
+    ``part`` is a column such as ``metric``; its ``names`` are by default those that the verdicts
+    have.
     """
     rows = []
     for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
@@ -86,9 +82,7 @@ def scores_by_part(
 def verdict_counts(verdicts: pd.DataFrame, may_be_null: bool = False) -> dict[str, int]:
     """Count the verdicts: requested, failed, and not requested.
 
-    Args:
-        verdicts: As of ``Evaluation``.
-        may_be_null: Whether a verdict without a value may be one, and not a failure (GroUSE).
+    Without a value and a failure a verdict may be null (GroUSE).
     """
     judged = verdicts[verdicts["was_asked"].astype(bool)]
     is_failed = judged["failure"].notna() if may_be_null else judged["value"].isna()
@@ -183,10 +177,7 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def wide_table(cells: pd.DataFrame, column: str, *rows: str) -> pd.DataFrame:
-    """Spread each ``cell`` over rows and a column, in their order; what is absent is a dash.
-
-    Rows are judges, unless other columns are named.
-    """
+    """Spread each ``cell`` over rows (judges by default) and a column; absent ones are dashes."""
     index = list(rows or ["judge"])
     table = cells.set_index([*index, column])["cell"].unstack(column)
     places = pd.MultiIndex.from_frame(cells[index].drop_duplicates())
@@ -213,14 +204,9 @@ def left_out_notes(
     value: str,
     part: str | None = None,
 ) -> list[str]:
-    """Return how many items judges gave no value for, and how many they were not asked about.
+    """Return how many items judges gave no value for, why, and how many they were not asked about.
 
-    Args:
-        scores: One row per judge, with counts of ``verdict_counts``.
-        verdicts: Verdicts behind the scores, see ``Evaluation``; they give each judge's reasons.
-        items: Name for the items.
-        value: Name for a value.
-        part: Column to name after the judge.
+    ``part`` is a column to name after the judge.
     """
     names = judge_labels(scores)
     notes = []
@@ -236,12 +222,7 @@ def left_out_notes(
 
 
 def failure_notes(verdicts: pd.DataFrame, names: Mapping[tuple[str, str], str]) -> list[str]:
-    """Say for each judge with failed verdicts why they failed.
-
-    Args:
-        verdicts: As of ``Evaluation``.
-        names: What judges are called, by name and prompt; others are ignored.
-    """
+    """Say for each judge of ``names`` with failed verdicts why they failed."""
     failures = judges_of(verdicts[verdicts["failure"].notna()])
     notes = []
     for key, name in names.items():

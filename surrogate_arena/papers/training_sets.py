@@ -21,15 +21,10 @@ SHARED_FIELDS = frozenset({"teacher", "seed"})
 def make_trainset(
     kind: str, arena: Arena, settings: TrainsetSettings, progress: Progress | None = None
 ) -> Chats:
-    """Make a training set of all questions of an arena.
+    """Make a training set of all questions of an arena; ``select`` keeps others apart.
 
-    Args:
-        kind: ``mirage`` (chats that teach to answer as a teacher does, from noisy passages;
-            MIRAGE-Bench, 3.3) or ``grouse`` (to score an answer by all metrics in one reply;
-            GroUSE, section 5).
-        arena: The questions to learn from; ``select`` keeps others apart.
-        settings: Settings of the training set.
-        progress: Called with a stage's name, what is done of it, and all of it.
+    ``mirage`` teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3);
+    ``grouse`` to score an answer by all metrics in one reply (GroUSE, section 5).
     """
     checked_choice(kind, KINDS, "kind of training set")
     of_mirage = settings.model_fields_set & FIELDS_OF_MIRAGE

@@ -10,15 +10,11 @@ from arena.llm.replies import Reply
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict of a judge, such as an LLM, on an item.
+    """The verdict of a judge on an item: a label, the better text, or a score.
 
-    Attributes:
-        value: A label, the better text, or a score. None after a failure; None without a failure
-            means that the judge finds nothing to score.
-        failure: Why there is no value.
-        was_asked: False where the judge could not be reached: the item is left out of the
-            results, and counted. A judge that was asked and gave no verdict is wrong.
-        detail: More about the failure: the server's words, or those of the reply.
+    Without a value or a failure the judge finds nothing to score. What was not asked, since the
+    judge could not be reached, is left out of the results; a judge that was asked and gave no value
+    is wrong. ``detail`` holds the server's words, or those of the reply.
     """
 
     value: str | int | float | None

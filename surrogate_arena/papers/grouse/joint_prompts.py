@@ -49,11 +49,7 @@ JOINT_PROMPT = ReplaceablePrompt(
 
 @dataclass(frozen=True)
 class JointPrompts(GrousePrompts):
-    """How an LLM is asked for all four metrics at once, as in the paper's appendix G.
-
-    It takes one call per answer, whatever the pipeline takes of it. ``templates`` are files in the
-    place of ``JOINT_PROMPT``.
-    """
+    """How an LLM is asked for all four metrics at once (appendix G), one call per answer."""
 
     def __post_init__(self) -> None:
         if self.reply_form == "result":

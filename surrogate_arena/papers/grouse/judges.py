@@ -1,7 +1,6 @@
 """Scores of GroUSE's metrics: by a judge, or in files of people's and of tools' scores.
 
-Tools that give shares of an answer's facts, such as Ragas, pass a test by a share near the one that
-people found (section 4.3).
+A tool's share of an answer's facts passes near the one that people found (section 4.3).
 """
 
 from __future__ import annotations
@@ -134,11 +133,8 @@ class LabelsJudge:
 def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) -> LabelsJudge:
     """Read a file of scores, by people or by whatever tool.
 
-    Args:
-        spec: ``FILE`` or ``FILE#ANNOTATOR``. JSONL, CSV or Parquet: ``test_id``, and a column a
-            metric, empty for null; ``annotator`` where several labeled the same tests.
-        tests: The tests it is about.
-        are_shares: Whether it holds shares from 0 to 1 of ``QUALITIES``, not scores.
+    Rows hold ``test_id`` and a column a metric, empty for null; ``annotator`` where several labeled
+    the same tests, of whom ``FILE#ANNOTATOR`` names one.
     """
     name, _, annotator = spec.partition("#")
     rows, problems = _labels(Path(name), are_shares)
@@ -163,10 +159,7 @@ def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) 
 def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
     """Read what share of an answer's facts people found relevant, and faithful (section 4.3).
 
-    Args:
-        path: JSONL, CSV or Parquet: ``test_id``, ``answer_relevancy``, ``faithfulness``, from 0
-            to 1; one row per annotator, of which the mean counts.
-        tests: The tests it is about.
+    Of several annotators the mean counts.
     """
     rows, problems = _labels(path, are_shares=True)
     raise_if(problems)
@@ -183,10 +176,7 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
 def near_shares(
     judge: LabelsJudge, tests: Sequence[UnitTest], shares: Shares
 ) -> Iterator[tuple[UnitTest, dict[str, Any]]]:
-    """Yield a row for each test and quality with an expected share: how near the tool's is.
-
-    A missing value is a failure, not passed.
-    """
+    """Yield a row for each test and quality with an expected share: how near the tool's is."""
     for test in tests:
         for quality in QUALITIES:
             expected = shares.get((test.test_id, quality))

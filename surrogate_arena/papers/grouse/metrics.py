@@ -1,8 +1,4 @@
-"""GroUSE's six metrics of a grounded answer, by an LLM (Muller et al., 2024, section 4.4).
-
-The pipeline of figure 5 says which metric a judge is asked for, and which scores follow without a
-call.
-"""
+"""GroUSE's six metrics of a grounded answer, by an LLM (Muller et al., 2024, section 4.4)."""
 
 from __future__ import annotations
 
@@ -36,13 +32,9 @@ _PREREQUISITES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerSample:
-    """An answer to score.
+    """An answer to score, and the expected one, which deserves the highest scores.
 
-    Attributes:
-        question: The question.
-        references: Texts that the answer was to be written from, cited as ``[1]``, ``[2]``, ….
-        expected: An answer that deserves the highest scores, for comparison.
-        answer: The answer to score.
+    Answers cite the references as ``[1]``, ``[2]``, ….
     """
 
     question: str
@@ -58,10 +50,9 @@ Ask = Callable[[str, Sequence[AnswerSample]], Sequence[Verdict]]
 def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
     """Derive positive acceptance and negative rejection from the other scores (figure 4).
 
-    Relevancy is null where the answer refuses: it says that nothing answers the question;
-    completeness where the references indeed hold no answer. Positive acceptance is defined where
-    the answer refuses, and is 1 where it is right to; negative rejection is defined where the
-    references hold no answer, and is 1 where the answer refuses.
+    Relevancy is null where the answer refuses, completeness where the references hold no answer.
+    Acceptance is defined where the answer refuses, rejection where there is no answer; both are 1
+    where the answer rightly refuses.
     """
     refuses = relevancy is None
     is_answerable = completeness is not None
@@ -75,15 +66,10 @@ def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | N
 
 
 def score_answers(samples: Sequence[AnswerSample], ask: Ask) -> list[dict[str, Verdict]]:
-    """Score answers by all six metrics, with at most four calls each.
+    """Score answers by all six metrics, with at most four calls each (figure 5).
 
-    Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
-    null; faithfulness only where the answer gives any information, that is, where relevancy or
-    usefulness is not null. The other two metrics follow from relevancy and completeness.
-
-    Returns:
-        Scores of each answer by ``METRICS``, in the order of the answers; one that depends on a
-        score that failed fails with it.
+    Usefulness is asked for only where relevancy is null; faithfulness only where one of the two is
+    not. A score that depends on one that failed fails with it.
     """
     scores: list[dict[str, Verdict]] = [{} for _ in samples]
     # Metrics stand in the order of figure 5: each is derived from earlier ones, or asked for.

@@ -29,14 +29,8 @@ def read_metric_score(
     """Read the score of answer 2, or of the only answer, from a reply.
 
     Of several objects with a score the last one counts, and nothing that is quoted inside their
-    texts; see ``last_json_object``. Keys may be written with spaces or capitals, the score's also
-    as the metric's name; scores as texts or, where they are 0 or 1, as true and false.
-
-    Args:
-        text: The judge's reply.
-        metric: The metric that it was asked to score.
-        scored: Possible keys of the answer to score; the first one present counts.
-        is_cut: Whether a limit ended the reply; None if unknown.
+    texts. ``scored`` are keys of the answer to score, of which the first one present counts;
+    ``is_cut`` says whether a limit ended the reply.
     """
     try:
         reply = last_json_object(without_thoughts(text, is_cut), scored, not is_cut)

@@ -1,8 +1,7 @@
 """How LLMs are asked for GroUSE's scores: prompts, and the form of their replies.
 
-Fields of a reply can be left out one kind at a time (table 6). Requests are sent with their keys in
-alphabetical order, and servers let a model write the fields in the order of the schema: names are
-chosen so that the reasoning comes before the score.
+Requests have their keys in alphabetical order, and models write fields in the order of the schema:
+names are chosen so that the reasoning comes before the score.
 """
 
 from __future__ import annotations
@@ -93,12 +92,10 @@ GROUSE_PROMPTS = {
 
 @dataclass(frozen=True)
 class ReplyFields:
-    """The parts of a reply (table 6 leaves each out once).
+    """The parts of a reply, of which table 6 leaves each out once.
 
-    Attributes:
-        without: Parts to leave out: ``ground-truth`` (the expected answer, shown and scored
-            together with the one in question), ``justification`` (a free text),
-            ``chain-of-thought`` (fields that go through the metric's conditions).
+    ``without`` may hold ``ground-truth`` (the expected answer, shown and scored beside the other),
+    ``justification`` and ``chain-of-thought`` (the metric's conditions, one by one).
     """
 
     without: tuple[str, ...] = BEST
@@ -185,12 +182,8 @@ class ScoringTask:
 class GrousePrompts(JudgePrompts[ScoringTask]):
     """How an LLM is asked for the scores of the four judged metrics, one per prompt.
 
-    Attributes:
-        reply_form: What replies are: ``json_schema``, JSON that the server holds a model to (not
-            with a template of the user's own: nobody here knows its keys), ``text``, JSON that
-            nothing enforces, or ``result``, texts that end in ``[RESULT] 5``.
-        fields: What packaged prompts ask for.
-        templates: Files in the place of ``GROUSE_PROMPTS``.
+    ``reply_form`` is ``json_schema`` (the server enforces it, for our own prompts), ``text`` (JSON
+    that nothing enforces), or ``result`` (texts that end in ``[RESULT] 5``).
     """
 
     reply_form: ReplyForm = "json_schema"

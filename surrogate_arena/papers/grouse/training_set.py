@@ -42,7 +42,7 @@ GradedAnswer = tuple[QuestionKey, str, AnswerSample]
 def answers_of_arena(arena: Arena, systems: Sequence[str], chats: Chats) -> list[GradedAnswer]:
     """Return the answers of an arena as GroUSE has them: references and citations numbered.
 
-    The reference system's answers are the expected ones; the others' are scored, if none is named.
+    The reference system's answers are the expected ones.
     """
     reference_rows = arena.references
     if reference_rows.empty:
@@ -107,8 +107,7 @@ def grouse_chats(
 ) -> None:
     """Let a teacher score answers by each metric, and join its replies to one per row.
 
-    The teacher gets one prompt per metric, and replies with its reasons; stored replies are
-    reused. The tuned model gets one prompt for all metrics.
+    The teacher gets one prompt per metric; the tuned model gets one for all.
     """
     tasks = [ScoringTask(metric, sample) for *_, sample in graded for metric in JUDGED_METRICS]
     with JudgeFactory(options, progress) as factory:
@@ -127,8 +126,7 @@ def grouse_chats(
 def balance(chats: Chats, count: int, seed: int = 0) -> None:
     """Keep rows whose scores are as evenly spread as can be (appendix J).
 
-    One after the other, the row is taken whose scores are rarest among those taken so far, over
-    all metrics together; of equals, the first in an order drawn.
+    The row is taken next whose scores are rarest among those taken so far; of equals one is drawn.
     """
     # A metric and a score of it, such as ("usefulness", 1), is what is counted.
     scores = []
@@ -173,10 +171,7 @@ class _Traces(GrousePrompts):
 
 
 def _joined(traces_by_metric: Mapping[str, object], prompts: JointPrompts) -> str:
-    """Join the replies by each metric, as ``_Traces`` reads them.
-
-    Under a template of the user's own the answer is ``answer_2``, as ``metaeval`` reads it there.
-    """
+    """Join the replies by each metric; under a template the answer is always ``answer_2``."""
     fields = prompts.fields
     joined: dict[str, dict[str, Any]] = {name: {} for name in fields.answers}
     for metric in JOINT_ORDER:

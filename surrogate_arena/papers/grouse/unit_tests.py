@@ -97,16 +97,7 @@ def all_conditions(judged: Conditions) -> Conditions:
 
 @dataclass(frozen=True)
 class UnitTest:
-    """One test.
-
-    Attributes:
-        test_id: Where it is from, such as ``en/river/low_relevancy_1`` or ``tests.jsonl:3``.
-        test_type: Name of its type, see ``type_name``.
-        sample: The answer to score, with its question and references.
-        conditions: Conditions on the scores; empty for an answer that is only to be scored.
-        language: Language code; None if unknown.
-        topic: Topic of the answer; None if unknown.
-    """
+    """One test; without conditions, an answer that is only to be scored."""
 
     test_id: str
     test_type: str
@@ -125,14 +116,9 @@ class FailureMode(BaseModel):
 
 
 class TestType(BaseModel):
-    """One of the 16 types of figure 4.
+    """One of the 16 types of figure 4, with the scores of ``JUDGED_METRICS`` that it calls for.
 
-    Attributes:
-        name: Such as ``low_relevancy_1``.
-        scores: Conditions on the score of each of ``JUDGED_METRICS``.
-        failure_modes: Faults of the answer; empty in types 1 to 7.
-        references: Groups of a topic's references that its tests show.
-        expected: The expected answer of a topic.
+    ``references`` are groups of a topic's references to show, ``expected`` its expected answer.
     """
 
     __test__ = False  # no class of tests for pytest
@@ -161,10 +147,9 @@ TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
 
 
 def type_name(value: str | None) -> str:
-    """Return the name of a test's type as of figure 4.
+    """Return the name of a test's type as of figure 4; another keeps its name.
 
-    The published tests write ``Low answer relevancy 1`` for ``low_relevancy_1``; another type keeps
-    its name, and a test without one is ``untyped``.
+    The published tests write ``Low answer relevancy 1`` for ``low_relevancy_1``.
     """
     text = (value or "").strip()
     name = text.casefold().replace("answer ", "").replace(" ", "_")
@@ -172,9 +157,9 @@ def type_name(value: str | None) -> str:
 
 
 def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> list[UnitTest]:
-    """Return the tests that come with this project, of ``LANGUAGES``, by topic and type.
+    """Return the tests that come with this project, by language, topic and type.
 
-    For training, that is, for trying prompts, there are 16 in English of a question of their own.
+    For training, that is, for trying prompts, there are 16 in English.
     """
     files_by_language = {language: language for language in LANGUAGES}
     if is_training:
@@ -254,15 +239,10 @@ class WrittenTest(StrictRecord):
 
 
 def read_unit_tests(path: Path | str) -> list[UnitTest]:
-    """Read unit tests in the published schema.
+    """Read unit tests in the published schema; all without ``conditions``, or none.
 
-    Each line holds ``input``, ``actual_output``, ``expected_output``, ``references``,
-    ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or
-    ``==None``; left out for answers that are only to be scored), and ``metadata``, of which
-    ``test_type``, ``language`` and ``topic`` are read where they are there.
-
-    Args:
-        path: A file in any format of tables.
+    A test's id is such as ``tests.jsonl:3``. ``metadata`` may hold ``test_type``, ``language``,
+    ``topic``.
     """
     path = Path(path)
     problems: list[Problem] = []

@@ -1,13 +1,11 @@
 """How right judges are on MEMERAG, and which of them are better: balanced accuracy and tests.
 
-``BAcc = (TP / (TP + FN) + TN / (TN + FP)) / 2`` (appendix F). On average over languages each of
-them has the same weight (section 5.1). A judge that gave no label was wrong; sentences it was not
-asked about are left out.
+``BAcc = (TP / (TP + FN) + TN / (TN + FP)) / 2`` (appendix F); languages weigh alike (section 5.1).
+A judge that gave no label was wrong; sentences it was not asked about are left out.
 
-Two judges are compared by a paired permutation test (appendix E): under the null hypothesis the two
-verdicts on a sentence could as well be each other's. Swapping them changes the difference in
-balanced accuracy by a fixed amount for each sentence, since the human labels stay: a replicate is a
-sum of these amounts with random signs.
+Two judges are compared by a paired permutation test (appendix E). Swapping two verdicts on a
+sentence changes the difference in balanced accuracy by a fixed amount: a replicate is a sum of
+these amounts with random signs.
 """
 
 from __future__ import annotations
@@ -82,10 +80,8 @@ def score_judges(
 ) -> pd.DataFrame:
     """Compute balanced accuracy of each judge, with bootstrap errors; judges share the draws.
 
-    Returns:
-        Columns ``SCORE_COLUMNS``, one row per judge and language, and one for ``macro``, the mean
-        of the languages. The balanced accuracy is missing, with a reason, where a language lacks
-        sentences of one label.
+    There is a row per language, and one for ``macro``, the mean of the languages. A value is
+    missing, with a reason, where a language lacks sentences of one label.
     """
     labels = judged_labels(verdicts)
     rows = []
@@ -106,13 +102,9 @@ def _of_language(verdicts: pd.DataFrame, language: str) -> pd.DataFrame:
 def average_over_judges(
     verdicts: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
 ) -> pd.DataFrame:
-    """Average the balanced accuracy that judges reach with the same prompt (table 11).
+    """Average the balanced accuracy that several judges reach with the same prompt (table 11).
 
-    Judges share the draws of the bootstrap, so sentences are drawn once for all.
-
-    Returns:
-        Columns ``AVERAGE_COLUMNS``, one row per prompt and language, and one for ``macro``, of the
-        prompts that several judges were given.
+    Judges share the draws of the bootstrap.
     """
     labels = judged_labels(verdicts)
     rows = []
@@ -185,13 +177,10 @@ def _mean(estimates: Sequence[_Estimate]) -> _Estimate:
 
 
 def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Compute the accuracy of each judge on the sentences of each fine-grained label.
+    """Compute the accuracy of each judge by fine-grained label, in the order of table 4.
 
-    Returns:
-        Columns ``FINE_COLUMNS``, one row per judge, language and label that occurs, in the order of
-        table 4. ``share_of_errors`` is the label's share of the judge's errors on sentences of the
-        same coarse label, missing where it made none. Sentences without a fine-grained label, or
-        that the judge was not asked about, are left out.
+    ``share_of_errors`` is the label's share of the judge's errors on sentences of the same coarse
+    label.
     """
     judged = verdicts[verdicts["was_asked"] & verdicts["fine"].notna()]
     judged = judged.assign(wrong=judged["value"] != judged["truth"])
@@ -210,12 +199,7 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Tell how the errors of each judge are spread over fine-grained labels (figure 5).
-
-    Returns:
-        Columns ``judge, prompt, fine, sentences, errors, share``, one row per judge and label that
-        occurs, all languages together; ``share`` of the judge's errors, missing where it made none.
-    """
+    """Tell how the errors of each judge are spread over fine-grained labels (figure 5)."""
     fine = fine_grained_accuracy(verdicts)
     counts = fine.groupby([*BY_JUDGE, "fine"], sort=False)[["sentences", "errors"]].sum()
     totals = counts.groupby(BY_JUDGE, sort=False)["errors"].transform("sum")
@@ -230,10 +214,8 @@ def compare_judges(
 ) -> pd.DataFrame:
     """Test whether two judges differ in balanced accuracy, by language and on average.
 
-    Returns:
-        Columns ``COMPARISON_COLUMNS``, one row per language and one for ``macro``, of the sentences
-        that both were asked about; two-sided p-values ``(1 + hits) / (1 + permutations)``. NaN
-        where no sentence has one of the labels.
+    Sentences count that both were asked about. P-values are two-sided; NaN where no sentence has
+    one of the labels.
     """
     rows = []
     for language, terms in _difference_terms(verdicts_a, verdicts_b).items():
@@ -297,17 +279,9 @@ def mark_best(
 ) -> pd.DataFrame:
     """Mark in each language, and on average, the best judge and those that may be as good.
 
-    Args:
-        scores: As ``score_judges`` returns them.
-        verdicts: The verdicts they are of.
-        permutations: Random swaps of each test.
-        seed: Seed of the swaps.
-        within: Mark among rows that share these columns, too: ``["judge"]`` finds the best prompt
-            of each model (table 5), ``["prompt"]`` the best model with each prompt (figure 2).
-
-    Returns:
-        The scores with ``p_value`` (of the test against the best of the row's language and group;
-        missing for the best) and ``mark``: ``best``, ``†`` where p > 0.05, or nothing.
+    Scores get a ``p_value`` of the test against the best, and a ``mark``: ``best``, ``†`` where p >
+    0.05, or nothing. ``within`` names columns of groups: ``["judge"]`` finds the best prompt of
+    each model (table 5), ``["prompt"]`` the best model with each prompt (figure 2).
     """
     verdicts_by_judge = judges_of(verdicts)
     marked = scores.assign(p_value=float("nan"), mark="")

@@ -82,12 +82,7 @@ class LabelVerdict(VerdictRecord):
 class Memerag(Benchmark):
     """Sentences that people could label, for judges of faithfulness or relevance (section 5.1).
 
-    Verdicts have the columns ``SENTENCE_KEY``, ``truth`` and ``fine`` (people's coarse and
-    fine-grained label), ``comments`` (their notes), and the label of the judge as ``value``.
-
-    Attributes:
-        sentences: As ``read_memerag`` returns them.
-        quality: The quality to judge: faithfulness or relevance.
+    Verdicts have people's coarse and fine label as ``truth`` and ``fine``, and their ``comments``.
     """
 
     record = LabelVerdict
@@ -153,9 +148,8 @@ class Memerag(Benchmark):
     def report(self, evaluation: Evaluation) -> Report:
         """Report balanced accuracy by language, best judges marked.
 
-        Where a judge was asked with several prompts, the best judge of each prompt is marked, and
-        in a table of prompts the best prompt of each judge; prompts that several judges were given
-        are averaged over judges. Accuracy by fine-grained label is shown of a single language.
+        With several prompts, prompts are compared, too; accuracy by fine-grained label is shown of
+        a single language.
         """
         verdicts = evaluation.verdicts
         replicates, permutations = self.settings.replicates, self.settings.permutations

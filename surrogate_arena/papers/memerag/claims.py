@@ -130,13 +130,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimPrompts(JudgePrompts[Claim]):
-    """How LLMs are asked about claims, by one of the paper's prompts or a template.
-
-    Attributes:
-        name: Which of the four prompts; ignored for relevance, or with a template.
-        template: Template that replaces the whole prompt.
-        quality: The quality to ask about.
-    """
+    """How LLMs are asked about claims: by one of the paper's prompts, or a user's template."""
 
     name: str = BEST_PROMPT
     template: PromptTemplate | None = None
@@ -195,17 +189,11 @@ class ClaimPrompts(JudgePrompts[Claim]):
 def label_of_reply(
     text: str, quality: Quality = "faithfulness", is_cut: bool | None = None
 ) -> str | None:
-    """Read the label of a reply.
+    """Read the label of a reply; anything unclear is no label, never a guess.
 
     The last ``<answer>`` counts, outside of thoughts, rationales and quotations; without a tag the
-    reply is the label and nothing else. The text of a tag must begin with one of the labels and
-    hold no further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``; case,
-    marks and line breaks do not matter. Anything else is no label, never a guess. Of relevance it
-    must be a label, coarse or one of the paper's three, and nothing else. ``is_cut`` says whether a
-    limit ended the reply; None if unknown.
-
-    Returns:
-        One of ``LABELS_OF`` the quality, or None.
+    reply is the label and nothing else. The text of a tag must begin with a label and hold no
+    further word on support. Of relevance it must be a label, coarse or one of the paper's three.
     """
     reply = _RATIONALE.sub(" ", without_thoughts(text, is_cut))
     reply = _FORMAT.sub(" ", reply)

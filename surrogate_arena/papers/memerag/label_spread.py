@@ -38,15 +38,9 @@ TITLES = {
 
 
 def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Count labels by language, in the order of the sentences given.
+    """Count labels by language: tables 1 and 8 (``general``), 3, 4 and 9 (``by_model``).
 
-    Returns:
-        ``general`` (tables 1 and 8): ``language, questions, sentences, answer_words,
-        context_words``, the words between white space, on average of a question. ``factuality``
-        and ``relevance`` (table 3), ``fine_grained`` (table 4, those challenging to determine
-        last): percent of all sentences of a language with each label, unrounded. ``by_model``
-        (table 9): ``model, language, sentences`` and percent with each label of factuality and
-        relevance; empty where no answer names its model, as in the public files.
+    Percentages are of all sentences of a language. Words are what stands between white space.
     """
     # Table 4 has a last block of the sentences that nobody could label further.
     challenging = sentences["factuality"] == CHALLENGING
@@ -93,12 +87,9 @@ def _percentages(
 def agreement_of_people(
     sentences: pd.DataFrame, replicates: int, seed: int
 ) -> dict[str, dict[str, AgreementReport]]:
-    """Measure how far people agree, where several labeled the same sentences.
+    """Measure how far people agree, by language and ``QUALITIES``, where several labeled.
 
-    Returns:
-        By language, then by ``QUALITIES``; nothing for a language with one label per sentence. A
-        sentence that somebody found challenging to determine has that as the fine-grained label,
-        too.
+    A challenging sentence has that as the fine-grained label, too.
     """
     reports_by_language = {}
     for language, part in sentences.groupby("language", sort=False):

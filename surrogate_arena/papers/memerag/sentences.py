@@ -172,20 +172,11 @@ class LabeledAnswer(StrictRecord):
 
 
 def read_memerag(path: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
-    """Read MEMERAG's files (``data/memerag`` of the public repository).
+    """Read MEMERAG's files: LANGUAGE.jsonl, or a folder of them, one row a sentence.
 
-    A field of a sentence holds one label, or a list of them, one a person (MEMERAG-Ext, appendix
-    B). Of several the one with the most votes counts; where two have as many, the one given first,
-    as in the authors' files of majorities. Of fine-grained labels only those vote that belong to
-    the coarse one that won.
-
-    The path is a file LANGUAGE.jsonl, plain or compressed, or a folder of such files.
-
-    Returns:
-        One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
-        the whole answer, ``model`` what wrote it (missing in the public files), ``votes`` the
-        labels that people gave, by field, ``comments`` their notes. Sentences that are challenging
-        to determine are there, too; a label is missing where nobody gave one.
+    A field holds one label, or one a person (MEMERAG-Ext, appendix B), of which the most frequent
+    counts; of equals the one given first. Of fine-grained labels only those vote that belong to the
+    coarse one that won. A label is missing where nobody gave one.
     """
     files = _files(Path(path))
     problems: list[Problem] = []

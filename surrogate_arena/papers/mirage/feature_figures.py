@@ -21,8 +21,7 @@ OTHER_FAMILY = "family not known"
 def feature_lollipops(board: Board) -> Figure:
     """Draw features' means a system, language by language (MIRAGE-Bench, figures 3 and 9).
 
-    Systems of one family of models share a color. A feature that is the same for all systems is
-    left out.
+    Systems of one family of models share a color.
     """
     table = board.features[board.features["system"].isin(board.overall["system"])]
     means = table.groupby(["language", "system"])[feature_columns(table)].mean()
@@ -57,8 +56,7 @@ def feature_lollipops(board: Board) -> Figure:
 def importance_boxes(board: Board) -> Figure:
     """Draw how each feature's share in the surrogate spreads over tournaments (figure 5).
 
-    Boxes are the quartiles and the median, whiskers hold 95% of the tournaments. A board
-    that holds nothing out gives the final shares alone.
+    A board that holds nothing out gives the final shares alone.
     """
     shares = board.importances.groupby("feature").mean(numeric_only=True)
     shares = shares[shares["importance"].notna()].sort_values(

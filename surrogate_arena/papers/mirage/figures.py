@@ -26,10 +26,7 @@ MOST_BANDS = 3
 def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Figure:
     """Draw Kendall tau with the whole arena against the share of judgments (figure 6).
 
-    Args:
-        table: Of ``validate(arena, "sampling")``, or as ``validate --json`` prints it.
-        signature: The study's, for the file.
-        arena: Name of the arena.
+    The table is of ``validate(arena, "sampling")``.
     """
     absent = [column for column in COLUMNS if column not in table]
     if absent or table["tau"].isna().all():

@@ -134,18 +134,10 @@ def prompt_sections(prompt: str) -> tuple[str, str]:
 
 
 def context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Find the passages in the contexts of a prompt.
+    """Find the passages in the contexts of a prompt, by id; and ids that were left out.
 
     A passage begins at its id, at the start of a line if possible, and ends where the next one
-    begins.
-
-    Args:
-        contexts: Text of the section.
-        listed: Ids that count as passages.
-
-    Returns:
-        The text of each listed id that has one, in prompt order, and the ids of passages that
-        were left out: MIRACL ids that are not listed, and ids that are repeated.
+    begins. Ids that are not listed, and repeated ones, are left out.
     """
     marks = _marks(contexts, listed)
     ends = [mark.start() for mark in marks[1:]]
@@ -197,18 +189,9 @@ def _check_ids(collected: Collected, place: Place, row: PromptRow, texts: dict[s
 
 
 def add_outputs(collected: Collected, rows: Rows, language: str) -> pd.DataFrame:
-    """Add published outputs as answers.
+    """Add published outputs as answers, and return their features.
 
-    BLEU is from 0 to 1, as ours; where a value is above 1, those of the file are percent.
-
-    Args:
-        collected: Where to.
-        rows: Columns ``query_id, outputs`` and any of ``PUBLISHED_FEATURES``.
-        language: Their language code, which the schema does not hold.
-
-    Returns:
-        Columns ``language, system, query_id``, one float column a feature and one column
-        ``<feature>:missing`` that says why a value is NaN, else None.
+    Why a value is NaN stands in ``<feature>:missing``. BLEU is from 0 to 1, as ours.
     """
     records: list[Record] = []
     for place, row in collected.records(rows, ScoredRow):
@@ -255,8 +238,7 @@ def _feature_table(scores: pd.DataFrame, rows: Rows) -> pd.DataFrame:
 def add_judgments(collected: Collected, rows: Rows, language: str) -> None:
     """Add published verdicts; the judge's ``output`` is kept as ``reason``.
 
-    A verdict other than A, B or Tie is a failed judgment: it is left out and counted, and never
-    becomes a tie.
+    A verdict other than A, B or Tie is left out and counted, and never becomes a tie.
     """
     if collected.lack_columns(rows, JUDGMENT_COLUMNS):
         return

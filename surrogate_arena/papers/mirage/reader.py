@@ -57,19 +57,17 @@ def read_mirage(
 ) -> ForeignArena:
     """Read clones of MIRAGE-Bench's data sets, or any folders and files of their schemas.
 
-    A file's columns identify its contents, and its folder or name identifies its language
-    (``en/dev-00000-of-00001.parquet``). Several files of a language and kind, such as the outputs
-    of further models, are read together.
+    A file's columns identify its contents, its folder or name the language
+    (``en/dev-00000-of-00001.parquet``). Several files of a language and kind are read together.
 
     Args:
-        paths: Clones of ``nthakur/mirage-bench``, ``nthakur/mirage-bench-output`` and, if any,
-            ``nthakur/mirage-bench-pairwise-judgments``.
+        paths: Clones of ``nthakur/mirage-bench``, ``-output`` and ``-pairwise-judgments``.
         language: Language of all files, where names do not tell.
         languages: Languages to read; all there are if left out.
         split: Files named for another split are left out.
         name: Name of the arena.
         reference_system: Model whose answers serve as reference.
-        download: Read them from the hub, or its cache on this machine, in addition to the paths.
+        download: Read them from the hub, or its cache on this machine, too.
     """
     if download:
         paths = [*paths, *_downloaded(languages)]

@@ -57,20 +57,11 @@ def validate_table_3(
     repeats: int,
     **options: Any,  # noqa: ANN401 - of STUDY_OPTIONS
 ) -> StudyTable:
-    """Compare surrogates on random held-out systems (table 3).
+    """Compare surrogates on random held-out systems (table 3), by default the paper's five.
 
     Each repeat takes one tournament, holds out four systems drawn by the seed, trains on the
-    others' features in that tournament, and scores both.
-
-    Args:
-        arena: The arena, or the path of its folder.
-        surrogates: One or several to compare; the paper's five regressors if empty.
-        repeats: How often.
-        options: See ``STUDY_OPTIONS``.
-
-    Returns:
-        Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``; means
-        and median over repeats, which number those with a defined holdout R².
+    others' features in that tournament, and scores both. ``repeats`` number those with a defined
+    holdout R².
     """
     settings = study_settings(options)
     if not surrogates:
@@ -126,21 +117,11 @@ def validate_table_4(
 ) -> StudyTable:
     """Rank all systems by the paper's groups of features (table 4).
 
-    Each group trains what a board trains: on all judged systems but the held-out ones. Tau
-    compares predicted ratings of all judged systems with the arena's ratings. Most of these
-    systems were trained on, so tau is higher than for new systems (``Study.ablate``).
-
-    Args:
-        arena: The arena, or the path of its folder.
-        surrogate: Surrogate to train; if None that of the settings, or else the random forest.
-        repeats: How often.
-        holdout: Systems to keep out of training; if None two, the first time those that a
-            board with this seed holds out.
-        options: See ``STUDY_OPTIONS``; features are the paper's unless some are chosen.
-
-    Returns:
-        Columns ``language, group, features, tau, reason``: number of features, mean tau over
-        repeats. NaN with a reason for a group of which no feature is there.
+    Each group trains on all judged systems but the held-out ones: those named, or two that are
+    drawn, the first time as a board with this seed does. Tau compares predicted ratings of all
+    judged systems with the arena's. Most were trained on, so tau is higher than for new systems
+    (``Study.ablate``). Features are the paper's unless some are chosen; tau is NaN for a group of
+    which none is there.
     """
     settings = study_settings(options)
     if surrogate is None:
@@ -162,10 +143,7 @@ def validate_table_4(
 
 
 def papers_groups(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Return the feature columns of each of the paper's four groups, in the paper's order.
-
-    A group that would leave out or hold none of the columns is empty.
-    """
+    """Return the columns of each of the paper's groups; empty where a group is of none of them."""
     llm_measured = []
     low_correlation = []
     for column in columns:

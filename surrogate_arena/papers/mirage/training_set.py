@@ -27,10 +27,9 @@ NO_RELEVANT = "questions without a relevant passage"
 def mirage_chats(arena: Arena, teacher: str, system: LlmSystem) -> Chats:
     """Make chats of a teacher's answers, curated.
 
-    The teacher answered from relevant passages alone (``generate --relevant-passages``); the
-    prompts show all passages, so that the tuned model learns to leave the others aside. Kept are
-    answers with both markers, whose citations are passages of the question and not labeled
-    irrelevant, in the question's language.
+    The teacher answered from relevant passages alone; the prompts show all. Kept are answers with
+    both markers, whose citations are passages of the question and not labeled irrelevant, in the
+    question's language.
     """
     answers = _answers_of(arena, teacher)
     texts = ArenaTexts(arena)

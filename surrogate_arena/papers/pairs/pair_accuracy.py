@@ -68,12 +68,11 @@ def score_pairs(
 ) -> dict[str, Estimate]:
     """Score the verdicts of one judge on pairs with a known better answer.
 
-    ``consistent_accuracy`` is the share of pairs, of those asked in both orders, in which the
-    judge picks the better answer twice (Xu et al., 2025, ContextualJudgeBench). ``accuracy`` is
-    that of single verdicts; a tie counts one half. A verdict that failed is wrong in both.
-    ``flip_rate`` is the share of pairs with two verdicts in which the other answer wins in the
-    other order. ``share_a`` and ``share_longer`` are of decided verdicts, with equal weight for
-    pairs whose better answer is on side A (or longer) and for the others.
+    ``consistent_accuracy`` is the share of pairs, of those asked in both orders, in which the judge
+    picks the better answer twice (Xu et al., 2025). ``accuracy`` is of single verdicts; a tie
+    counts one half. A verdict that failed is wrong in both. ``flip_rate`` is of pairs with two
+    verdicts. ``share_a`` and ``share_longer`` are of decided verdicts, with equal weight for pairs
+    whose better answer is on side A (or longer) and for the others.
 
     Args:
         verdicts: Columns ``question``, ``pair`` (the same in both orders), ``better_on_a``,

@@ -52,16 +52,12 @@ class GoldRow(StrictRecord):
 def read_gold_pairs(
     path: Path | str, reference: str | None = None, languages: Sequence[str] = ()
 ) -> GoldPairs:
-    """Read pairs with a known better answer.
+    """Read pairs with a known better answer: of an arena folder, a table, or a folder of tables.
 
-    A row of a table has a ``question``, a ``positive_response`` and a ``negative_response``, as
-    ContextualJudgeBench is published; and may have ``context``, ``split`` and ``language``.
-    Without a column, the split is the name of the file.
-
-    Args:
-        path: An arena folder, or a file or folder of tables.
-        reference: Judges of an arena who are right, by majority; by default its people.
-        languages: Languages to keep; by default all.
+    A row has a ``question``, a ``positive_response`` and a ``negative_response``, as
+    ContextualJudgeBench is published; and may have ``context``, ``split`` (else the name of the
+    file) and ``language``. In an arena the majority of people says which answer is better, or of
+    the judges that ``reference`` names.
     """
     path = Path(path)
     if path.is_dir() and (path / INFO_FILE).is_file():

@@ -22,14 +22,9 @@ def soft_pairwise_accuracy(
 
     SPA = mean over pairs of systems of 1 - |p - p_reference|, where p is the p-value of the
     hypothesis that the second system is at least as good (Thompson et al., 2024, arXiv 2409.09598,
-    equation 3; the official measure of WMT24). A system's score on a question is its mean points
-    there. The p-value is that of the paired permutation test, which swaps the scores of two
-    systems on each question, in its normal limit: Φ(Σd / √Σd²) for differences d, where the paper
-    draws permutations. Both are scored on the question and pairs that both judged, and languages
-    have equal weight.
-
-    ``n`` is the number of pairs of systems; the value is NaN where the two share fewer than
-    ``FEWEST_SYSTEMS`` systems in every language.
+    equation 3; used in WMT24). It is that of the paired permutation test in its normal limit: Φ(Σd
+    / √Σd²) for differences d of mean points on a question. Languages have equal weight. The value
+    is NaN where the two share fewer than ``FEWEST_SYSTEMS`` systems in every language.
     """
     shared = _mean_points(judgments).merge(
         _mean_points(reference), on=QUESTION_PAIR, suffixes=("", "_reference")

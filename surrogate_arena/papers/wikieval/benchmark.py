@@ -138,10 +138,7 @@ def score_preferences(
     """Compute the share of pairs in which each judge prefers what people preferred.
 
     Ties are broken by a draw that rests on the question, as the paper does for scores of an LLM.
-    Standard errors are by the bootstrap over pairs, whose draws judges share.
-
-    Pairs that the judge was not asked about are left out; where it did not choose, it is wrong.
-    The value is missing, with a reason, where no pair is left; the standard error, where one is.
+    Judges share the draws of the bootstrap. A judge that did not choose is wrong.
     """
 
     def score(pairs: pd.DataFrame, criterion: str) -> dict[str, Any]:

@@ -131,10 +131,9 @@ DEFINITIONS: Mapping[str, str] = tomllib.loads(
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts of one question, in an order that does not tell which is the better one.
+    """Two answers or contexts, in an order that does not tell which is the better one.
 
-    They are answers, checked against the context for faithfulness, or contexts. A verdict on a pair
-    is ``first``, ``second`` or ``tie``.
+    A verdict is ``first``, ``second`` or ``tie``. Only faithfulness has a context.
     """
 
     criterion: Criterion
@@ -238,14 +237,7 @@ def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prom
 
 
 def read_score(text: str, is_cut: bool | None = None) -> float:
-    """Read ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
-
-    Of several scores see ``stated_match``.
-
-    Args:
-        text: The judge's reply.
-        is_cut: Whether a limit ended the reply; None if unknown.
-    """
+    """Read ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number."""
     text = without_thoughts(text, is_cut)
     if _BARE_SCORE.fullmatch(text):
         pattern = _BARE_SCORE

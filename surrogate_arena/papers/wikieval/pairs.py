@@ -34,15 +34,8 @@ PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse"]
 def read_wikieval(path: Path | str) -> pd.DataFrame:
     """Read WikiEval's pairs of the published data set (explodinggradients/WikiEval).
 
-    Rows hold ``question, answer, ungrounded_answer, poor_answer, context_v1, context_v2``: the
-    first answer, and the first context, are the better ones.
-
-    Args:
-        path: A file of rows in any format of tables, or a folder that holds one.
-
-    Returns:
-        One row a pair, columns ``PAIR_COLUMNS``: ``context`` is the one answers were written
-        from, None but for faithfulness.
+    The first answer, and the first context, are the better ones. ``context`` is the one that
+    answers were written from, None but for faithfulness.
     """
     file = _published_file(Path(path))
     problems: list[Problem] = []
