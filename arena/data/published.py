@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,10 @@ from arena.data.errors import Problem
 from arena.data.rows import Rows, finite_number, is_null
 from arena.data.schema import TableSchema
 from arena.data.types import Floats
+from arena.data.wording import Remark, count_of
+
+if TYPE_CHECKING:
+    from arena.data.arena import Arena
 
 TABLE = "published_ratings"
 PUBLISHED = "published"
@@ -157,3 +162,28 @@ def _in_logits(values: Floats, errors: Floats, n_questions: Floats) -> tuple[Flo
     errors = np.where(is_extreme, np.maximum(errors, edge), errors)
     # Delta method: d logit(p) / dp = 1 / (p (1 - p)).
     return np.log(shares) - np.log1p(-shares), errors / (shares * (1 - shares))
+
+
+def published_remarks(arena: Arena) -> Iterator[Remark]:
+    """Report whose ratings are published, and which have no answers here."""
+    for (language, judge), rows in arena.published_ratings.groupby(["language", "judge"]):
+        subject = f"{language}, {judge}"
+        answered = set(arena.answers.loc[arena.answers["language"] == language, "system"])
+        rated = set(rows["system"])
+        yield Remark(
+            "published", "info", f"{count_of(len(rated), 'rating')} are published", subject=subject
+        )
+        without_answers = rated - answered
+        if without_answers:
+            sentence = (
+                f"{count_of(len(without_answers), 'published rating')} of systems without answers "
+                "here: nothing is learned from them"
+            )
+            yield Remark("published", "warning", sentence, subject=subject)
+        unrated = answered - rated
+        if unrated:
+            sentence = (
+                f"{count_of(len(unrated), 'system')} of {len(answered)} that answered have no "
+                "published rating"
+            )
+            yield Remark("published", "warning", sentence, subject=subject)

@@ -13,6 +13,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from arena.data.errors import UsageError
+from features.declare.sample import (
+    Answer,
+    Missing,
+    Question,
+)
 
 CACHE_FILE = "values.sqlite"
 KEY_BYTES = 16
@@ -118,3 +123,29 @@ class Cache:
                 f"the cache file {path} cannot be used ({error}); delete it, and its values are "
                 "measured again"
             ) from error
+
+
+def answer_keys(answers: Sequence[Answer]) -> list[bytes]:
+    """Return the key of each answer, a digest of all that a feature may see of it."""
+    digests: dict[int, str] = {}  # by identity: to hash a question would be to hash its passages
+    keys: list[bytes] = []
+    for question, output in answers:
+        if id(question) not in digests:
+            digests[id(question)] = _question_digest(question)
+        keys.append(content_key(digests[id(question)], output))
+    return keys
+
+
+def _question_digest(question: Question) -> str:
+    reference = question.reference
+    passages = [passage.model_dump() for passage in question.passages]
+    shared = [passage.model_dump() for passage in question.shared or ()]
+    return content_key(
+        question.language,
+        question.query,
+        question.reference_ids,
+        # A reason is put into a list, so that no reference answer of the same text equals it.
+        [str(reference)] if isinstance(reference, Missing) else reference,
+        [passages, shared],
+        question.shared is None,
+    ).hex()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import filterfalse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -30,9 +31,11 @@ from features.declare.sample import (
     Question,
     Sample,
 )
-from features.engine.cache import Cache, code_digest, content_key
 from features.measures.registry import DEFAULT_FEATURES, chosen_features, models_for, require
 from features.text.sentences import require_sentences
+
+if TYPE_CHECKING:
+    from features.engine.cache import Cache
 
 FEATURE_KEY = ["language", "system", "query_id"]
 """Columns that identify an answer in a table of features; its rows are sorted by them."""
@@ -113,32 +116,6 @@ def answers_of(arena: Arena, rows: pd.DataFrame) -> list[Answer]:
             question = questions.setdefault((key, passages), changed)
         answers.append((question, output))
     return answers
-
-
-def answer_keys(answers: Sequence[Answer]) -> list[bytes]:
-    """Return the key of each answer, a digest of all that a feature may see of it."""
-    digests: dict[int, str] = {}  # by identity: to hash a question would be to hash its passages
-    keys: list[bytes] = []
-    for question, output in answers:
-        if id(question) not in digests:
-            digests[id(question)] = _question_digest(question)
-        keys.append(content_key(digests[id(question)], output))
-    return keys
-
-
-def _question_digest(question: Question) -> str:
-    reference = question.reference
-    passages = [passage.model_dump() for passage in question.passages]
-    shared = [passage.model_dump() for passage in question.shared or ()]
-    return content_key(
-        question.language,
-        question.query,
-        question.reference_ids,
-        # A reason is put into a list, so that no reference answer of the same text equals it.
-        [str(reference)] if isinstance(reference, Missing) else reference,
-        [passages, shared],
-        question.shared is None,
-    ).hex()
 
 
 def _questions(arena: Arena, keys: set[QuestionKey]) -> dict[QuestionKey, Question]:
@@ -255,6 +232,8 @@ def measure(
     keys: list[bytes] = []
     rows: dict[int, Sequence[Value]] = {}  # one value per feature, by the answer's index
     if cache is not None:
+        from features.engine.cache import Cache, answer_keys, code_digest
+
         store = Cache(cache, json.dumps([code_digest(), *map(str, features)]))
         keys = answer_keys(answers)
         cached = store.find(keys)
@@ -292,13 +271,6 @@ def measure_chunk(answers: Sequence[Answer], features: Sequence[Feature]) -> lis
     return rows
 
 
-def is_ours(feature: Feature) -> bool:
-    """Return whether ``code_digest`` covers a feature's code, since it is this project's."""
-    module = getattr(feature.measurement, "__module__", None) or ""
-    package, _, _ = str(module).partition(".")
-    return package in ("arena", "features")
-
-
 def _read(text: bytes) -> list[Value]:
     values: list[float | str] = json.loads(text)
     return [Missing(value) if isinstance(value, str) else value for value in values]
@@ -327,3 +299,10 @@ def _table(rows: pd.DataFrame, values: dict[str, Sequence[Value]]) -> pd.DataFra
     columns.update(reasons)  # all reasons stand to the right of all values
     table = pd.DataFrame(columns).astype(dict.fromkeys(FEATURE_KEY, "str"))
     return table.sort_values(FEATURE_KEY, ignore_index=True)
+
+
+def is_ours(feature: Feature) -> bool:
+    """Return whether ``code_digest`` covers a feature's code, since it is this project's."""
+    module = getattr(feature.measurement, "__module__", None) or ""
+    package, _, _ = str(module).partition(".")
+    return package in ("arena", "features")

@@ -14,9 +14,9 @@ from arena.data.types import Floats
 from arena.quality.judge_label import JudgeReport
 from arena.quality.preferences import EQUAL_LENGTH
 from arena.rating.battles import Battles
-from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings
 from arena.rating.soft_verdicts import calibrated_judgments
+from arena.rating.tournaments import NO_ERRORS
 from arena.statistics.bootstrap import generator, normal_draws
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature

@@ -19,8 +19,8 @@ from arena.data.types import Floats, Progress, finish
 from arena.data.wording import Remark, first_of
 from arena.quality.agreement import SHOWN_NAMES
 from arena.rating.posterior import RatingPosterior
-from arena.rating.published import PublishedTournaments
 from arena.rating.ratings import Ratings
+from arena.rating.tournaments import PublishedTournaments
 from arena.statistics.agreement import Agreement, agreement
 from arena.statistics.bootstrap import generator, percentile_interval
 from surrogate.board.settings import ResolvedSettings

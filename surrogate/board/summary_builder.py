@@ -11,11 +11,11 @@ import pandas as pd
 
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
+from arena.data.published import published_remarks
 from arena.data.types import Floats
 from arena.data.wording import Remark
 from arena.quality.judge_label import JudgeLabel
 from arena.rating.judgments import copies_of_others
-from arena.rating.published import published_remarks
 from arena.rating.ratings import copies_note, judgment_notes
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.agreement import Agreement, macro_agreement, tau_interval

@@ -19,8 +19,8 @@ from arena.data.types import Flags, Floats, Indices
 from arena.text.answers import strip_citations
 from features.declare.sample import titled_text
 from features.text.tokens import folded_line, folded_words
+from surrogate.checks.fit import loose_shares, reversed_shares
 from surrogate.checks.likeness import FEWEST_JUDGED, measure_likeness
-from surrogate.checks.word_order import loose_shares, reversed_shares
 from surrogate.learning.estimation.answer_texts import (
     Hashes,
     hashed_runs,

@@ -15,12 +15,12 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles, TieRule
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
-from arena.rating.published import published_tournaments
 from arena.rating.tournaments import (
     DEFAULT_QUESTIONS,
     DEFAULT_TOURNAMENTS,
     Tournaments,
     bootstrap_tournaments,
+    published_tournaments,
 )
 from arena.statistics.bootstrap import by_content
 from arena.text.thoughts import without_thoughts

@@ -16,6 +16,7 @@ from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.published import published_remarks
 from arena.data.schema import ALL, QUESTION_KEY, VOTER
 from arena.data.selection import PEOPLE, is_derived, is_person
 from arena.data.systems import alike
@@ -38,7 +39,6 @@ from arena.rating.judgments import (
     selected_judgments,
     weights_of,
 )
-from arena.rating.published import published_remarks
 from arena.rating.ratings import judgment_notes
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from surrogate_arena.diagnosis.connections import connection_check

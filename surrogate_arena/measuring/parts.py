@@ -26,12 +26,11 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
 from arena.statistics.workers import work
 from features.declare.feature import Feature, Models
-from features.engine.cache import KEY_BYTES, code_digest, content_key
+from features.engine.cache import KEY_BYTES, answer_keys, code_digest, content_key
 from features.engine.extraction import (
     FEATURE_KEY,
     KEY,
     STAGE,
-    answer_keys,
     answers_of,
     extract,
     feature_columns,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena import UsageError, rate
-from arena.rating.published import (
+from arena.rating.tournaments import (
     ASSUMED,
     NO_ERRORS,
     SOME_ASSUMED,
