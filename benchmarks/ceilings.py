@@ -21,8 +21,8 @@ from judge_preferences import study_of
 
 from arena.data.errors import UsageError
 from arena.statistics.agreement import kendall_taus
-from surrogate.learning.estimation.observations import joint_posterior, observe
 from surrogate.learning.language_data import LanguageData
+from surrogate.learning.observations import joint_posterior, observe
 from surrogate.learning.training import training_ratings
 
 DRAWS = 1000

@@ -30,7 +30,7 @@ STAGES = {
     "arena/data/": "reading",
     "features/engine/extraction.py:extract": "features",
     "surrogate/learning/language_data.py:language_data": "ratings",
-    "surrogate/learning/estimation/replication.py:replicate": "replication",
+    "surrogate/learning/replication.py:replicate": "replication",
     "surrogate/board/language_study.py:_rate_unseen": "held out",
     "surrogate/board/language_study.py:study_languages": "learning",
     "surrogate/checks/": "looks",

@@ -30,9 +30,9 @@ from arena.data.types import Floats
 from arena.statistics.agreement import kendall_tau
 from surrogate.board.first_board import first_ratings
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.estimation.question_scores import solved_language
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.preferences import JudgePreferences, LearnedFrom
+from surrogate.learning.question_scores import solved_language
 from surrogate_arena.studies.study import Study
 
 SOURCES = (

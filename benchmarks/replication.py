@@ -23,9 +23,9 @@ from judge_options import add_judge_option, pairs_of_names
 from arena import read_arena
 from features import extract
 from surrogate.learning.cross_fitting import Repeats
-from surrogate.learning.estimation.replication import replicate
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.names import find_surrogate
+from surrogate.learning.replication import replicate
 from surrogate_arena.studies.study import Study
 
 FEWEST_TOURNAMENTS = 2

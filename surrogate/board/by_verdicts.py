@@ -30,12 +30,12 @@ from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board
 from surrogate.board.tables import BY_JUDGE
 from surrogate.checks.status import without_ranks
-from surrogate.learning.estimation.ratings import NOTHING_EXPECTED, posterior_ratings
 from surrogate.learning.language_data import (
     LanguageData,
     language_data,
     others_of,
 )
+from surrogate.learning.ratings import NOTHING_EXPECTED, posterior_ratings
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
 

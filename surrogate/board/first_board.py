@@ -42,7 +42,7 @@ from surrogate.board.summary_builder import (
     summary_of,
 )
 from surrogate.checks.status import NO_ANSWER
-from surrogate.learning.estimation.field import CONSENSUS, AnswerField
+from surrogate.learning.field import CONSENSUS, AnswerField
 from surrogate.learning.language_data import with_answers
 from surrogate.learning.preferences import (
     preference_slopes,

@@ -30,11 +30,11 @@ from surrogate.learning.cross_fitting import (
     everything_left,
     leave_systems_out,
 )
-from surrogate.learning.estimation.observations import JointPosterior
-from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
-from surrogate.learning.estimation.replication import Replication, replicate
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, others_of
+from surrogate.learning.observations import JointPosterior
 from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
+from surrogate.learning.ratings import expected_ratings, posterior_ratings
+from surrogate.learning.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import training_ratings
 
@@ -51,7 +51,7 @@ class LanguageStudy:
         posterior: Their ratings by verdicts and surrogate together.
         rated_by: By what the board rates: the posterior, or the trained surrogate's predictions.
         holdout: Judged systems kept out of training.
-        halves: How ratings replicate; see ``surrogate.learning.estimation.replication``.
+        halves: How ratings replicate; see ``surrogate.learning.replication``.
         unseen: Each judged system's rating by a surrogate trained without it.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).

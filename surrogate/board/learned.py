@@ -19,13 +19,13 @@ from surrogate.board.language_study import (
 from surrogate.board.settings import ResolvedSettings
 from surrogate.checks.inspection import inspect_answers
 from surrogate.checks.status import ranking_status
-from surrogate.learning.estimation.observations import JointPosterior
 from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
     language_data,
     with_answers,
 )
+from surrogate.learning.observations import JointPosterior
 from surrogate.learning.surrogate import Surrogate
 
 

@@ -37,9 +37,9 @@ from surrogate.board.summary import (
     plural_part,
 )
 from surrogate.checks.inspection import same_answer_remarks
-from surrogate.learning.estimation.observations import observe
-from surrogate.learning.estimation.replication import Replication
+from surrogate.learning.observations import observe
 from surrogate.learning.outcomes import resample_outcomes
+from surrogate.learning.replication import Replication
 from surrogate.learning.surrogate import NO_VALUE
 from surrogate.learning.training import finite_means, training_ratings
 

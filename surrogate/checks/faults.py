@@ -29,7 +29,7 @@ from features.measures.language import PY3LANGID, target_language
 from features.text.sentences import breaks_off, ends_in_mid_sentence, is_prose
 from features.text.tokens import tokens_per_word, words
 from surrogate.checks.fit import is_most_frequent_or_empty
-from surrogate.learning.estimation.answer_texts import document_weights, hashed, unit_rows
+from surrogate.learning.answer_texts import document_weights, hashed, unit_rows
 
 MOST_WORDS = 40
 """Words of a refusal, or parts of words twice: a longer text answers after all."""

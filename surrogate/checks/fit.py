@@ -23,7 +23,7 @@ from scipy import sparse
 from arena.data.types import Flags, Floats, Indices
 from features.text.tokens import folded_words
 from surrogate.checks.likeness import FURTHEST, sums_by_question
-from surrogate.learning.estimation.answer_texts import (
+from surrogate.learning.answer_texts import (
     FACTOR,
     Hashes,
     document_weights,

@@ -27,7 +27,7 @@ from surrogate.checks.notes import (
     is_conspicuous,
     remarks_about,
 )
-from surrogate.learning.estimation.answer_texts import hashed, unit_rows
+from surrogate.learning.answer_texts import hashed, unit_rows
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import MOST_SYSTEMS
 

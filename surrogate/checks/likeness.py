@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.learning.estimation.answer_texts import Hashes, unit_rows, word_runs
+from surrogate.learning.answer_texts import Hashes, unit_rows, word_runs
 
 FURTHEST = 3
 """Maximum distance of the two words of a pair: one or two between may be left out."""

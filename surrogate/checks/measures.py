@@ -21,7 +21,7 @@ from features.declare.sample import titled_text
 from features.text.tokens import folded_line, folded_words
 from surrogate.checks.fit import loose_shares, reversed_shares
 from surrogate.checks.likeness import FEWEST_JUDGED, measure_likeness
-from surrogate.learning.estimation.answer_texts import (
+from surrogate.learning.answer_texts import (
     Hashes,
     hashed_runs,
     is_among,

@@ -21,7 +21,7 @@ import pandas as pd
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
 from features.engine.extraction import FEATURE_KEY, feature_columns
-from surrogate.learning.estimation.field import (
+from surrogate.learning.field import (
     ANSWER,
     CONSENSUS,
     AnswerField,
@@ -29,16 +29,15 @@ from surrogate.learning.estimation.field import (
     views_in_batches,
     views_of,
 )
-from surrogate.learning.estimation.kernels import Scale, SystemVectors
-from surrogate.learning.estimation.observations import rating_reliability
-from surrogate.learning.estimation.question_scores import (
+from surrogate.learning.kernels import Scale, SystemVectors
+from surrogate.learning.observations import rating_reliability
+from surrogate.learning.preferences import preference_slopes, shipped_weights
+from surrogate.learning.question_scores import (
     QuestionScores,
     Scored,
     explained,
     feature_effects,
 )
-from surrogate.learning.estimation.system_ridge import Blend, SystemRidge
-from surrogate.learning.preferences import preference_slopes, shipped_weights
 from surrogate.learning.surrogate import (
     EFFECT_COLUMNS,
     EXPLANATION_COLUMNS,
@@ -52,6 +51,7 @@ from surrogate.learning.surrogate import (
     too_few,
     with_features,
 )
+from surrogate.learning.system_ridge import Blend, SystemRidge
 from surrogate.learning.training import (
     DEFAULT_ROWS,
     KnownRatings,

@@ -25,7 +25,6 @@ from surrogate.learning.cross_fitting import (
     leave_systems_out,
     system_folds,
 )
-from surrogate.learning.estimation.replication import FEWEST_QUESTIONS, replicate
 from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
@@ -34,6 +33,7 @@ from surrogate.learning.language_data import (
 )
 from surrogate.learning.names import as_surrogate
 from surrogate.learning.outcomes import Outcome
+from surrogate.learning.replication import FEWEST_QUESTIONS, replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate_arena.studies.families import families_of_systems
 from surrogate_arena.studies.feature_groups import compared_with_all, feature_subsets

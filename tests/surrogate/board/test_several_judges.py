@@ -10,7 +10,7 @@ from simulations import small_simulation
 from arena.rating.ratings import rate
 from surrogate import rank_systems
 from surrogate.board.build import build_board
-from surrogate.learning.estimation.ratings import learn_from_other_judges
+from surrogate.learning.ratings import learn_from_other_judges
 
 COLUMNS = ["rating_by:people", "rating_by:coin", "rating_by:gpt <4>"]
 

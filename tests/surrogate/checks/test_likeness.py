@@ -12,7 +12,7 @@ from surrogate.checks.likeness import (
     measure_likeness,
     pair_counts,
 )
-from surrogate.learning.estimation.answer_texts import word_hashes
+from surrogate.learning.answer_texts import word_hashes
 
 TEXTS = [
     "the cat sat on the mat and slept until noon",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from surrogate.learning.estimation.answer_texts import LONGEST, SHORTEST, hashed, ngram_hashes
+from surrogate.learning.answer_texts import LONGEST, SHORTEST, hashed, ngram_hashes
 
 PEER = CountVectorizer(analyzer="char_wb", ngram_range=(SHORTEST, LONGEST)).build_analyzer()
 TEXTS = [

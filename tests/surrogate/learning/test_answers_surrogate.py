@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.estimation.field import AnswerField
-from surrogate.learning.estimation.kernels import Scale, SystemVectors
-from surrogate.learning.estimation.observations import rating_reliability
-from surrogate.learning.estimation.question_scores import (
+from surrogate.learning.field import AnswerField
+from surrogate.learning.kernels import Scale, SystemVectors
+from surrogate.learning.observations import rating_reliability
+from surrogate.learning.question_scores import (
     LIKENESS_VARIANCE,
     QuestionScores,
     Scored,
 )
-from surrogate.learning.estimation.ratings import posterior_ratings
-from surrogate.learning.estimation.system_ridge import Blend, SystemRidge
+from surrogate.learning.ratings import posterior_ratings
+from surrogate.learning.system_ridge import Blend, SystemRidge
 from surrogate.learning.training import training_ratings
 
 WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]

@@ -12,9 +12,9 @@ from surrogate.board.rating_rows import BORROWED as FEW
 from surrogate.learning.answers_surrogate import (
     AnswersSurrogate,
 )
-from surrogate.learning.estimation.ratings import posterior_ratings
-from surrogate.learning.estimation.replication import NOTHING_EXPECTED
 from surrogate.learning.language_data import TournamentSettings, language_data
+from surrogate.learning.ratings import posterior_ratings
+from surrogate.learning.replication import NOTHING_EXPECTED
 from surrogate.learning.training import training_ratings
 
 

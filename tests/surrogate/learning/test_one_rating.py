@@ -11,9 +11,9 @@ from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_95
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.estimation.kernels import GaussianProcess
-from surrogate.learning.estimation.observations import Observation, joint_posterior, observe
-from surrogate.learning.estimation.ratings import posterior_ratings
+from surrogate.learning.kernels import GaussianProcess
+from surrogate.learning.observations import Observation, joint_posterior, observe
+from surrogate.learning.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
 
 STRENGTHS = {"a": 1.2, "b": 0.6, "c": 0.1, "d": -0.4, "e": -1.5}

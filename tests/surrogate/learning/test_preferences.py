@@ -12,8 +12,7 @@ from test_answers_surrogate import arena, known, scored_language, without
 from arena.data.errors import DataError
 from features.measures.registry import FEATURES
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.estimation.field import CONSENSUS
-from surrogate.learning.estimation.question_scores import QuestionScores, solved_language
+from surrogate.learning.field import CONSENSUS
 from surrogate.learning.preferences import (
     preference_slopes,
     read_preferences,
@@ -21,6 +20,7 @@ from surrogate.learning.preferences import (
     shipped_preferences,
     shipped_weights,
 )
+from surrogate.learning.question_scores import QuestionScores, solved_language
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
 OPEN_LICENSES = {"Apache-2.0", "MIT", "CC BY 4.0"}

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from surrogate.learning.cross_fitting import Repeats
-from surrogate.learning.estimation.replication import replicate
 from surrogate.learning.language_data import TournamentSettings, language_data
 from surrogate.learning.names import as_surrogate
+from surrogate.learning.replication import replicate
 
 SYSTEMS, QUESTIONS = 10, 12
 

@@ -24,7 +24,7 @@ import pandas as pd
 import scipy
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.learning.estimation.field import FieldView
+from surrogate.learning.field import FieldView
 from surrogate.learning.training import finite_means
 
 JITTER = 1e-9

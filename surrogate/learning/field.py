@@ -18,7 +18,7 @@ from scipy import sparse
 
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
-from surrogate.learning.estimation.answer_texts import (
+from surrogate.learning.answer_texts import (
     DIMENSIONS,
     document_weights,
     hashed,

@@ -19,8 +19,8 @@ from scipy.special import stdtrit
 
 from arena.data.types import Floats
 from arena.statistics.significance import NORMAL_90
-from surrogate.learning.estimation.field import FieldView
-from surrogate.learning.estimation.kernels import SMALLEST, Scale, SystemVectors
+from surrogate.learning.field import FieldView
+from surrogate.learning.kernels import SMALLEST, Scale, SystemVectors
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """As shares of the kernels' mean variance."""

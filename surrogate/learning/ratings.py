@@ -27,8 +27,8 @@ from arena.quality.agreement import QUESTION_PAIR
 from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
-from surrogate.learning.estimation.kernels import same_system
-from surrogate.learning.estimation.observations import (
+from surrogate.learning.kernels import same_system
+from surrogate.learning.observations import (
     JointPosterior,
     Observation,
     centering,

@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats
-from surrogate.learning.estimation.field import AnswerField, FieldView
-from surrogate.learning.estimation.kernels import SMALLEST
+from surrogate.learning.field import AnswerField, FieldView
+from surrogate.learning.kernels import SMALLEST
 from surrogate.learning.surrogate import EXPLANATION_COLUMNS
 from surrogate.learning.training import TrainingRatings, finite_means, mean_of
 

@@ -29,14 +29,14 @@ from arena.statistics.agreement import (
 from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
-from surrogate.learning.estimation.observations import Observation, observe
-from surrogate.learning.estimation.ratings import (
+from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, others_of
+from surrogate.learning.observations import Observation, observe
+from surrogate.learning.outcomes import Outcome, resampled_systems
+from surrogate.learning.ratings import (
     NOTHING_EXPECTED,
     expected_ratings,
     posterior_ratings,
 )
-from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, others_of
-from surrogate.learning.outcomes import Outcome, resampled_systems
 from surrogate.learning.surrogate import Surrogate, joined
 from surrogate.learning.training import TrainingRatings, finite_means, training_ratings
 

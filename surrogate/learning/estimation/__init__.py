@@ -1,1 +1,0 @@
-"""The models behind ratings: of answers on questions, of systems, and of verdicts on both."""
