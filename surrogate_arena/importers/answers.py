@@ -19,7 +19,7 @@ from arena.data.types import Record
 from arena.data.wording import first_of
 from arena.text.notes import note_on_systems
 from surrogate_arena.importers.amounts import amounts_of
-from surrogate_arena.importers.collected import Collected, Key, Place, question_id, seen_from
+from surrogate_arena.importers.collected import SCORE, Collected, Key, Place, question_id, seen_from
 from surrogate_arena.importers.contract import MOST_NAMED, NO_COLUMNS, bare_column, contract
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.files import checked_language
@@ -109,6 +109,8 @@ def arena_of_tables(
     """Put an arena together from tables whose columns are known; see ``read_answer_tables``."""
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
+    rows_left_out = [n for (_, item, _), n in known.left_out.items() if item == "row"]
+    collected.n_empty = sum(rows_left_out)
     rows = AnswerRows(collected, judge, repeats)
     records: list[tuple[Place, Record, dict[str, float]]] = []
     for table in known.tables:
@@ -258,7 +260,10 @@ class AnswerRows:
             return
         if not str(answer).strip():
             self.empty[str(system)] += (*asked, str(system)) not in collected.answers
+        is_new = (*asked, str(system)) not in collected.answers
         row = collected.answer(place, asked, str(system), str(answer), may_repeat=True)
+        if not is_new:
+            collected.outcomes[place] = SCORE
         row.setdefault(OWN_PASSAGES, passages or None)
         row.setdefault(HISTORY, values.get(HISTORY))
         for column, amount in amounts_of(collected, place, values).items():

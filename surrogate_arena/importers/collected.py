@@ -40,6 +40,11 @@ class Place(NamedTuple):
 PlacedRecord = tuple[Place, Record]
 """A record with its file and line."""
 
+OUTCOMES = ("answers", "verdicts", "scores", "questions", "parts of others", "left out")
+"""What a record becomes; of several, the first counts."""
+ANSWER, VERDICT, SCORE, QUESTION, PART, LEFT_OUT = range(len(OUTCOMES))
+LOST = len(OUTCOMES)
+"""What no record may become: neither kept nor counted."""
 _NO_FURTHER: Mapping[str, object] = MappingProxyType({})
 
 
@@ -58,7 +63,9 @@ class Collected:
         notes: Remarks for the user on how the files were read.
         problems: Everything wrong in the files.
         skips: Source, item and reason of what was left out, with counts.
-        tally: How many ``records`` there are, and what became of them.
+        outcomes: Place of each record that was read, to what became of it: a place in
+            ``OUTCOMES``, or ``LOST`` while nobody has said.
+        n_empty: Number of empty rows, which were left out before any was looked at.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +78,8 @@ class Collected:
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    tally: Counter[str] = field(default_factory=Counter)
+    outcomes: dict[Place, int] = field(default_factory=dict)
+    n_empty: int = 0
 
     def files(self, paths: Sequence[Path | str]) -> Iterator[tuple[Path, Rows]]:
         """Read files, also those in folders; damaged files become problems."""
@@ -107,7 +115,9 @@ class Collected:
         self.problems += rows.problems
         for line, values in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
             record = {str(name): value for name, value in values.items()}
-            yield Place(rows.source, int(line)), record
+            place = Place(rows.source, int(line))
+            self.outcomes.setdefault(place, LOST)
+            yield place, record
 
     def lack_columns(self, rows: Rows, needed: Iterable[str]) -> bool:
         """Keep a fault for each column that a file lacks; a file without any row lacks none."""
@@ -132,7 +142,21 @@ class Collected:
     def skip(self, place: Place | str, noun: str, reason: str, count: int = 1) -> None:
         """Count something that is left out of a file, which is named itself or by a place."""
         source = place.source if isinstance(place, Place) else place
+        if isinstance(place, Place):
+            self.became(place, LEFT_OUT)
         self.skips[source, noun, reason] += count
+
+    def became(self, place: Place, outcome: int) -> None:
+        """Say what a record has become; something before it in ``OUTCOMES`` stays."""
+        self.outcomes[place] = min(outcome, self.outcomes.get(place, LOST))
+
+    def tally(self) -> Counter[str]:
+        """Return how many records were read, and how many became what."""
+        tally = Counter({"records": len(self.outcomes) + self.n_empty})
+        for outcome in self.outcomes.values():
+            tally[OUTCOMES[outcome] if outcome < LOST else "lost"] += 1
+        tally[OUTCOMES[LEFT_OUT]] += self.n_empty
+        return tally
 
     def fault(self, place: Place, name: str, value: object, fault: str, hint: str) -> None:
         """Keep what is wrong with a field, by the name that it has in the files."""
@@ -142,6 +166,7 @@ class Collected:
         self, place: Place, key: Key, text: str, passages: list[Record], may_repeat: bool = False
     ) -> Record:
         """Add a question, and return its row: the first one that was added."""
+        self.became(place, QUESTION)
         language, query_id = key
         row: Record = {
             "query_id": query_id,
@@ -173,6 +198,7 @@ class Collected:
             text: The answer.
             may_repeat: Whether further rows may have the same text.
         """
+        self.became(place, ANSWER)
         language, query_id = key
         name = self.system_name(place, system)
         row: Record = {
@@ -247,6 +273,7 @@ class Collected:
         if verdict.winner == "none":
             self.skip(place, "judgment", "it has no winner")
             return
+        self.became(place, VERDICT)
         language, query_id = key
         side_a, side_b = sides
         row = {

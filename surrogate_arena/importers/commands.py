@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
-from arena.data.wording import split_names
+from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.counts import counts_line
 from surrogate_arena.cli.folders import has_folder
@@ -198,6 +198,9 @@ def _import_notes(read: ForeignArena, backup: Backup | None) -> list[str]:
     notes: list[str] = []
     if backup is not None:
         notes.append(backup.sentence)
+    outcomes = [f"{count} {name}" for name, count in read.tally.items() if name != "records"]
+    if outcomes:
+        notes.append(f"{count_of(read.tally['records'], 'record')}: {', '.join(outcomes)}")
     if read.arena.info.note:
         notes.append(read.arena.info.note)
     notes.extend(note for note in read.notes if note)

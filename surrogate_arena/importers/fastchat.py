@@ -15,7 +15,7 @@ from arena.data.rows import Rows
 from arena.data.schema import REFERENCE
 from arena.data.types import Record
 from arena.data.wording import count_of
-from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
+from surrogate_arena.importers.collected import PART, SCORE, Collected, Place, PlacedRecord
 from surrogate_arena.importers.contract import value_at
 from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
@@ -124,6 +124,7 @@ class _Benchmark:
             has_failed = text == FAILED
             if is_reference:
                 collected.queries[key].setdefault(REFERENCE, text)
+                collected.became(place, PART)
             elif has_failed:
                 collected.skip(place, "answer", "the model has not answered")
             else:
@@ -200,6 +201,7 @@ class _Benchmark:
             "mark": score,
             "judge": f"{_judge(record)}:pointwise",
         }
+        self.collected.became(place, SCORE)
         self.collected.marks.append(mark)
 
     def _key(self, record: Record, turn: object) -> tuple[str, str]:

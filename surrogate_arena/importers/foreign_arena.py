@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -43,6 +43,8 @@ class ForeignArena:
             where none are published.
         notes: Remarks for the user on how it was read.
         shown: One row as it was understood, a line per field.
+        tally: How many records were read, and how many became what: ``records`` is the sum of
+            the others.
     """
 
     arena: Arena
@@ -50,6 +52,7 @@ class ForeignArena:
     features: pd.DataFrame = field(default_factory=pd.DataFrame)
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    tally: Mapping[str, int] = field(default_factory=dict)
 
 
 def foreign_arena(
@@ -107,7 +110,9 @@ def foreign_arena(
         raise DataError(counted_problems(problems)) from None
     thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
     notes = tuple(filter(None, [*collected.notes, thoughts]))
-    return ForeignArena(arena, collected.skipped(), pd.DataFrame(features), notes)
+    return ForeignArena(
+        arena, collected.skipped(), pd.DataFrame(features), notes, tally=collected.tally()
+    )
 
 
 def _replace_half_surrogates(collected: Collected) -> None:

@@ -83,18 +83,38 @@ def import_arena(
     # Files of another kind often read as tables without a single row of use.
     if foreign.arena.queries.empty and foreign.arena.judgments.empty:
         raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
+    left_out = foreign.tally.get("left out", 0)
+    kept = sum(
+        foreign.tally.get(name, 0) for name in ("answers", "verdicts", "scores", "questions")
+    )
+    if left_out > kept and options.get("repeats") != "first":
+        raise _with_evident_kind(UsageError(_most_left_out(foreign)), kind, paths)
     return foreign
+
+
+def _most_left_out(foreign: ForeignArena) -> str:
+    hint = "name other paths with --column, or give the files without them"
+    if foreign.skipped["reason"].str.contains("the first answer is kept").any():
+        hint = "--repeats first reads the first answer to each question, --repeats each all"
+    n_records = foreign.tally["records"]
+    return (
+        f"{foreign.tally['left out']} of {count_of(n_records, 'record')} would be left out "
+        f"({_reasons(foreign)}); {hint}"
+    )
 
 
 def _nothing_read(foreign: ForeignArena) -> str:
     """Say that nothing was read, with what was left out most often."""
+    return f"nothing could be read ({_reasons(foreign)}); nothing was written"
+
+
+def _reasons(foreign: ForeignArena) -> str:
     most_reasons = 3
     skipped = foreign.skipped.sort_values("count", ascending=False, kind="stable")
     reasons = []
     for row in skipped.head(most_reasons).to_dict(orient="records"):
         reasons.append(f"{row['item']}: {row['reason']}, {count_of(row['count'], 'time')}")
-    listed = "; ".join(reasons) or "the files hold no rows"
-    return f"nothing could be read ({listed}); nothing was written"
+    return "; ".join(reasons) or "the files hold no rows"
 
 
 def _with_evident_kind(

@@ -17,7 +17,7 @@ from arena.data.schema import TURN
 from arena.data.types import Record
 from arena.statistics.codes import without_categories
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, battles_of
-from surrogate_arena.importers.collected import Collected, Place
+from surrogate_arena.importers.collected import LEFT_OUT, Collected, Place
 from surrogate_arena.importers.columnar import ColumnTable, column_table
 from surrogate_arena.importers.contract import NO_COLUMNS
 from surrogate_arena.importers.conversations import exchanges_of, n_turns
@@ -73,8 +73,6 @@ def read_battles(
         read = battles_of(table, options)
         collected.skips.update(skips_of(read, table.source))
         collected.notes += [note for note in read.understood if note not in collected.notes]
-        collected.tally["records"] += len(table.frame)
-        collected.tally["verdicts"] += len(read.table)
         add_battles(collected, table, read)
         shown = shown or shown_battle(read, collected)
     note = ""
@@ -106,6 +104,9 @@ def shown_battle(read: ReadBattles, collected: Collected) -> tuple[str, ...]:
 
 def add_battles(collected: Collected, table: ColumnTable, read: ReadBattles) -> None:
     """Add the judgments of a file, its questions, and its answers if it has them."""
+    # Without a verdict, a row is one of those that ``skips_of`` counts.
+    for line in table.lines:
+        collected.became(Place(table.source, int(line)), LEFT_OUT)
     rows = read.frame.iloc[read.rows]
     turns = _turns(read)
     judgments = without_categories(read.table).to_dict(orient="records")

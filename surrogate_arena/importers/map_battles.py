@@ -48,7 +48,6 @@ def battles_of_records(
         battles = _battles(record, paths)
         rows += battles
         places += [place] * len(battles)
-    collected.tally["records"] += len(rows) - len(records)
     lines = np.array([place.line for place in places], dtype=np.intp)
     source = " + ".join(dict.fromkeys(place.source for place in places))
     frame = pd.DataFrame(rows, columns=list(paths), dtype=object)
@@ -57,7 +56,6 @@ def battles_of_records(
     read = battles_of(table, BattleOptions(values=stated_values(values), language=code))
     collected.skips.update(skips_of(read, source))
     collected.notes += read.understood
-    collected.tally["verdicts"] += len(read.table)
     add_battles(collected, table, read)
     arena = foreign_arena(collected, name, source=source, with_judged=True)
     return replace(arena, shown=shown_battle(read, collected))

@@ -13,7 +13,7 @@ from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.schema import Text
 from arena.data.tables import SUFFIXES
 from arena.data.types import Record
-from surrogate_arena.importers.collected import Collected, Key, Place, StorableText
+from surrogate_arena.importers.collected import PART, Collected, Key, Place, StorableText
 from surrogate_arena.importers.files import (
     checked_language,
     files_below,
@@ -171,6 +171,7 @@ class _JudgedPassages:
             self.collected.fault(place, "query", text, "is empty", f"write {_TOPIC}")
 
     def _add_label(self, place: Place, key: Key, passage_id: str, label: int) -> None:
+        self.collected.became(place, PART)
         if self.labels.setdefault(key, {}).setdefault(passage_id, label) != label:
             self.collected.fault(
                 place,

@@ -167,11 +167,12 @@ def _check_answers(
             f"{column!r} and {other!r} may both be the answers. Of one the system's, of the other "
             f"the reference: {_both(other, column)}, or {_both(column, other)}"
         )
-    if are_labels(cells_of(frames, column)):
+    cells = cells_of(frames, column)
+    if cells and are_labels(cells):
         texts = [name for name in chosen.unread if _has_texts(frames, name)]
         if texts:
             raise UsageError(
-                f"{column!r} holds labels such as {short(cells_of(frames, column)[0])!r}, and "
+                f"{column!r} holds labels such as {short(cells[0])!r}, and "
                 f"{texts[0]!r} texts: {option('column', f'answer={texts[0]}')} reads the texts, "
                 f"{option('column', f'answer={column}')} the labels"
             )

@@ -11,10 +11,17 @@ from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
-from surrogate_arena.importers.collected import Collected, Key, Place, PlacedRecord, question_id
+from surrogate_arena.importers.collected import (
+    PART,
+    Collected,
+    Key,
+    Place,
+    PlacedRecord,
+    question_id,
+)
 from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
-from surrogate_arena.importers.values import id_text
+from surrogate_arena.importers.values import id_text, name_text
 from surrogate_arena.importers.verdict_values import NO_VERDICT, verdict_of_word
 
 JUDGE = "ragelo"
@@ -167,6 +174,7 @@ class _RageloTables:
     def read_documents(self, records: Sequence[PlacedRecord]) -> None:
         """Read what was retrieved for a query, or for one of its agents."""
         for place, record in records:
+            self.collected.became(place, PART)
             key = self._key_of(place, record, self.hint)
             if key is None:
                 continue
@@ -193,7 +201,10 @@ class _RageloTables:
             key = self._key_of(place, record, self.hint)
             if key is None:
                 continue
-            agent = record.get("agent") or ""
+            agent = name_text(record.get("agent") or "")
+            if not isinstance(agent, str):
+                self.collected.fault(place, "system", agent, "is no name", "write it as a text")
+                continue
             answer = self.collected.answer(place, key, agent, record.get("answer") or "")
             answer.setdefault(OWN_PASSAGES, self.passages.get((key, agent)))
         for key in self.keys.values():
@@ -204,12 +215,11 @@ class _RageloTables:
         by_source: dict[str, list[PlacedRecord]] = {}
         for placed in records:
             by_source.setdefault(placed[0].source, []).append(placed)
-        for source, rows in by_source.items():
+        for rows in by_source.values():
             column = _winner_column([record for _, record in rows])
             if column is None:
-                self.collected.skip(
-                    source, "judgment", "no column holds winners (A, B or C)", len(rows)
-                )
+                for place, _ in rows:
+                    self.collected.skip(place, "judgment", "no column holds winners (A, B or C)")
                 continue
             for place, record in rows:
                 key = self._key_of(place, record, _IN_QUERIES)

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.types import Record
-from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
+from surrogate_arena.importers.collected import LOST, PART, Collected, Place, PlacedRecord
 from surrogate_arena.importers.contract import FILE
 from surrogate_arena.importers.files import bare_name, files_below, shown_path
 from surrogate_arena.importers.opened import found, opened_record
@@ -68,14 +68,21 @@ def records_of_files(
         raise DataError(problems)
     for problem in problems:
         collected.skip(problem.source, "file", problem.fault)
+    for place, _ in records:
+        collected.became(place, LOST)
+    whole = [place for place, _ in records]
     if tool.join == "spans":
         records = list(joined_spans(records))
     elif tool.join == "topics":
         records = list(joined_runs(records, collected))
     if tool.rows_by:
         records = _joined_rows(records, tool.rows_by)
-    collected.tally["records"] += len(records)
-    return _with_parts(records, tool.parts, collected)
+    records = _with_parts(records, tool.parts, collected)
+    joined = {place for place, _ in records}
+    for place in whole:
+        if place not in joined and collected.outcomes[place] == LOST:
+            collected.became(place, PART)
+    return records
 
 
 class _NoRecordsError(Exception):
@@ -168,11 +175,8 @@ def _with_parts(
                 rest.append((place, record))
         joined = {str(found(record, part.of)) for _, record in rest}
         for key, listed in places.items():
-            for place in listed:
-                if key in joined:
-                    collected.tally["parts"] += 1
-                else:
-                    collected.skip(place, "record", f"no record has the {part.id} that it names")
+            for place in listed if key not in joined else ():
+                collected.skip(place, "record", f"no record has the {part.id} that it names")
         records = [
             (place, {**record, name: by_id.get(str(found(record, part.of)), [])})
             for place, record in rest

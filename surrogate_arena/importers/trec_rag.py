@@ -71,8 +71,6 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
         topic = _first(record, _TOPICS)
         if topic_id is not None and isinstance(topic, str):
             topics.setdefault(_id(topic_id), topic)
-            collected.tally["records"] += 1
-            collected.tally["parts"] += 1
             for name in _DROPPED:
                 if record.get(name):
                     collected.skip(place, "field of a topic", f"{name!r} is not read")

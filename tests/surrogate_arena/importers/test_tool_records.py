@@ -104,7 +104,8 @@ def test_a_table_that_pandas_wrote_is_read_as_its_records(tmp_path):
 
 def test_paths_can_be_named():
     path = FILES / "langfuse/traces.json"
-    read = import_arena("langfuse", [path], columns={"system": "environment"}, scores=["helpful"])
+    chosen = {"columns": {"system": "environment"}, "scores": ["helpful"], "repeats": "first"}
+    read = import_arena("langfuse", [path], **chosen)
     assert read.arena.info.systems == ("default",)
     assert skipped(read)["its system has answered the question before: the first answer is kept"]
     with pytest.raises(UsageError, match=r"no record has anything at 'input.title'"):

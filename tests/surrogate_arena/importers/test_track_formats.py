@@ -168,7 +168,7 @@ def test_rows_of_passages_become_one_answer_each(tmp_path):
         "q2,Which fish?,1,[1],Pikes live in it.,NO_ANSWER\n"
     )
     (tmp_path / "base.csv").write_text(table)
-    read = import_arena("open-rag-eval", [tmp_path])
+    read = import_arena("open-rag-eval", [tmp_path], repeats="first")
     assert answers(read) == {"base": "It is 40 m deep [2]."}
     assert passages(read) == [("2", PASSAGES[0]), ("3", PASSAGES[1])]
     assert skipped(read) == {
