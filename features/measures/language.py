@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from arena.data.errors import MissingDependencyError
+from arena.data.languages import MIRACL_LANGUAGES
 from arena.text.answers import strip_citations
 from features.declare.feature import Value, choice, declared
 from features.declare.sample import (
@@ -37,6 +38,24 @@ def identify(text: str, identifier: str = PY3LANGID) -> Mapping[str, float]:
     Lone surrogates, which langid refuses, count as U+FFFD.
     """
     return dict(_ranker(identifier)(without_surrogates(text)))
+
+
+SUPPORTED = frozenset(
+    {*MIRACL_LANGUAGES, "it", "pt", "nl", "pl", "tr", "uk", "vi", "cs", "sv", "he"}
+)
+"""Languages that questions are expected in."""
+
+
+def likeliest_language(text: str) -> str | None:
+    """Return the likeliest of the supported languages; None for a text without letters.
+
+    Free identification takes short questions for rare languages.
+    """
+    if not any(map(str.isalpha, text)):
+        return None
+    probabilities = identify(text)
+    supported = {code: value for code, value in probabilities.items() if code in SUPPORTED}
+    return max(supported, key=lambda code: (supported[code], code))
 
 
 @lru_cache(maxsize=2)

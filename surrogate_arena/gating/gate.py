@@ -22,6 +22,7 @@ from arena.statistics.significance import EVEN, Difference
 from surrogate.board.board import Board, open_board
 from surrogate.board.uncompared import uncompared_systems
 from surrogate.checks.answer_checks import compare_answers
+from surrogate.checks.languages import language_remarks
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
 from surrogate_arena.gating.arena_verdicts import compare_by_arena
@@ -120,6 +121,7 @@ def gate(
         unanswered=pair.n_unanswered,
         variance=_planned_variance(board, pair.arena),
         n_outdated=len(pair.arena.outdated),
+        language_notes=tuple(map(str, language_remarks(pair.arena))),
     )
     if checks.is_broken:
         return replace(result, verdict="broken", by="answers")

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from arena.data.answer_digests import outdated_sentence
-from arena.data.wording import count_of
+from arena.data.wording import count_of, sentence
 from arena.quality.agreement import without_identical
 from arena.quality.judge_label import JudgeLabel
 from arena.statistics.significance import SequentialTest
@@ -48,6 +48,7 @@ class Gate:
         n_outdated: Number of the arena's verdicts that do not count, since an answer was edited.
         longer_wins: Verdicts that the longer answer won, and those that were decided, where these
             are nearly the same.
+        language_notes: Languages of which many questions look like another one.
     """
 
     verdict: GateVerdict
@@ -65,6 +66,7 @@ class Gate:
     costs: CostComparison | None = None
     n_outdated: int = 0
     longer_wins: tuple[int, int] | None = None
+    language_notes: tuple[str, ...] = ()
 
     @property
     def verdicts_needed(self) -> int:
@@ -118,6 +120,7 @@ def _sentences(result: Gate) -> Iterator[str]:
     if result.unanswered:
         count_text = count_of(result.unanswered, "question")
         yield f"Not compared: {count_text} that the baseline alone answered."
+    yield from map(sentence, result.language_notes)
 
 
 def _verdict_sentences(result: Gate) -> Iterator[str]:

@@ -6,16 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.data.languages import MIRACL_LANGUAGES, UNDETERMINED
+from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of, first_of
-from features.measures.language import identify
+from features.measures.language import likeliest_language
 
 AUTO = "auto"
 """What a user writes for a language that is detected."""
-SUPPORTED = frozenset(
-    {*MIRACL_LANGUAGES, "it", "pt", "nl", "pl", "tr", "uk", "vi", "cs", "sv", "he"}
-)
-"""Languages among which is detected: free detection takes short questions for rare languages."""
 _FEWEST = 5
 _SMALLEST_SHARE = 0.05
 
@@ -41,7 +37,7 @@ def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
     """
     if not questions:
         return DetectedLanguages({}, "")
-    languages = {question: _detected(question) for question in questions}
+    languages = {question: likeliest_language(question) or UNDETERMINED for question in questions}
     counts = Counter(languages.values())
     usual, _ = counts.most_common(1)[0]
     rare = [
@@ -64,11 +60,3 @@ def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
             "language"
         )
     return DetectedLanguages(languages, note)
-
-
-def _detected(text: str) -> str:
-    if not any(map(str.isalpha, text)):
-        return UNDETERMINED
-    probabilities = identify(text)
-    supported = {code: value for code, value in probabilities.items() if code in SUPPORTED}
-    return max(supported, key=lambda code: (supported[code], code))

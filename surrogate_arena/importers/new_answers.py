@@ -53,7 +53,7 @@ def read_answers(
 ) -> pd.DataFrame:
     """Read the answers of new systems to the questions of an arena.
 
-    What was understood is logged: the first row, and columns that might be meant instead.
+    Two lines are logged: how the first row was understood, and what was left out.
 
     Args:
         path: Table of answers that ``import csv`` reads. A row names its question by ``query_id``,
@@ -78,12 +78,9 @@ def read_answers(
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
-    known = read_plain_tables([path], columns=columns, needed=("system", "answer"))
-    if not {"query_id", "question"} & known.columns.names.keys():
-        raise UsageError(
-            f"{path.name}: no column names the question: --column query_id=NAME, or "
-            "--column question=NAME"
-        )
+    known = read_plain_tables(
+        [path], columns=columns, needed=("system", "answer"), may_repeat=repeats is not None
+    )
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
     questions = _Questions(queries)
@@ -97,7 +94,7 @@ def read_answers(
             answers.append(_answer(collected, place, values, question))
             lines.append(place.line)
             if len(answers) == 1:
-                collected.notes.insert(0, f"first row: {'; '.join(shown_row(values, {}))}")
+                collected.notes.insert(0, f"the first row is {', '.join(shown_row(values, {}))}")
     if not answers and collected.problems:
         raise DataError(collected.problems)
     if not answers:
@@ -141,12 +138,14 @@ def _with_numbered_askings(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _log(collected: Collected, source: str) -> None:
-    """Say what was understood, left out or changed in a file of answers."""
-    for note in collected.notes:
-        _LOG.warning("%s: %s", source, note)
+    """Say how a file of answers was understood, and what was left out."""
+    _LOG.warning("%s: %s", source, "; ".join(collected.notes))
+    left_out = []
     for (_, noun, reason), count in sorted(collected.skips.items()):
         if count:
-            _LOG.warning("%s: %s: %s (%d)", source, noun, reason, count)
+            left_out.append(reason if noun == "column" else f"{noun}: {reason} ({count})")
+    if left_out:
+        _LOG.warning("%s: left out or changed: %s", source, "; ".join(left_out))
 
 
 class _Questions:

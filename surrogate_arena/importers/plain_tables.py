@@ -242,9 +242,9 @@ def _suggested_columns(
     suggested: dict[str, str] = {}
     for name in missing:
         taken = {*names.values(), *suggested.values()}
-        column = suggested_column(inner, name, columns, taken)
-        if column is not None:
-            suggested[name] = column
+        fitting = suggested_column(inner, name, columns, taken)
+        if fitting is not None:
+            suggested[name] = fitting
     return suggested
 
 

@@ -1,0 +1,161 @@
+"""The recipes of the importing guide turn other shapes into rows that are read."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from arena import import_arena
+from surrogate_arena.importers.contract import contract, field_names, words_for_winners
+from surrogate_arena.importers.judgments import counted_judgments_of
+
+ROOT = Path(__file__).parents[3]
+CASES = ROOT.parent / "shared" / "cases"
+GUIDE = (ROOT / "docs" / "guides" / "importing.md").read_text(encoding="utf-8")
+FORMATS = (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
+RECIPES = dict(
+    re.findall(
+        r"^([A-Z][^\n]*(?:\n[^\n]+)*):\n\n```python\n(.*?)```",
+        GUIDE.partition("## Other shapes")[2].partition("## What may go wrong")[0],
+        flags=re.DOTALL | re.MULTILINE,
+    )
+)
+
+
+@pytest.fixture
+def follow(tmp_path, monkeypatch):
+    """Run a recipe in a folder, on a case or a table that is written there."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(name, file, content):
+        if isinstance(content, str):
+            if not (CASES / content).is_file():
+                pytest.skip("no cases beside the checkout")
+            shutil.copy(CASES / content, file)
+        elif isinstance(content, pd.DataFrame):
+            content.to_csv(file, index=content.index.name is not None)
+        else:
+            Path(file).write_text(json.dumps(content), encoding="utf-8")
+        [recipe] = [code for title, code in RECIPES.items() if title.startswith(name)]
+        exec(recipe, {})
+
+    return run
+
+
+def winners(path="battles.csv"):
+    table = counted_judgments_of(Path(path)).table
+    sides = table[["system_a", "system_b", "winner"]].astype(str)
+    return sorted(sides.itertuples(index=False, name=None))
+
+
+def test_every_recipe_is_tried():
+    assert len(RECIPES) == 8
+
+
+def test_a_column_per_system(follow):
+    table = pd.DataFrame(
+        {
+            "question": ["When did the bridge open?"],
+            "gold": ["1932"],
+            "gpt-4o": ["It opened in 1932."],
+            "llama-3": ["Nobody can say."],
+        }
+    )
+    follow("A column per system", "wide.csv", table)
+    arena = import_arena("csv", ["answers.csv"]).arena
+    assert dict(zip(arena.answers["system"], arena.answers["answer"], strict=True)) == {
+        "gpt-4o": "It opened in 1932.",
+        "llama-3": "Nobody can say.",
+    }
+    assert list(arena.queries["reference"]) == ["1932"]
+
+
+def test_answers_by_model(follow):
+    rows = [{"question": "When did the bridge open?", "answer": "It opened in 1932."}]
+    follow("Answers by model", "by_model.json", {"gpt-4o": rows, "llama-3": rows})
+    arena = import_arena("csv", ["answers.csv"]).arena
+    assert arena.info.systems == ("gpt-4o", "llama-3")
+
+
+def test_passages_in_numbered_columns(follow):
+    follow("Passages in numbered", "numbered.csv", "contract/rag/04-names-as-passages.csv")
+    passages = import_arena("csv", ["answers.jsonl"]).arena.queries["passages"]
+    assert all(len(listed) == 2 for listed in passages)
+    assert passages[0][1]["text"] == "It has six lanes."
+
+
+def test_arrays_that_numpy_printed(follow):
+    follow("Arrays as numpy prints", "printed.csv", "rag/csv-numpy-contexts.csv")
+    passages = import_arena("csv", ["answers.jsonl"]).arena.queries["passages"]
+    assert all(len(listed) == 2 for listed in passages)
+
+
+def test_a_column_per_pair(follow):
+    follow("A column per pair", "versus.csv", "contract/rag/16-vs-columns.csv")
+    read = counted_judgments_of(Path("battles.csv"))
+    assert read.table["query_id"].nunique() == 3
+    assert len(read.table) == 9
+    assert ("alpha", "beta", "tie") in winners()
+
+
+def test_ranks_in_a_row(follow):
+    follow("Ranks of several", "ranks.csv", "contract/arena/12_five_ranks_wide.csv")
+    ranked = pd.read_csv("ranks.csv")
+    first = ranked.iloc[0]
+    better = "a" if first["system1rank"] < first["system2rank"] else "b"
+    assert (first["system1Id"], first["system2Id"], better) in winners()
+    assert counted_judgments_of(Path("battles.csv")).table["query_id"].nunique() == (
+        ranked["srcIndex"].nunique()
+    )
+
+
+def test_scores_without_answers(follow):
+    table = pd.DataFrame(
+        {"question_id": [1, 1, 1], "judge": "m", "model": ["x", "y", "z"], "score": [1, 4, 4]}
+    )
+    follow("Scores without answers", "scores.csv", table)
+    assert winners() == [("x", "y", "b"), ("x", "z", "b"), ("y", "z", "tie")]
+
+
+def test_a_matrix_of_wins(follow):
+    table = pd.DataFrame({"x": [0, 2], "y": [3, 0]}, index=pd.Index(["x", "y"], name="row"))
+    follow("A matrix of wins", "wins.csv", table)
+    read = counted_judgments_of(Path("battles.csv"))
+    assert winners() == [("x", "y", "a"), ("y", "x", "a")]
+    assert sorted(read.table["weight"]) == [2, 3]
+
+
+def test_answers_beside_their_names(tmp_path):
+    path = CASES / "contract" / "arena" / "05_response_source_columns.jsonl"
+    if not path.is_file():
+        pytest.skip("no cases beside the checkout")
+    columns = {"winner": "better_response_id"}
+    for side, number in (("a", 0), ("b", 1)):
+        columns[f"system_{side}"] = f"response_{number}_source"
+        columns[f"answer_{side}"] = f"response_{number}"
+    values = ["better_response_id:0=a,1=b"]
+    arena = import_arena("lmarena", [path], columns=columns, values=values, language="en").arena
+    assert set(arena.info.systems) == {"Alpaca-7B", "WizardLM-7B"}
+    first = arena.answers[arena.answers["system"] == "Alpaca-7B"]["answer"].iloc[0]
+    assert first == "zero 0 words of an answer"
+
+
+def names_table(kind):
+    """Return the table of names as the reference shows it."""
+    lines = ["| field | names, best first |", "| --- | --- |"]
+    for field, names in field_names(kind).items():
+        lines.append(f"| `{field}` | {', '.join(f'`{name}`' for name in names)} |")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("kind", ["answers", "battles"])
+def test_the_reference_lists_the_names_of_the_contract(kind):
+    assert names_table(kind) in FORMATS
+
+
+def test_the_reference_lists_words_for_winners_and_known_metrics():
+    for word in [*words_for_winners(), *contract()["scores"]["known"]]:
+        assert f"`{word}`" in FORMATS
