@@ -245,3 +245,121 @@ def test_what_changes_an_arena_is_said(data, tmp_path):
     if answers_of(foreign) != EXPECTED:
         said = " ".join([*foreign.notes, *foreign.shown, *foreign.skipped["reason"]])
         assert any(name in said for name in extra)
+
+
+NESTED = [
+    {
+        "id": f"r-{place}",
+        "inputs": {"text": row["question"]},
+        "outputs": {"answer": row["answer"], "contexts": ["A text of the retriever."]},
+        "run": {"name": row["system"]},
+    }
+    for place, row in enumerate(ROWS)
+]
+CONVERSATIONS = [
+    {
+        "id": f"r-{place}",
+        "messages": [
+            {"role": "user", "content": row["question"]},
+            {"role": "assistant", "content": row["answer"]},
+        ],
+        "metadata": {"model": row["system"]},
+    }
+    for place, row in enumerate(ROWS)
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        (
+            NESTED,
+            {"question": "inputs.text", "answer": "outputs.answer", "system": "run.name"},
+        ),
+        (
+            CONVERSATIONS,
+            {"question": "messages", "answer": "messages", "system": "metadata.model"},
+        ),
+        (
+            [{"Frage": r["question"], "Antwort": r["answer"], "Modell": r["system"]} for r in ROWS],
+            {"question": "Frage", "answer": "Antwort", "system": "Modell"},
+        ),
+    ],
+)
+def test_all_that_is_missing_is_said_at_once_with_columns_that_work(tmp_path, rows, columns):
+    path = written(tmp_path, rows)
+    with pytest.raises(UsageError) as refused:
+        read(path)
+    asked = " ".join(f"--column {name}={column}" for name, column in columns.items())
+    assert asked in str(refused.value)
+    assert answers_of(read(path, columns=columns)) == EXPECTED
+
+
+def test_of_a_column_that_is_read_in_part_the_rest_is_named(tmp_path):
+    columns = {"question": "inputs.text", "answer": "outputs.answer", "system": "run.name"}
+    foreign = read(written(tmp_path, NESTED), columns=columns)
+    assert "'outputs.contexts' is not read" in set(foreign.skipped["reason"])
+
+
+def test_conversations_are_read_from_csv_too(tmp_path):
+    rows = [{**row, "messages": json.dumps(row["messages"])} for row in CONVERSATIONS]
+    for row, first in zip(rows, ROWS, strict=True):
+        row["metadata"] = first["system"]
+    columns = {"question": "messages", "answer": "messages", "system": "metadata"}
+    assert answers_of(read(written(tmp_path, rows, ".csv"), columns=columns)) == EXPECTED
+
+
+def test_a_column_per_system_is_sent_to_the_recipe(tmp_path):
+    rows = [{"question": r["question"], "gpt-4o": r["answer"], "llama": "So." * 9} for r in ROWS]
+    with pytest.raises(UsageError, match="a column per system"):
+        read(written(tmp_path, rows))
+
+
+def test_a_table_without_a_header_is_refused(tmp_path):
+    lines = [f'"{row["question"]}",{row["system"]},"{row["answer"]}"' for row in ROWS]
+    path = tmp_path / "bare.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(UsageError, match="put a line with the names"):
+        read(path)
+
+
+def test_trials_are_no_systems_where_files_are(tmp_path):
+    paths = []
+    for system in ("one", "two"):
+        rows = [
+            {"question": "When?", "answer": f"{system} says {trial}.", "trial": trial}
+            for trial in (0, 1)
+        ]
+        paths.append(written(tmp_path, rows, name=system))
+    with pytest.raises(DataError) as refused:
+        read(*paths)
+    # What to do is said once, whatever the number of problems.
+    assert str(refused.value).count("--repeats each") == 1
+    foreign = read(*paths, repeats="each")
+    assert foreign.arena.info.systems == ("one", "two")
+    assert len(foreign.arena.queries) == 2
+
+
+def test_scores_of_a_single_system_are_said_to_be_no_verdicts(tmp_path):
+    rows = [{**row, "system": "one", "faithfulness": 0.5} for row in ROWS[::2]]
+    foreign = read(written(tmp_path, rows))
+    assert any("no verdicts by faithfulness" in note for note in foreign.notes)
+
+
+def test_the_name_of_a_sheet_is_read_as_the_system(tmp_path):
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        for system in ("one", "two"):
+            rows = [row for row in ROWS if row["system"] == system]
+            frame = pd.DataFrame(rows).drop(columns="system")
+            frame.to_excel(book, sheet_name=system, index=False)
+    foreign = read(path)
+    assert answers_of(foreign) == EXPECTED
+    assert foreign.skipped.empty
+
+
+def test_no_message_lists_more_than_ten_columns(tmp_path):
+    wide = {f"c{number}": f"A text with the number {number}." for number in range(40)}
+    with pytest.raises(UsageError) as refused:
+        read(written(tmp_path, [wide, {**wide, "c0": "Another text."}]))
+    assert "and 30 more" in str(refused.value)
