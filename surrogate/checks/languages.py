@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from arena.data.arena import Arena
-from arena.data.remarks import Remark
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from features.measures.language import SUPPORTED, likeliest_language
 
 FEWEST_QUESTIONS = 5
