@@ -18,7 +18,8 @@ from arena.judging.llm_judge import LlmJudge, pairs_left
 from arena.llm.replies import CONTENT_FILTER, REFUSAL, UNPARSABLE
 from arena.llm.usage import Price, Usage
 from arena.quality.agreement import without_identical
-from arena.quality.judge_label import JudgeLabel, label_judge
+from arena.quality.judge_label import label_judge
+from arena.quality.judge_report import JudgeLabel
 from arena.quality.judge_tests import NOTABLE_INVALID
 from arena.quality.people_agreement import PeopleAgreement
 

@@ -1,3 +1,3 @@
-from .judge_label import JudgeLabel as JudgeLabel
 from .judge_label import label_judge as label_judge
+from .judge_report import JudgeLabel as JudgeLabel
 from .people_agreement import PeopleAgreement as PeopleAgreement

@@ -17,7 +17,10 @@ from scipy.special import expit
 
 from arena.data.selection import PEOPLE, is_person
 from arena.data.types import Floats, Indices
-from arena.data.wording import count_of
+from arena.quality.judge_report import (
+    DecisiveVerdict,
+    FirstPlace,
+)
 from arena.rating.battles import Battles
 from arena.rating.judgments import points_of_a, weights_of
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
@@ -33,52 +36,6 @@ MOST_JUDGES = 20
 LISTED = 50
 """Number of verdicts that a record of first place lists."""
 VERDICT_COLUMNS = ["query_id", "system_a", "system_b", "winner"]
-
-
-@dataclass(frozen=True)
-class DecisiveVerdict:
-    """A verdict that first place rests on."""
-
-    query_id: str
-    system_a: str
-    system_b: str
-    winner: str
-
-
-@dataclass(frozen=True)
-class FirstPlace:
-    """The fewest verdicts that decide first place, by one judge in one language.
-
-    Attributes:
-        language: Language code.
-        judge: Name of the judge.
-        first: System with the highest rating by the verdicts alone.
-        successor: System that would be first without ``dropped`` verdicts.
-        verdicts: Number of all verdicts.
-        dropped: The fewest verdicts that decide it.
-        decisive: These verdicts, the most influential first.
-    """
-
-    language: str
-    judge: str
-    first: str
-    successor: str
-    verdicts: int
-    dropped: int
-    decisive: tuple[DecisiveVerdict, ...]
-
-    @property
-    def share(self) -> float:
-        """Share of the verdicts that decide first place."""
-        return self.dropped / self.verdicts
-
-    @property
-    def sentence(self) -> str:
-        """How few verdicts decide first place, without the full stop."""
-        return (
-            f"by the verdicts alone {self.first} is first, and without {self.dropped:,} of "
-            f"{count_of(self.verdicts, 'verdict')} ({self.share:.2%}) {self.successor} would be"
-        )
 
 
 def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlace | None:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
-from arena.data.selection import PEOPLE, UNKNOWN_JUDGE, is_person, judges_named
+from arena.data.selection import PEOPLE, is_person, judges_named
 from arena.data.tables import read_rows
 from arena.quality.agreement import oriented_verdicts, without_identical
-from arena.quality.influence import LISTED, FirstPlace, first_places
-from arena.quality.judge_tests import (
+from arena.quality.influence import LISTED, first_places
+from arena.quality.judge_report import (
     FAULTS,
     GRADES,
     Grade,
+    JudgeLabel,
+    JudgeReport,
     JudgeTest,
+    JudgingRecords,
+)
+from arena.quality.judge_tests import (
     cycle_test,
     flip_test,
     repeat_test,
@@ -30,7 +34,6 @@ from arena.quality.judge_tests import (
     tie_test,
 )
 from arena.quality.people_agreement import (
-    MetaEvaluation,
     PeopleAgreement,
     agreement_with_people,
     model_name,
@@ -40,98 +43,6 @@ from arena.quality.people_agreement import (
     recorded_agreements,
 )
 from arena.quality.preferences import length_test, side_test
-
-WORDS: dict[Grade, str] = {
-    "unreliable": "unreliable",
-    "doubtful": "doubtful",
-    "not known": "not tested for consistency",
-    "consistent": "consistent with itself but not compared with people",
-    "agrees": "in agreement with people",
-    "people": "people",
-}
-"""The label of a judge, by its grade."""
-NO_LENGTHS = "consistent with itself but not tested for length or compared with people"
-"""The label of a judge whose answers are not at hand."""
-TESTED_ON_FEW = "tested for consistency on too few pairs"
-"""The label of a judge if the interval of its flips is too wide."""
-COMPARED_ON_FEW = "consistent with itself, and compared with people on too few pairs"
-"""The label of a judge if the interval of its agreement with people is too wide."""
-
-
-@dataclass(frozen=True)
-class JudgeLabel:
-    """How far to trust a judge, and why.
-
-    Attributes:
-        judge: Its name.
-        grade: ``unreliable``: a single verdict of it cannot be relied on, or people decide
-            otherwise; ``doubtful``: something limits what they are worth; ``not known``: no fault,
-            but nothing, or too little, was judged in both orders; ``consistent``: no fault in its
-            own verdicts, which were not compared with people's; ``agrees``: people decide alike;
-            ``people``: the judges are people.
-        tests: What was tested. Of several faults the first leads a board.
-    """
-
-    judge: str
-    grade: Grade
-    tests: tuple[JudgeTest, ...]
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """Sentences on what is wrong, the gravest first."""
-        faults = [test for test in self.tests if test.grade in FAULTS]
-        faults.sort(key=lambda test: FAULTS.index(test.grade))
-        return tuple(test.sentence for test in faults)
-
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """Sentences on tests that it passed."""
-        return tuple(test.sentence for test in self.tests if test.grade not in FAULTS)
-
-    @property
-    def is_one_sided(self) -> bool:
-        """Whether (nearly) all verdicts are the same, so that ratings say nothing about systems."""
-        return self.test("same verdict") is not None
-
-    @property
-    def is_compared(self) -> bool:
-        """Whether its agreement with people was measured."""
-        return self.test("people") is not None
-
-    def test(self, name: str) -> JudgeTest | None:
-        """Return the test of a name; None if it was not made."""
-        return next((test for test in self.tests if test.name == name), None)
-
-    @property
-    def words(self) -> str:
-        """The judge's label, such as ``consistent with itself but not compared with people``."""
-        if self.grade == "consistent" and self.is_compared:
-            return COMPARED_ON_FEW
-        if self.grade == "consistent" and self.test("length") is None:
-            return NO_LENGTHS
-        flips = self.test("flips")
-        if self.grade == "not known" and flips is not None and flips.statistic is not None:
-            return TESTED_ON_FEW
-        return WORDS[self.grade]
-
-    @property
-    def short(self) -> str:
-        """The judge's label, without a full stop."""
-        if self.grade == "people":
-            return "The judges are people"
-        if self.judge == UNKNOWN_JUDGE:
-            return f"The judge, whom the data do not name, is {self.words}"
-        return f"Judge {self.judge} is {self.words}"
-
-    @property
-    def sentence(self) -> str:
-        """The judge's label and worst fault, without a full stop."""
-        if not self.faults:
-            return self.short
-        return f"{self.short}: {self.faults[0]}"
-
-    def __str__(self) -> str:
-        return f"{self.words}: {'; '.join([*self.faults, *self.facts])}"
 
 
 def label_judge(
@@ -254,35 +165,6 @@ def labels_of_verdicts(
     with suppress(ArenaError):  # a folder of verdicts alone
         answers = read_arena(path).answers
     return labels_of_judges(judgments, judges, answers, path)
-
-
-class JudgingRecords(BaseModel):
-    """Records about a judge in an arena's folder, in addition to its judgments.
-
-    Attributes:
-        metaevaluations: How it did against human labels.
-        failures: Reason to the number of pairs it gave no verdict on; null where not known.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    metaevaluations: tuple[MetaEvaluation, ...] = ()
-    failures: dict[str, int] | None = None
-
-
-class JudgeReport(JudgingRecords):
-    """The quality of a board's judge.
-
-    Attributes:
-        judge: Its name.
-        label: How far to trust it, with every test; None where it has no verdict.
-        first_places: How few verdicts decide first place, by language, the ``LISTED`` most
-            influential ones of each.
-    """
-
-    judge: str
-    label: JudgeLabel | None = None
-    first_places: tuple[FirstPlace, ...] = ()
 
 
 def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -15,22 +14,15 @@ from arena.data.schema import REPEAT
 from arena.data.types import Floats, Indices
 from arena.data.wording import count_of
 from arena.quality.agreement import GROUP, ITEM, majorities, oriented_verdicts
+from arena.quality.judge_report import (
+    Grade,
+    JudgeTest,
+)
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 from arena.statistics.codes import distinct, row_keys, text_codes
 from arena.statistics.significance import NORMAL_95, wilson_interval
 
-Grade = Literal["unreliable", "doubtful", "not known", "consistent", "agrees", "people"]
-GRADES: tuple[Grade, ...] = (
-    "unreliable",
-    "doubtful",
-    "not known",
-    "consistent",
-    "agrees",
-    "people",
-)
-"""Worst first."""
-FAULTS: tuple[Grade, ...] = ("unreliable", "doubtful")
 FEWEST_VERDICTS = 10
 """Fewer verdicts may all be the same, or ties, by chance."""
 NOTABLE_FLIPS = 0.1
@@ -38,28 +30,6 @@ UNRELIABLE_FLIPS = 0.25
 """Share of flips of a judge whose single verdicts cannot be relied on."""
 NOTABLE_INVALID = 0.05
 """Share of unparsable replies above which a judge is doubtful."""
-
-
-@dataclass(frozen=True)
-class JudgeTest:
-    """One test of a judge.
-
-    Attributes:
-        name: ``people``, ``replies``, ``length``, ``same verdict``, ``flips``, ``repeats``,
-            ``side``, ``ties`` or ``circles``.
-        grade: The best grade that it leaves the judge.
-        sentence: Its result in words.
-        statistic: Its result, such as the share of flips; None where it is not known.
-        low: Lower bound of the statistic's 95% interval, if it has one.
-        high: Upper bound.
-    """
-
-    name: str
-    grade: Grade
-    sentence: str
-    statistic: float | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)

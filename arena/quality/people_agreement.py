@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import UsageError
 from arena.data.files import write_text
@@ -26,7 +26,11 @@ from arena.quality.agreement import (
     majorities,
     oriented_verdicts,
 )
-from arena.quality.judge_tests import Grade, JudgeTest
+from arena.quality.judge_report import (
+    Grade,
+    JudgeTest,
+    MetaEvaluation,
+)
 from arena.rating.judgments import named_voters
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import generator, resampled_sums
@@ -268,38 +272,6 @@ KAPPA = "kappa"
 LLM_PREFIX = "llm:"
 """Start of a judge's name where it says that an LLM judges, as ``metaeval`` takes it."""
 _HINT = "see MetaEvaluation for what it should hold, or delete the file"
-
-
-class MetaEvaluation(BaseModel):
-    """How a judge did against human labels.
-
-    Attributes:
-        judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
-        dataset: Whose labels it was compared with: ``memerag``, ``wikieval``, ``grouse``,
-            ``people`` who voted in the arena, another judge, a table of pairs, or your own.
-        metric: Name of the value, such as ``balanced_accuracy``.
-        prompt: Its prompt, with version.
-        value: A share or a correlation, -1 to 1; no percentage.
-        standard_error: By bootstrap, on the value's scale.
-        n: Items judged, such as sentences or pairs.
-        failures: Items without a label, counted as errors.
-    """
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-    judge: str = Field(min_length=1)
-    dataset: str = Field(min_length=1)
-    metric: str = Field(min_length=1)
-    prompt: str = ""
-    value: float = Field(ge=-1, le=1)
-    standard_error: float = Field(ge=0)
-    n: int = Field(ge=1)
-    languages: list[str] = Field(min_length=1)
-    failures: int = Field(default=0, ge=0)
-
-    def __str__(self) -> str:
-        share, spread = 100 * self.value, 100 * self.standard_error
-        return f"{self.dataset}:{self.metric}={share:.1f}±{spread:.1f}"
 
 
 class _Content(BaseModel):

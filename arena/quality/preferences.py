@@ -16,7 +16,7 @@ from scipy.special import expit
 from arena.data.arena import Arena
 from arena.data.types import Floats
 from arena.data.wording import Remark
-from arena.quality.judge_tests import Grade, JudgeTest
+from arena.quality.judge_report import Grade, JudgeTest
 from arena.rating.battles import Battles, TieRule
 from arena.rating.biases import LENGTH, SIDE, SIDE_PRECISION, TRAIT, JudgeBias, with_traits
 from arena.rating.posterior import RatingPosterior, battle_posterior

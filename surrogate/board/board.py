@@ -17,7 +17,7 @@ from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.files import check_small_file, file_digest, replaced_folder
 from arena.data.tables import read_record, write_record, write_rows
 from arena.data.wording import count_of, notebook_html
-from arena.quality.judge_label import JudgeReport
+from arena.quality.judge_report import JudgeReport
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
 from surrogate.board.summary import HELD_MARK, HELD_OUT, NO_RATINGS, BoardSummary, RatingInterval

@@ -14,7 +14,7 @@ from arena.data.folder import open_arena
 from arena.data.rows import are_in
 from arena.data.types import Progress, finish
 from arena.data.wording import Remark
-from arena.quality.judge_label import JudgingRecords
+from arena.quality.judge_report import JudgingRecords
 from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import Temperature, temperature_notes
 from arena.statistics.bootstrap import by_content

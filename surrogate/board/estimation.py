@@ -11,7 +11,7 @@ import scipy
 from scipy.special import ndtr
 
 from arena.data.types import Floats
-from arena.quality.judge_label import JudgeReport
+from arena.quality.judge_report import JudgeReport
 from arena.quality.preferences import EQUAL_LENGTH
 from arena.rating.battles import Battles
 from arena.rating.ratings import TOO_MANY, Ratings

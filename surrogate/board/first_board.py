@@ -21,7 +21,7 @@ from arena.data.errors import UsageError
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Floats
 from arena.data.wording import Remark
-from arena.quality.judge_label import JudgeReport
+from arena.quality.judge_report import JudgeReport
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name

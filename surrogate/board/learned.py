@@ -11,7 +11,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.types import Progress, finish
-from arena.quality.judge_label import JudgingRecords
+from arena.quality.judge_report import JudgingRecords
 from surrogate.board.language_study import (
     LanguageStudy,
     study_languages,

@@ -16,7 +16,7 @@ from arena.data.schema import REFERENCE
 from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.data.wording import Remark, Severity, count_of
-from arena.quality.judge_label import JudgeLabel
+from arena.quality.judge_report import JudgeLabel
 from surrogate.board.conclusions import (
     UNSEEN_BY_NOTHING,
     UNSEEN_RANKED,

@@ -14,7 +14,7 @@ from arena.data.arena import Arena
 from arena.data.published import published_remarks
 from arena.data.types import Floats
 from arena.data.wording import Remark
-from arena.quality.judge_label import JudgeLabel
+from arena.quality.judge_report import JudgeLabel
 from arena.rating.judgments import copies_of_others
 from arena.rating.ratings import copies_note, judgment_notes
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED

@@ -28,9 +28,9 @@ from arena.quality.agreement import (
     agreement_table,
     oriented_verdicts,
 )
-from arena.quality.influence import VERDICT_COLUMNS, FirstPlace, first_places
+from arena.quality.influence import VERDICT_COLUMNS, first_places
 from arena.quality.judge_label import verdict_tests
-from arena.quality.judge_tests import FAULTS, JudgeTest
+from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
 from arena.rating.biases import LENGTH, answer_traits
 from arena.rating.judgments import (
     checked_judgments,
@@ -57,7 +57,7 @@ class Diagnosis:
     Attributes:
         remarks: Plain sentences, the gravest first.
         counts: One row per language and judge.
-        tests: One row per language, judge and test: see ``arena.quality.judge_tests.JudgeTest``.
+        tests: One row per language, judge and test: see ``arena.quality.judge_report.JudgeTest``.
         agreement: See ``agreement_table``; without judges whose verdicts derive from others'.
         first_places: Verdicts that decide first place.
         seed: Seed of the bootstrap.

@@ -13,7 +13,8 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
-from arena.quality.judge_label import JudgeLabel, label_judge
+from arena.quality.judge_label import label_judge
+from arena.quality.judge_report import JudgeLabel
 from arena.quality.people_agreement import recorded_agreement
 from arena.quality.preferences import nearly_all_longer
 from arena.rating.judgments import points_of_a

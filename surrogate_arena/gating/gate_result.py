@@ -12,7 +12,7 @@ from scipy.special import expit
 from arena.data.answer_digests import outdated_sentence
 from arena.data.wording import count_of, sentence
 from arena.quality.agreement import without_identical
-from arena.quality.judge_label import JudgeLabel
+from arena.quality.judge_report import JudgeLabel
 from arena.statistics.significance import SequentialTest
 from surrogate.checks.answer_checks import FEWEST_DIFFERENT, AnswerChecks
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from arena.llm import Usage
-from arena.quality.people_agreement import MetaEvaluation
+from arena.quality.judge_report import MetaEvaluation
 from surrogate_arena.papers.judges import SENT
 
 if TYPE_CHECKING:

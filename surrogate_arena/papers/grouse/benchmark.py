@@ -14,7 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.llm.prompts import NO_TEMPLATES, Templates
-from arena.quality.people_agreement import MetaEvaluation
+from arena.quality.judge_report import MetaEvaluation
 from surrogate_arena.papers.evaluation import Benchmark, Evaluation, Kinds, llms_with
 from surrogate_arena.papers.grouse import judges, scores, unit_tests
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, PROMPT_NAMES, prompts_named

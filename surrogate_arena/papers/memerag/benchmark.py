@@ -15,7 +15,7 @@ from arena.data.errors import UsageError
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.llm.prompts import Templates
-from arena.quality.people_agreement import MetaEvaluation
+from arena.quality.judge_report import MetaEvaluation
 from surrogate_arena.papers.evaluation import (
     Benchmark,
     Evaluation,

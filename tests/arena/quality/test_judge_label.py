@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from arena.quality import PeopleAgreement, label_judge
-from arena.quality.judge_tests import GRADES, cycles
+from arena.quality.judge_report import GRADES
+from arena.quality.judge_tests import cycles
 from arena.quality.preferences import length_test, nearly_all_longer, side_test
 
 

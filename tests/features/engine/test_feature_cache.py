@@ -7,7 +7,6 @@ import pytest
 
 from arena import UsageError
 from features import extract
-from features.engine import extraction
 from features.engine.cache import CACHE_FILE, content_key
 
 FEATURES = "citation_recall,rouge_l,target_language,answer_length"
@@ -27,7 +26,7 @@ def test_changed_passages_or_references_are_measured_again(small_arena, tmp_path
 
 def test_values_of_other_code_are_not_used(small_arena, tmp_path, monkeypatch, measured_counts):
     extract(small_arena, FEATURES, cache=tmp_path)
-    monkeypatch.setattr(extraction, "code_digest", lambda: "other")
+    monkeypatch.setattr("features.engine.cache.code_digest", lambda: "other")
     extract(small_arena, FEATURES, cache=tmp_path)
     assert measured_counts == [7, 7]
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.quality.judge_label import WORDS, JudgeLabel
-from arena.quality.judge_tests import JudgeTest
+from arena.quality.judge_report import WORDS, JudgeLabel, JudgeTest
 from features.engine.extraction import feature_columns
 from surrogate import build_board
 from surrogate.board.conclusions import (

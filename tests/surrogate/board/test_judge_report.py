@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import DataError
-from arena.quality.judge_label import JudgingRecords, read_judging_records, report_judge
-from arena.quality.people_agreement import MetaEvaluation, add_metaevaluations
+from arena.quality.judge_label import read_judging_records, report_judge
+from arena.quality.judge_report import JudgingRecords, MetaEvaluation
+from arena.quality.people_agreement import add_metaevaluations
 from surrogate import rank_systems
 
 

@@ -7,8 +7,7 @@ import pytest
 from altered_boards import about, renamed
 
 from arena.quality import JudgeLabel
-from arena.quality.influence import FirstPlace
-from arena.quality.judge_tests import JudgeTest
+from arena.quality.judge_report import FirstPlace, JudgeTest
 from surrogate.board.summary import HELD_OUT
 from surrogate_arena.pages.site import write_site
 

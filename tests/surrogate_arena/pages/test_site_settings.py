@@ -9,7 +9,7 @@ from altered_boards import of_arena
 from leaks import leaks, marked, private_texts
 
 from arena import UsageError, write_arena
-from arena.quality.influence import DecisiveVerdict, FirstPlace
+from arena.quality.judge_report import DecisiveVerdict, FirstPlace
 from surrogate_arena.pages.site import write_site
 from surrogate_arena.pages.site_settings import SiteSettings
 

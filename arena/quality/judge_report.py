@@ -1,0 +1,253 @@
+"""What is known of a judge: tests, a label, verdicts that decide first place, records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from arena.data.selection import UNKNOWN_JUDGE
+from arena.data.wording import count_of
+
+Grade = Literal["unreliable", "doubtful", "not known", "consistent", "agrees", "people"]
+GRADES: tuple[Grade, ...] = (
+    "unreliable",
+    "doubtful",
+    "not known",
+    "consistent",
+    "agrees",
+    "people",
+)
+"""Worst first."""
+
+
+FAULTS: tuple[Grade, ...] = ("unreliable", "doubtful")
+
+
+@dataclass(frozen=True)
+class JudgeTest:
+    """One test of a judge.
+
+    Attributes:
+        name: ``people``, ``replies``, ``length``, ``same verdict``, ``flips``, ``repeats``,
+            ``side``, ``ties`` or ``circles``.
+        grade: The best grade that it leaves the judge.
+        sentence: Its result in words.
+        statistic: Its result, such as the share of flips; None where it is not known.
+        low: Lower bound of the statistic's 95% interval, if it has one.
+        high: Upper bound.
+    """
+
+    name: str
+    grade: Grade
+    sentence: str
+    statistic: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class DecisiveVerdict:
+    """A verdict that first place rests on."""
+
+    query_id: str
+    system_a: str
+    system_b: str
+    winner: str
+
+
+@dataclass(frozen=True)
+class FirstPlace:
+    """The fewest verdicts that decide first place, by one judge in one language.
+
+    Attributes:
+        language: Language code.
+        judge: Name of the judge.
+        first: System with the highest rating by the verdicts alone.
+        successor: System that would be first without ``dropped`` verdicts.
+        verdicts: Number of all verdicts.
+        dropped: The fewest verdicts that decide it.
+        decisive: These verdicts, the most influential first.
+    """
+
+    language: str
+    judge: str
+    first: str
+    successor: str
+    verdicts: int
+    dropped: int
+    decisive: tuple[DecisiveVerdict, ...]
+
+    @property
+    def share(self) -> float:
+        """Share of the verdicts that decide first place."""
+        return self.dropped / self.verdicts
+
+    @property
+    def sentence(self) -> str:
+        """How few verdicts decide first place, without the full stop."""
+        return (
+            f"by the verdicts alone {self.first} is first, and without {self.dropped:,} of "
+            f"{count_of(self.verdicts, 'verdict')} ({self.share:.2%}) {self.successor} would be"
+        )
+
+
+class MetaEvaluation(BaseModel):
+    """How a judge did against human labels.
+
+    Attributes:
+        judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
+        dataset: Whose labels it was compared with: ``memerag``, ``wikieval``, ``grouse``,
+            ``people`` who voted in the arena, another judge, a table of pairs, or your own.
+        metric: Name of the value, such as ``balanced_accuracy``.
+        prompt: Its prompt, with version.
+        value: A share or a correlation, -1 to 1; no percentage.
+        standard_error: By bootstrap, on the value's scale.
+        n: Items judged, such as sentences or pairs.
+        failures: Items without a label, counted as errors.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    judge: str = Field(min_length=1)
+    dataset: str = Field(min_length=1)
+    metric: str = Field(min_length=1)
+    prompt: str = ""
+    value: float = Field(ge=-1, le=1)
+    standard_error: float = Field(ge=0)
+    n: int = Field(ge=1)
+    languages: list[str] = Field(min_length=1)
+    failures: int = Field(default=0, ge=0)
+
+    def __str__(self) -> str:
+        share, spread = 100 * self.value, 100 * self.standard_error
+        return f"{self.dataset}:{self.metric}={share:.1f}±{spread:.1f}"
+
+
+WORDS: dict[Grade, str] = {
+    "unreliable": "unreliable",
+    "doubtful": "doubtful",
+    "not known": "not tested for consistency",
+    "consistent": "consistent with itself but not compared with people",
+    "agrees": "in agreement with people",
+    "people": "people",
+}
+"""The label of a judge, by its grade."""
+
+
+NO_LENGTHS = "consistent with itself but not tested for length or compared with people"
+"""The label of a judge whose answers are not at hand."""
+
+
+TESTED_ON_FEW = "tested for consistency on too few pairs"
+"""The label of a judge if the interval of its flips is too wide."""
+
+
+COMPARED_ON_FEW = "consistent with itself, and compared with people on too few pairs"
+"""The label of a judge if the interval of its agreement with people is too wide."""
+
+
+@dataclass(frozen=True)
+class JudgeLabel:
+    """How far to trust a judge, and why.
+
+    Attributes:
+        judge: Its name.
+        grade: ``unreliable``: a single verdict of it cannot be relied on, or people decide
+            otherwise; ``doubtful``: something limits what they are worth; ``not known``: no fault,
+            but nothing, or too little, was judged in both orders; ``consistent``: no fault in its
+            own verdicts, which were not compared with people's; ``agrees``: people decide alike;
+            ``people``: the judges are people.
+        tests: What was tested. Of several faults the first leads a board.
+    """
+
+    judge: str
+    grade: Grade
+    tests: tuple[JudgeTest, ...]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Sentences on what is wrong, the gravest first."""
+        faults = [test for test in self.tests if test.grade in FAULTS]
+        faults.sort(key=lambda test: FAULTS.index(test.grade))
+        return tuple(test.sentence for test in faults)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Sentences on tests that it passed."""
+        return tuple(test.sentence for test in self.tests if test.grade not in FAULTS)
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether (nearly) all verdicts are the same, so that ratings say nothing about systems."""
+        return self.test("same verdict") is not None
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether its agreement with people was measured."""
+        return self.test("people") is not None
+
+    def test(self, name: str) -> JudgeTest | None:
+        """Return the test of a name; None if it was not made."""
+        return next((test for test in self.tests if test.name == name), None)
+
+    @property
+    def words(self) -> str:
+        """The judge's label, such as ``consistent with itself but not compared with people``."""
+        if self.grade == "consistent" and self.is_compared:
+            return COMPARED_ON_FEW
+        if self.grade == "consistent" and self.test("length") is None:
+            return NO_LENGTHS
+        flips = self.test("flips")
+        if self.grade == "not known" and flips is not None and flips.statistic is not None:
+            return TESTED_ON_FEW
+        return WORDS[self.grade]
+
+    @property
+    def short(self) -> str:
+        """The judge's label, without a full stop."""
+        if self.grade == "people":
+            return "The judges are people"
+        if self.judge == UNKNOWN_JUDGE:
+            return f"The judge, whom the data do not name, is {self.words}"
+        return f"Judge {self.judge} is {self.words}"
+
+    @property
+    def sentence(self) -> str:
+        """The judge's label and worst fault, without a full stop."""
+        if not self.faults:
+            return self.short
+        return f"{self.short}: {self.faults[0]}"
+
+    def __str__(self) -> str:
+        return f"{self.words}: {'; '.join([*self.faults, *self.facts])}"
+
+
+class JudgingRecords(BaseModel):
+    """Records about a judge in an arena's folder, in addition to its judgments.
+
+    Attributes:
+        metaevaluations: How it did against human labels.
+        failures: Reason to the number of pairs it gave no verdict on; null where not known.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    metaevaluations: tuple[MetaEvaluation, ...] = ()
+    failures: dict[str, int] | None = None
+
+
+class JudgeReport(JudgingRecords):
+    """The quality of a board's judge.
+
+    Attributes:
+        judge: Its name.
+        label: How far to trust it, with every test; None where it has no verdict.
+        first_places: How few verdicts decide first place, by language, the ``LISTED`` most
+            influential ones of each.
+    """
+
+    judge: str
+    label: JudgeLabel | None = None
+    first_places: tuple[FirstPlace, ...] = ()
