@@ -27,21 +27,14 @@ if TYPE_CHECKING:
 WIDTH_WHERE_PIPED = 120
 WIDTH = 80
 """Columns of the terminal that a board is printed for."""
-LINES = 20
-"""Lines that a printed board takes at most, if its texts leave room for five systems."""
-FEWEST_ROWS = 5
 INTERVAL = "90% interval"
 RANKS_AT_ONCE = "95% ranks"
 """Of one language: it holds the ranks of all systems at once."""
 OVERALL_RANKS = "90% ranks"
 """Of several languages: it holds the rank of one system."""
-MOST_MARKS = 3
-"""Kinds of notes that a board explains."""
 MOST_OF_A_TEXT = 9
 """Lines of a text."""
 SIGNATURE = "signature"
-SHORTEST_NAME = 12
-SHOWN_NOTES = 10
 NUMBER = re.compile(r"[-+]?([\d.,]+%?|inf)|–")
 UNBROKEN = re.compile(r"-?[\d.]+ to -?(?:[\d.]+|inf)|\S{1,24}")
 """Intervals and words, of which longer ones may be broken."""
@@ -166,22 +159,19 @@ def print_ranks(
     if any(marks):
         names.append(" ")
     table = rows.assign(**{" ": marks}).reset_index(drop=True)
-    table["system"] = _fitted_names(table, names)
-    room = max(LINES - 2 - len(lines) - len(last), FEWEST_ROWS)
+    room = WIDTH - 2 * len(names)
+    for name in names:
+        if name != "system":
+            # Headings may break between words.
+            room -= max(map(len, [*re.split("[ _]", name), *map(cell, table[name])]))
+    table["system"] = [cut_middle(system, max(room, 12)) for system in table["system"]]
+    # 20 lines in all, or more where texts leave no room for five systems.
+    room = max(18 - len(lines) - len(last), 5)
     if len(table) > room:
         table = _nearest_rows(table, room - 1)
         lines.insert(0, f"… and {count_of(len(rows) - len(table), 'more system')}")
     print_table("", table, names, WIDTH)
     print("\n".join((*lines, *last)))
-
-
-def _fitted_names(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    room = WIDTH - 2 * len(columns)
-    for name in columns:
-        if name != "system":
-            # Headings may break between words.
-            room -= max(map(len, [*re.split("[ _]", name), *map(cell, table[name])]))
-    return [cut_middle(system, max(room, SHORTEST_NAME)) for system in table["system"]]
 
 
 def _nearest_rows(table: pd.DataFrame, n_rows: int) -> pd.DataFrame:
@@ -201,6 +191,7 @@ def _marks_of_notes(notes: pd.Series) -> tuple[list[str], list[str]]:
     common: set[str] = set()
     if len(parts_by_row) > 1:
         common = set(parts_by_row[0]).intersection(*parts_by_row)
+    most_marks = 3
     letters: dict[str, str] = {}
     others: set[str] = set()
     marks: list[str] = []
@@ -209,14 +200,14 @@ def _marks_of_notes(notes: pd.Series) -> tuple[list[str], list[str]]:
         for part in parts:
             if part in common:
                 continue
-            if part not in letters and len(letters) < MOST_MARKS:
+            if part not in letters and len(letters) < most_marks:
                 letters[part] = chr(ord("a") + len(letters))
             if part not in letters:
                 others.add(part)
             row_letters.append(letters.get(part, "+"))
         marks.append("".join(dict.fromkeys(row_letters)))
     explanations = [f"{letter}: {part}" for part, letter in letters.items()]
-    explanations += [f"All: {part}" for part in sorted(common)[: MOST_MARKS - len(letters)]]
+    explanations += [f"All: {part}" for part in sorted(common)[: most_marks - len(letters)]]
     if others:
         explanations[-1] += f"; +: {count_of(len(others), 'other note')}"
     return marks, explanations
@@ -267,7 +258,7 @@ def command(*words: object) -> str:
     return f"Next: {shlex.join(['surrogate-arena', *map(str, words)])}"
 
 
-def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_NOTES) -> None:
+def print_notes(notes: Sequence[object], title: str = "Note", most: int = 10) -> None:
     """Print the first notes, and how many there are more."""
     texts = [f"{title}: {note}" if title else str(note) for note in notes]
     for text in first_lines(texts, most):

@@ -27,8 +27,6 @@ from arena.data.wording import count_of, first_of
 
 FEATURES_FILE = "published_features.parquet"
 APART_FILE = "apart_answers.jsonl.gz"
-MOST_FILES = 3
-"""Files that messages name."""
 _IMPORTED = (
     INFO_FILE,
     LOCK_FILE,
@@ -59,7 +57,7 @@ def backup_of(folder: Path) -> Backup | None:
     names = sorted(path.name for path in folder.iterdir())
     # Votes are among the judgments.
     further = [name for name in names if name not in (*_IMPORTED, VOTES_FILE)]
-    reasons = [_judgments_in(folder), first_of(further, MOST_FILES)]
+    reasons = [_judgments_in(folder), first_of(further, 3)]
     contents = ", ".join(filter(None, reasons))
     if not contents:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -136,7 +137,10 @@ def configured(
     for text in config or ():
         key, sign, value = text.partition("=")
         if sign and not Path(text).is_file():
-            read = {key: _json_or_text(value)}
+            read = {key: value}
+            # What is no JSON is a text, such as a name.
+            with suppress(ValueError, RecursionError):
+                read = {key: json.loads(value)}
             source = "--config"
         else:
             read = _read_toml(Path(text))
@@ -149,13 +153,6 @@ def configured(
                 places[key] = f"{source}: {key}"
         values |= read
     return values
-
-
-def _json_or_text(text: str) -> Any:  # noqa: ANN401 - any value
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

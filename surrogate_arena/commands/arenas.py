@@ -20,10 +20,6 @@ from surrogate_arena.cli.printing import command, print_notes, show
 if TYPE_CHECKING:
     from arena import Arena
 
-FAULTY = 1
-"""Exit status of an arena folder with problems."""
-SHOWN_GAPS = 6
-
 
 def init(
     folder: Annotated[Path, Argument(help="Arena folder to write.")],
@@ -93,7 +89,7 @@ def check(
             show({"problems": problems}, as_json)
         else:
             print("\n".join([*problems, f"{count_of(len(problems), 'problem')} in {arena}"]))
-        raise SystemExit(FAULTY) from None
+        raise SystemExit(1) from None
     unit = "words"
     length = white_space_words
     if tokenizer is not None:
@@ -118,7 +114,7 @@ def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
     if len(people) > 1:
         voters = f"{PEOPLE} ({count_of(len(people), 'voter')})"
         judges = [voters, *(name for name in judges if name not in people)]
-    print_notes([f"Judges: {first_of(judges) or 'none'}", *gaps], "", SHOWN_GAPS)
+    print_notes([f"Judges: {first_of(judges) or 'none'}", *gaps], "", 6)
     if not arena.judges or len(arena.outdated):
         print(command("judge", folder, "--model", "MODEL", "--dry-run"))
         return

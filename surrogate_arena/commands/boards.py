@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,14 +32,10 @@ from surrogate_arena.cli.setting_options import takes_settings
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
-    from arena.data.wording import Remark
     from surrogate.board.board import Board
     from surrogate_arena.criteria.overview import Overview
 
 SITE = "site"
-MOST_CRITERIA = 3
-"""Criteria of an overview that are printed; its file has all."""
-LONGEST_CRITERION = 10
 
 
 @takes_settings(
@@ -138,7 +133,11 @@ def publish_board(
     from arena.data.systems import alike
 
     saved = built.save(out, folder)
-    cost_sentence = _costs_of(saved, arena, out)
+    cost_sentence = ""
+    if has_folder("costs"):
+        from surrogate_arena.costs.costs import frontier_sentence, write_costs
+
+        cost_sentence = frontier_sentence(write_costs(saved, arena, out))
     index = board_site(saved, out / SITE, arena) if site else None
     if as_json:
         content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
@@ -147,15 +146,6 @@ def publish_board(
     print_board(saved, next_command(saved, folder), index, cost_sentence)
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
-
-
-def _costs_of(board: Board, arena: Arena, out: Path) -> str:
-    if not has_folder("costs"):
-        return ""
-
-    from surrogate_arena.costs.costs import frontier_sentence, write_costs
-
-    return frontier_sentence(write_costs(board, arena, out))
 
 
 def board_site(board: Board, folder: Path, arena: Arena) -> Path | None:
@@ -183,8 +173,9 @@ def publish_overview(
         return
     printed = table.assign(score=table["score"].map(two_decimals), **{INTERVAL: spans(table)})
     columns = ["rank", "system", "score", INTERVAL]
-    for criterion in list(overview.weights)[:MOST_CRITERIA]:
-        heading = cut_middle(criterion, LONGEST_CRITERION)
+    # A terminal of 80 columns has room for three short ones; the file has all.
+    for criterion in list(overview.weights)[:3]:
+        heading = cut_middle(criterion, 10)
         columns.append(heading)
         ratings = table[f"{criterion}_rating"].map(two_decimals)
         ranks = table[f"{criterion}_rank"].map(cell)
@@ -215,25 +206,18 @@ def print_board(board: Board, then: str, index: Path | None = None, frontier: st
         columns.insert(position, "arena_rank")
     headline = conclusion(board)
     sentences = wrapped(headline, 5)
-    sentences += _first_remarks(summary.remarks)
+    # A board is printed on one screen.
+    for remark in summary.remarks[:2]:
+        sentences += wrapped(str(remark), 2)
+    n_more = len(summary.remarks) - 2
+    if n_more > 0:
+        sentences.append(f"… and {count_of(n_more, 'more remark')} on the first page")
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += fragile_places(board)
     if frontier:
         sentences.append(frontier)
     last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
     print_ranks(rows, columns, sentences, last)
-
-
-def _first_remarks(remarks: Sequence[Remark]) -> list[str]:
-    # A board is printed on one screen.
-    most = 2
-    lines: list[str] = []
-    for remark in remarks[:most]:
-        lines += wrapped(str(remark), 2)
-    n_more = len(remarks) - most
-    if n_more > 0:
-        lines.append(f"… and {count_of(n_more, 'more remark')} on the first page")
-    return lines
 
 
 def fragile_places(board: Board) -> list[str]:

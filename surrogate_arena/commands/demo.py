@@ -14,9 +14,6 @@ from surrogate_arena.commands.boards import SITE, board_site, print_board
 if TYPE_CHECKING:
     from surrogate_arena.commands.hidden_verdicts import HiddenComparison, HiddenVerdicts
 
-DEMO_QUESTIONS = 6
-"""Judged questions of each language in the demo."""
-
 
 def demo(out: opt.BoardFolder = Path("out/demo")) -> None:
     """Build a board from few verdicts of the sample arena, and compare it with all others.
@@ -32,7 +29,7 @@ def demo(out: opt.BoardFolder = Path("out/demo")) -> None:
     from surrogate.board.build import build_board
     from surrogate_arena.commands.hidden_verdicts import compare_with_hidden, hide_verdicts
 
-    hidden = hide_verdicts(sample_arena(), DEMO_QUESTIONS)
+    hidden = hide_verdicts(sample_arena(), questions=6)
     built = build_board(hidden.shown, n_jobs=-1, progress=progress_lines())
     folder = out / "arena"
     saved = built.save(out, folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
@@ -49,9 +48,10 @@ def fit(
     as_json: opt.Json = False,
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
+    from arena.data.folder import read_arena
     from arena.data.schema import ALL
     from arena.quality.judge_label import labels_of_verdicts
-    from arena.rating.biases import bias_table
+    from arena.rating.biases import EQUAL, TRAIT, bias_table, with_traits
     from arena.rating.judgments import selected_judgments
     from arena.rating.ratings import rate
     from surrogate.checks.status import without_ranks
@@ -65,7 +65,12 @@ def fit(
     )
     counted = read.table
     if equal is not None:
-        counted = _with_traits(judgments, counted, equal)
+        checked_choice(equal, tuple(EQUAL), "trait")
+        if not judgments.is_dir():
+            raise UsageError("`--equal` needs the answers: give an arena folder, not a file")
+        traits = with_traits(counted, read_arena(judgments).answers, EQUAL[equal])
+        # An answer that is absent has no traits.
+        counted = traits[traits[f"{TRAIT}{EQUAL[equal][0]}"].notna()]
     rated = rate(
         counted,
         ties=ties,
@@ -103,17 +108,6 @@ def fit(
         "skipped": "Left out or changed on reading",
     }
     show(shown, as_json, titles)
-
-
-def _with_traits(folder: Path, judgments: pd.DataFrame, equal: str) -> pd.DataFrame:
-    from arena.data.folder import read_arena
-    from arena.rating.biases import EQUAL, TRAIT, with_traits
-
-    checked_choice(equal, tuple(EQUAL), "trait")
-    if not folder.is_dir():
-        raise UsageError("`--equal` needs the answers: give an arena folder, not a file")
-    table = with_traits(judgments, read_arena(folder).answers, EQUAL[equal])
-    return table[table[f"{TRAIT}{EQUAL[equal][0]}"].notna()]
 
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:

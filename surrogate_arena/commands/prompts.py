@@ -38,7 +38,10 @@ def prompts(
         raise UsageError(f"there is no prompt {name!r}; 'prompts' lists all")
     rows = []
     for sender, prompt in listed:
-        meanings = _meanings(prompt)
+        meanings = {}
+        for variable_name, variable in prompt.variables.items():
+            star = "*" if variable.is_required else ""
+            meanings[" or ".join((variable_name, *variable.also)) + star] = variable.meaning
         row = {
             "command": sender,
             "name": prompt.name,
@@ -54,14 +57,6 @@ def prompts(
         show({"prompts": table}, as_json)
     elif name is None:
         show({"prompts": table[["command", "name", "asks"]]}, as_json)
-
-
-def _meanings(prompt: ReplaceablePrompt) -> dict[str, str]:
-    meanings = {}
-    for name, variable in prompt.variables.items():
-        star = "*" if variable.is_required else ""
-        meanings[" or ".join((name, *variable.also)) + star] = variable.meaning
-    return meanings
 
 
 def _print_prompt(prompt: ReplaceablePrompt, meanings: Mapping[str, str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
@@ -29,26 +28,6 @@ from surrogate_arena.cli.printing import (
 if TYPE_CHECKING:
     from surrogate.ranking.advice import Advice
     from surrogate.ranking.ranked_systems import RankedSystems
-
-NONE_RANKED = 1
-"""Exit status where no new system has a rank."""
-MOST_EXPLAINED = 2
-"""New systems whose ranks are explained below the table."""
-MOST_NOTES = 3
-"""Printed notes; a line counts the rest."""
-MOST_NEIGHBORS = 6
-QUESTIONS = 20
-"""Questions that the next command suggests."""
-
-
-def _about(judgments: int) -> str:
-    # Beyond that, the number would be an extrapolation that nobody can act on.
-    limit = 10_000
-    return f"about {judgments:,}" if judgments <= limit else f"over {limit:,}"
-
-
-def _place(rank: object, expected: int) -> str:
-    return f"no rank yet, expected at {expected}" if is_missing(rank) else f"rank {rank}"
 
 
 def rank(
@@ -99,16 +78,13 @@ def rank(
             content["questions"] = suggested.questions
         show(content, as_json)
     else:
-        print_ranked(placed, "" if suggested else _advising(answers, board, features))
+        named = ("--features", features) if features else ()
+        advising = command("rank", answers, "--board", board, *named, "--advise", 20)
+        print_ranked(placed, "" if suggested else advising)
         if suggested is not None:
             print_advice(suggested)
     if suggested is None and placed.new["rank"].isna().all():
-        raise SystemExit(NONE_RANKED)
-
-
-def _advising(answers: Path, board: Path, features: str | None) -> str:
-    named = ("--features", features) if features else ()
-    return command("rank", answers, "--board", board, *named, "--advise", QUESTIONS)
+        raise SystemExit(1)  # no new system has a rank
 
 
 def ranked_content(placed: RankedSystems) -> dict[str, Any]:
@@ -137,17 +113,21 @@ def print_ranked(placed: RankedSystems, then: str) -> None:
         place = "" if pd.isna(rank) else f"rank {rank} of {n_ranked}"
         parts = [text for text in (place, placed.reasons[system]) if text]
         sentences.append(f"{system}: {'; '.join(parts)}")
-    sentences = first_lines(sentences, MOST_EXPLAINED)
-    sentences += first_lines(placed.notes, MOST_NOTES)
+    sentences = first_lines(sentences, 2)
+    sentences += first_lines(placed.notes, 3)
     print_ranks(table, [*columns, "new"], sentences, [then] if then else [])
 
 
 def print_advice(advice: Advice) -> None:
     """Print how far new systems are from their neighbors, and what to judge first."""
     lines: list[str] = []
-    for row in advice.neighbors.head(MOST_NEIGHBORS).itertuples():
-        place = _place(row.rank, row.expected_rank)
-        distance = row.reason or f"{_about(row.judgments)} judgments separate it"
+    for row in advice.neighbors.head(6).itertuples():
+        place = f"rank {row.rank}"
+        if is_missing(row.rank):
+            place = f"no rank yet, expected at {row.expected_rank}"
+        # A larger number would be an extrapolation that nobody can act on.
+        needed = f"about {row.judgments:,}" if row.judgments <= 10_000 else "over 10,000"
+        distance = row.reason or f"{needed} judgments separate it"
         lines.append(
             f"{row.system} ({row.language}), {place}: {distance} from {row.neighbor}, {row.side} it"
         )

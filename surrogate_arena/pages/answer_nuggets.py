@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 from arena.data.answer_digests import answer_digest
@@ -12,73 +10,44 @@ from arena.data.schema import QUESTION_KEY
 from arena.judging.answer_pairs import QuestionKey
 from arena.judging.nuggets.scores import score_nuggets
 from arena.judging.nuggets.tables import Nuggets
+from surrogate_arena.pages.views import Row
 
-LONGEST_NUGGET = 300
-_ORDER = ("not", "partly", "supported")
-
-
-@dataclass(frozen=True)
-class ShownNugget:
-    """A fact of a good answer, and how far an answer states it."""
-
-    text: str
-    importance: str
-    support: str
-
-
-@dataclass(frozen=True)
-class ShownMarks:
-    """The marks of one answer by one judge.
-
-    ``score`` is the weighted share of facts that it states; ``nuggets`` are those it lacks first,
-    vital ones before okay ones.
-    """
-
-    judge: str
-    score: float
-    nuggets: tuple[ShownNugget, ...]
-
-    @property
-    def n_supported(self) -> int:
-        """Number of facts that the answer states in full."""
-        return sum(nugget.support == "supported" for nugget in self.nuggets)
+SUPPORTS = ("not", "partly", "supported")
 
 
 class AnswerMarks:
-    """The marks of an arena's answers."""
+    """The marks of an arena's answers, by its judge or else by the first one by name."""
 
     def __init__(self, arena: Arena) -> None:
         marks = Nuggets.of(arena).counted_marks()
         judges = sorted(set(marks["judge"]))
-        judge = next((name for name in judges if name in arena.judges), "")
-        judge = judge or next(iter(judges), "")
-        self._marks: dict[tuple[QuestionKey, str], ShownMarks] = {}
+        # The arena holds the verdicts of the judges whose board is shown.
+        of_board = [name for name in judges if name in arena.judges]
+        judge = next(iter([*of_board, *judges]), "")
+        self._marks: dict[tuple[QuestionKey, str], Row] = {}
         rows_of_judge = marks[marks["judge"] == judge]
         for key, rows in rows_of_judge.groupby([*QUESTION_KEY, "answer_digest"]):
             language, query_id, digest = map(str, key)
-            self._marks[(language, query_id), digest] = _shown_marks(judge, rows)
+            self._marks[(language, query_id), digest] = {"judge": judge, **_shown_marks(rows)}
 
-    def of(self, question: QuestionKey, output: str) -> ShownMarks | None:
-        """Return the marks of an answer, or None if it has none."""
+    def of(self, question: QuestionKey, output: str) -> Row | None:
+        """Return the marks of an answer."""
         return self._marks.get((question, answer_digest(output)))
 
 
-def _shown_marks(judge: str, rows: pd.DataFrame) -> ShownMarks:
-    distinct = rows.drop_duplicates("nugget_id")
-    columns = [distinct[name] for name in ("nugget", "importance", "support")]
-    nuggets = [
-        ShownNugget(text[:LONGEST_NUGGET], importance, support)
-        for text, importance, support in zip(*columns, strict=True)
-    ]
-    scores = score_nuggets([(nugget.importance, nugget.support) for nugget in nuggets])
-    nuggets.sort(key=_place)
-    return ShownMarks(judge, scores.weighted, tuple(nuggets))
-
-
-def _place(nugget: ShownNugget) -> tuple[int, bool]:
-    return _ORDER.index(nugget.support), nugget.importance != "vital"
-
-
-def shown_texts(marks: ShownMarks | None) -> list[str]:
-    """Return the texts of an answer's marks."""
-    return [] if marks is None else [nugget.text for nugget in marks.nuggets]
+def _shown_marks(rows: pd.DataFrame) -> Row:
+    # The rows may be of several systems that gave the same answer.
+    nuggets = rows.drop_duplicates("nugget_id")[["nugget", "importance", "support"]]
+    shown = nuggets.assign(
+        text=nuggets["nugget"].str.slice(stop=300),
+        place=nuggets["support"].map(SUPPORTS.index),
+        is_okay=nuggets["importance"] != "vital",
+    )
+    # What the answer lacks comes first, vital facts before okay ones.
+    shown = shown.sort_values(["place", "is_okay"], kind="stable")
+    marks = nuggets[["importance", "support"]].itertuples(index=False, name=None)
+    return {
+        "score": score_nuggets(list(marks)).weighted,
+        "n_supported": int(nuggets["support"].eq("supported").sum()),
+        "nuggets": shown[["text", "importance", "support"]].to_dict("records"),
+    }

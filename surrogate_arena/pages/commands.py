@@ -21,8 +21,6 @@ from surrogate_arena.pages.site_settings import SiteSettings
 if TYPE_CHECKING:
     from surrogate_arena.pages.figures.figure import Drawing
 
-NOT_DONE = 1
-"""Exit status where nothing could be drawn."""
 SITE = "site"
 FIGURES = "figures"
 TABLES = ("csv", "latex")
@@ -134,4 +132,4 @@ def _draw(drawings: Iterable[Drawing], out: Path, suffix: str, signature: bool) 
     for name, reason in reasons.items():
         echo(f"{name} left out: {reason}", err=True)
     if not paths:
-        raise SystemExit(NOT_DONE)
+        raise SystemExit(1)  # nothing could be drawn

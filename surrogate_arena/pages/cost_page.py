@@ -14,11 +14,9 @@ from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.board.uncompared import uncompared_board
 from surrogate_arena.costs.costs import NO_CURRENCY, frontier_sentence, shown_amount
+from surrogate_arena.pages.formats import MINUS
 from surrogate_arena.pages.views import Row
 
-N_TICKS = 4
-LOG_SPAN = 8.0
-"""Prices whose largest is so many times the smallest are drawn on a logarithmic scale."""
 ROOM = 0.08
 """Share of an axis that is left free at both ends."""
 MEASURES = ("cost", "latency")
@@ -41,10 +39,15 @@ class Axis:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return places in percent along the axis, and their texts."""
+        n_ticks = 4  # without those at the ends, which would stand at the edge
         spaced = np.geomspace if self.is_log else np.linspace
-        values = [float(f"{value:.2g}") for value in spaced(self.low, self.high, N_TICKS + 2)[1:-1]]
+        values = [float(f"{value:.2g}") for value in spaced(self.low, self.high, n_ticks + 2)[1:-1]]
         places = self.places(np.array(values)).round(2).tolist()
-        return [(place, _tick_text(value)) for place, value in zip(places, values, strict=True)]
+        ticks = []
+        for place, value in zip(places, values, strict=True):
+            text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+            ticks.append((place, text.replace("-", MINUS)))
+        return ticks
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -55,21 +58,11 @@ def price_axis(prices: Floats) -> Axis:
     """Return the axis of prices, logarithmic where they differ many times."""
     smallest = float(prices.min())
     largest = float(prices.max())
-    if smallest > 0 and largest / smallest > LOG_SPAN:
+    # On a linear scale most points would lie on each other.
+    if smallest > 0 and largest / smallest > 8:
         room = (largest / smallest) ** ROOM
         return Axis(smallest / room, largest * room, is_log=True)
     return Axis(0.0, largest * (1 + ROOM) or 1.0)
-
-
-def quality_axis(low: float, high: float) -> Axis:
-    """Return the axis of ratings."""
-    room = (high - low) * ROOM or 1.0
-    return Axis(low - room, high + room)
-
-
-def _tick_text(value: float) -> str:
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def cost_page(board: Board, costs: pd.DataFrame) -> Row:
@@ -108,7 +101,8 @@ def _chart(table: pd.DataFrame, measure: str) -> Row | None:
     across = price_axis(drawn[measure].to_numpy(np.float64))
     ends = drawn[["low", "high", "mean_rating"]].to_numpy(np.float64)
     ends = ends[np.isfinite(ends)]
-    up = quality_axis(float(ends.min()), float(ends.max()))
+    room = float(np.ptp(ends)) * ROOM or 1.0
+    up = Axis(float(ends.min()) - room, float(ends.max()) + room)
     points = _points(drawn, measure, across, up)
     on_frontier = [point for point in points if point["on_frontier"]]
     n_left_out = len(table) - len(drawn)

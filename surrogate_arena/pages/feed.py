@@ -11,8 +11,6 @@ from urllib.parse import urljoin
 from surrogate_arena.pages.pages import rendered
 
 FEED = "feed.xml"
-MOST_ENTRIES = 50
-"""Entries of a feed: the latest, where there are more."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def atom_feed(
     ordered = sorted(entries, key=lambda entry: (entry.date, entry.number, entry.key))
     oldest = ordered[0]
     feed_id = uuid.uuid5(uuid.NAMESPACE_URL, address or f"{oldest.date} {oldest.key}")
-    latest = ordered[::-1][:MOST_ENTRIES]
+    latest = ordered[::-1][:50]  # a reader keeps the older ones
     return rendered(
         "feed.xml",
         title=title,

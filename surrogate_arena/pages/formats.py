@@ -17,8 +17,6 @@ from arena.data.languages import UNDETERMINED, is_language_code
 from arena.data.wording import DIGEST_DIGITS, short_digest
 
 MISSING = "–"
-NEGLIGIBLE = 1e-9
-"""Features smaller than this are shown as 0: they are what rounding leaves."""
 MINUS = "−"
 RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"})
 LONGEST = 60
@@ -79,8 +77,8 @@ def significant(value: Number) -> str:
     if number is None:
         return MISSING
     size = abs(number)
-    if size < NEGLIGIBLE:
-        # Such as the probability of a language that is ruled out.
+    if size < 1e-9:
+        # What rounding leaves, such as the probability of a language that is ruled out.
         return decimal(0, 3)
     if size >= 1e6 or size < 5e-4:
         return f"{number:.2e}".replace("-", MINUS)

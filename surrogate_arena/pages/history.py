@@ -18,10 +18,6 @@ WIDTH = 240
 HEIGHT = 48
 MARGIN = 6
 """Of the drawing of a line, in its own units."""
-MOST_MOVES = 20
-"""Moves of a board that are listed."""
-MOST_COLUMNS = 24
-"""Boards in the table of all ranks: the latest, where there are more."""
 OVERALL = "overall"
 
 
@@ -51,13 +47,11 @@ class Move(BaseModel):
         way = "up" if (self.rating_change or 0) > 0 else "down"
         if self.rank_old != self.rank_new:
             rank = f"from rank {before} to {rank_interval(self.rank_new, self.rank_new)}"
-        p_value = "" if self.p_value is None else f", p {_shown_p(self.p_value)}"
+        p_value = ""
+        if self.p_value is not None:
+            p_value = ", p below 0.001" if self.p_value < 0.001 else f", p {self.p_value:.3f}"
         change = decimal(self.rating_change)
         return f"{where}{self.system} moved {way}, {rank} (rating by {change}{p_value})"
-
-
-def _shown_p(p_value: float) -> str:
-    return "below 0.001" if p_value < 0.001 else f"{p_value:.3f}"
 
 
 class HistoryEntry(BaseModel):
@@ -98,8 +92,8 @@ class HistoryEntry(BaseModel):
 
     @property
     def sentences(self) -> list[str]:
-        """What moved, in words, at most ``MOST_MOVES`` of it."""
-        sentences = [move.sentence for move in self.moves[:MOST_MOVES]]
+        """What moved, in words, at most twenty moves."""
+        sentences = [move.sentence for move in self.moves[:20]]
         n_further = len(self.moves) - len(sentences)
         if n_further:
             sentences.append(f"{n_further} further systems; see the table of ranks")
@@ -123,10 +117,16 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
     past = {system for entry in entries for system in entry.standings}
     ordered = [*(name for name in systems if name in past), *sorted(past - set(systems))]
     columns = places(entries)
-    ranks = {name: _standings(entries, name, 0) for name in ordered}
-    ratings = {name: _standings(entries, name, 1) for name in ordered}
+    ranks: dict[str, list[float | None]] = {}
+    ratings: dict[str, list[float | None]] = {}
+    for name in ordered:
+        standings = [entry.standings.get(name, (None, None)) for entry in entries]
+        ranks[name] = [rank for rank, _ in standings]
+        ratings[name] = [rating for _, rating in standings]
     rank_bounds = _bounds(ranks)
     rating_bounds = _bounds(ratings)
+    # The table of all ranks has room for so many boards.
+    latest = slice(None, -25, -1)
     # Ranks are comparable on any scale; ratings are not, so that their line breaks.
     breaks = [not entry.is_comparable for entry in entries]
     whole = [False] * len(entries)
@@ -142,14 +142,14 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
                 "rating": ratings[name][-1],
                 "ranks": drawn(ranks[name], columns, rank_bounds[::-1], moved, whole, 0),
                 "ratings": drawn(ratings[name], columns, rating_bounds, moved, breaks, 2),
-                "cells": list(zip(ranks[name], ratings[name], strict=True))[-MOST_COLUMNS:][::-1],
+                "cells": list(zip(ranks[name], ratings[name], strict=True))[latest],
             }
         )
     return {
         "rows": rows,
         "span": _span(entries),
         "entries": list(entries)[::-1],
-        "columns": [entry.name for entry in entries][-MOST_COLUMNS:][::-1],
+        "columns": [entry.name for entry in entries][latest],
         "width": WIDTH,
         "height": HEIGHT,
     }
@@ -162,11 +162,6 @@ def _span(entries: Sequence[HistoryEntry]) -> str:
     if first == last:
         return f"{len(entries)} boards, all of {last}; these pages show the last one."
     return f"{len(entries)} boards from {first} to {last}; these pages show the last one."
-
-
-def _standings(entries: Sequence[HistoryEntry], system: str, index: int) -> list[float | None]:
-    """Return ranks (index 0) or mean ratings (1) over time."""
-    return [entry.standings.get(system, (None, None))[index] for entry in entries]
 
 
 def _first(values: Sequence[float | None]) -> float | None:

@@ -186,7 +186,13 @@ def _upload(folder: Path, repository: str, kind: RepositoryKind, message: str, t
     options: dict[str, Any] = {"repo_id": repository, "repo_type": kind}
     with _refusals(library, token, f"{kind} {repository}"):
         if api.repo_exists(**options):
-            _require_ours(api.repo_info(**options), f"{kind} {repository}")
+            info = api.repo_info(**options)
+            names = {sibling.rfilename for sibling in info.siblings or ()}
+            if TAG not in (info.tags or ()) and names - {".gitattributes"}:
+                raise UsageError(
+                    f"the {kind} {repository} holds something else (its card has no tag {TAG}), "
+                    "which would be replaced; name another repository"
+                )
         else:
             sdk = {"space_sdk": "static"} if kind == "space" else {}
             api.create_repo(**options, private=True, **sdk)
@@ -196,15 +202,6 @@ def _upload(folder: Path, repository: str, kind: RepositoryKind, message: str, t
         )
     path = repository if kind == "space" else f"datasets/{repository}"
     return f"{api.endpoint}/{'spaces/' if kind == 'space' else ''}{path}"
-
-
-def _require_ours(info: Any, name: str) -> None:  # noqa: ANN401 - of the library
-    files = {sibling.rfilename for sibling in info.siblings or ()}
-    if TAG not in (info.tags or ()) and files - {".gitattributes"}:
-        raise UsageError(
-            f"the {name} holds something else (its card has no tag {TAG}), which would be "
-            "replaced; name another repository"
-        )
 
 
 @contextmanager

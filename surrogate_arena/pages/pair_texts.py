@@ -13,21 +13,17 @@ from arena.judging.answer_pairs import (
     ArenaTexts,
     QuestionKey,
     ShownPassage,
-    ShownTurn,
     shown_of_all,
 )
 from arena.statistics.bootstrap import seed_sequence
 from arena.text.answers import find_citations
-from surrogate_arena.pages.answer_nuggets import AnswerMarks, shown_texts
+from surrogate_arena.pages.answer_nuggets import AnswerMarks
 from surrogate_arena.pages.site_settings import MOST_QUESTIONS
 from surrogate_arena.pages.views import Row, cut_text
 
 LONGEST_PAGE = 1_000_000
 """Bytes of questions, answers, passages and reasons that a page has room for."""
-LONGEST_SITE = 10_000_000
-"""The same of all pages together."""
 LONGEST_ANSWER = 20_000
-LONGEST_QUERY = 2_000
 LONGEST_PASSAGE = 2_000
 
 
@@ -49,7 +45,8 @@ class Texts:
         ordered = sorted(queries, key=lambda key: (key not in judged_keys, draws[key], key))
         self.queries = {key: queries[key] for key in ordered}
         languages = {language for language, _ in self.queries}
-        self._room = min(LONGEST_PAGE, LONGEST_SITE // max(len(languages), 1))
+        most_of_site = 10_000_000  # bytes that all pages together have room for
+        self._room = min(LONGEST_PAGE, most_of_site // max(len(languages), 1))
 
     def of(self, language: str, systems: Sequence[str], verdicts: pd.DataFrame) -> Row:
         """Choose questions of a language, judged ones first, while there is room for them."""
@@ -89,26 +86,22 @@ class Texts:
         for name, passages in passages_by_system.items():
             index_by_id = {passage.passage_id: indices[passage] for passage in passages}
             output = self._texts.shown(key, name)
-            answer = _answer(name, output, index_by_id)
-            answer["marks"] = self._marks.of(key, output)
+            answer: Row = {
+                "system": name,
+                "parts": list(answer_parts(output[:LONGEST_ANSWER], index_by_id)),
+                "cut": max(len(output) - LONGEST_ANSWER, 0),
+                "marks": self._marks.of(key, output),
+            }
             answers.append(answer)
+        turns = shown_of_all({name: self._texts.history(key, name) for name in names})
         question: Row = {
             "key": key,
-            "query": cut_text(self._texts.question(key), LONGEST_QUERY),
-            "turns": self._turns(key, names),
+            "query": cut_text(self._texts.question(key), 2_000),
+            "turns": [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in turns],
             "answers": answers,
             "passages": [_passage(passage, held, names) for passage, held in holders.items()],
         }
         return question, sum(len(text.encode()) for text in _texts_of(question))
-
-    def _turns(self, key: QuestionKey, names: Sequence[str]) -> list[ShownTurn]:
-        histories = shown_of_all({name: self._texts.history(key, name) for name in names})
-        return [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in histories]
-
-
-def _answer(system: str, output: str, index_by_id: Mapping[str, int]) -> Row:
-    parts = list(answer_parts(output[:LONGEST_ANSWER], index_by_id))
-    return {"system": system, "parts": parts, "cut": max(len(output) - LONGEST_ANSWER, 0)}
 
 
 def _texts_of(question: Row) -> Iterator[str]:
@@ -118,7 +111,9 @@ def _texts_of(question: Row) -> Iterator[str]:
     for answer in question["answers"]:
         for text, _, _ in answer["parts"]:
             yield text
-        yield from shown_texts(answer["marks"])
+        if answer["marks"] is not None:
+            for nugget in answer["marks"]["nuggets"]:
+                yield nugget["text"]
     for passage in question["passages"]:
         yield passage["text"]
 

@@ -21,17 +21,12 @@ from surrogate_arena.pages.views import (
     language_cautions,
 )
 
-LONGEST_REASON = 1_000
-LONGEST_TITLE = 120
 MOST_SYSTEMS = 300
 """Systems of a language that are compared on its page: the best ones, where there are more."""
 MOST_ROWS = 300
 """Rows of the table of pairs; of more pairs those of neighbors in the ranking stand there."""
-MOST_VERDICTS = 100_000
-"""Verdicts of a page's results by question; those on questions shown are there in any case."""
 WINNERS = ("a", "tie", "b")
 NO_RESULTS: dict[str, Any] = {"questions": [], "verdicts": [], "reasons": {}}
-VERBS = {"consensus": "is rated above"}
 BY = {
     "consensus": "over resampled questions",
     "posterior": "by the board's posterior of ratings",
@@ -52,72 +47,59 @@ NUMBERS = [
 ]
 
 
-class PairPages:
-    """The pages of all languages; what they share is computed once."""
+def pair_page(
+    board: Board,
+    texts: Texts | str,
+    names: Mapping[str, str],
+    languages: Sequence[str],
+    language: str,
+) -> Row:
+    """Prepare the page of a language; its ``data`` is for scripts.
 
-    def __init__(
-        self,
-        board: Board,
-        texts: Texts | str,
-        names: Mapping[str, str],
-        languages: Sequence[str],
-    ) -> None:
-        self._board = board
-        self._texts = texts
-        self._names = names
-        files = slugs(board.languages)
-        self._slugs = {language: files[language] for language in languages}
-
-    def page(self, language: str) -> Row:
-        """Prepare the page of a language; its ``data`` is for scripts."""
-        board = self._board
-        table = board.table(language)
-        ratings = table[:MOST_SYSTEMS]
-        systems = list(ratings["system"])
-        differences = _among(board.differences, language, systems)
-        met = _among(board.win_matrix, language, systems)
-
-        questions: Row | None = None
-        results = NO_RESULTS
-        n_left_out = 0
-        if isinstance(self._texts, Texts):
-            questions, results, n_left_out = _questions(language, systems, self._texts)
-        rows = _rows(systems, differences, met)
-        limits = [board.summary.macro.judge_fault, *language_cautions(board, language)]
-        return {
-            "texts": questions,
-            "absent": self._texts if isinstance(self._texts, str) else "",
-            "verdicts_left_out": n_left_out,
-            "language": language,
-            "caution": next(filter(None, limits), ""),
-            "rows": rows,
-            "pairs": len(differences),
-            "systems_left_out": len(table) - len(ratings),
-            "has_verdicts": any(row["wins"] is not None for row in rows),
-            "data": {**self._data(language, ratings, differences, met), **results},
-            "place_of": {system: index for index, system in enumerate(systems)},
-        }
-
-    def _data(
-        self, language: str, ratings: pd.DataFrame, differences: pd.DataFrame, met: pd.DataFrame
-    ) -> Row:
-        board = self._board
-        systems = list(ratings["system"])
-        method = board.summary.settings.ratings
-        return {
-            "language": language,
-            "languages": {code: [language_name(code), slug] for code, slug in self._slugs.items()},
-            "scale": board.summary.scale,
-            "verb": VERBS.get(method, "is better than"),
-            "by": BY[method],
-            "systems": [[system, self._names[system]] for system in systems],
-            "columns": NUMBERS,
-            "ratings": compact_numbers(ratings[NUMBERS]),
-            "notes": list(ratings["note"]),
-            "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
-            "met": _triangle(systems, met, ["wins", "ties", "losses"]),
-            "features": _features(board.features, language, systems),
-        }
+    ``texts`` may be the reason why pages have none, ``names`` are slugs of systems, and
+    ``languages`` stand in the order in which pages list them.
+    """
+    table = board.table(language)
+    ratings = table[:MOST_SYSTEMS]
+    systems = list(ratings["system"])
+    differences = _among(board.differences, language, systems)
+    met = _among(board.win_matrix, language, systems)
+    questions: Row | None = None
+    results = NO_RESULTS
+    n_left_out = 0
+    if isinstance(texts, Texts):
+        questions, results, n_left_out = _questions(language, systems, texts)
+    rows = _rows(systems, differences, met)
+    limits = [board.summary.macro.judge_fault, *language_cautions(board, language)]
+    files = slugs(board.languages)
+    method = board.summary.settings.ratings
+    data = {
+        "language": language,
+        "languages": {code: [language_name(code), files[code]] for code in languages},
+        "scale": board.summary.scale,
+        "verb": "is rated above" if method == "consensus" else "is better than",
+        "by": BY[method],
+        "systems": [[system, names[system]] for system in systems],
+        "columns": NUMBERS,
+        "ratings": compact_numbers(ratings[NUMBERS]),
+        "notes": list(ratings["note"]),
+        "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
+        "met": _triangle(systems, met, ["wins", "ties", "losses"]),
+        "features": _features(board.features, language, systems),
+    }
+    return {
+        "texts": questions,
+        "absent": texts if isinstance(texts, str) else "",
+        "verdicts_left_out": n_left_out,
+        "language": language,
+        "caution": next(filter(None, limits), ""),
+        "rows": rows,
+        "pairs": len(differences),
+        "systems_left_out": len(table) - len(ratings),
+        "has_verdicts": any(row["wins"] is not None for row in rows),
+        "data": {**data, **results},
+        "place_of": {system: index for index, system in enumerate(systems)},
+    }
 
 
 def _among(table: pd.DataFrame, language: str, systems: Sequence[str]) -> pd.DataFrame:
@@ -132,7 +114,7 @@ def _questions(language: str, systems: Sequence[str], texts: Texts) -> tuple[Row
     is_shown = judged[["system_a", "system_b"]].isin(systems).all(axis=1)
     verdicts = judged[is_shown]
     reasons = verdicts.get("reason", pd.Series("", verdicts.index)).fillna("").astype(str)
-    short_reasons = [cut_text(reason.strip(), LONGEST_REASON) for reason in reasons]
+    short_reasons = [cut_text(reason.strip(), 1_000) for reason in reasons]
     verdicts = verdicts.assign(reason=short_reasons)
     questions = texts.of(language, systems, verdicts)
     results, n_absent = _results(language, systems, questions["questions"], texts, verdicts)
@@ -190,12 +172,14 @@ def _results(
     judged_keys = {key for key in texts.queries if key[0] == language and key[1] in by_question}
     results: Row = {"questions": [], "verdicts": [], "reasons": {}}
     n_taken = 0
+    # Verdicts that a page has room for; those on questions shown are there in any case.
+    most_verdicts = 100_000
     for number, key in enumerate([*shown_keys, *sorted(judged_keys - set(shown_keys))]):
         codes, reasons = by_question.get(key[1], ([], []))
         is_shown = number < len(shown_keys)
-        if not is_shown and n_taken + len(codes) > MOST_VERDICTS:
+        if not is_shown and n_taken + len(codes) > most_verdicts:
             break
-        title = cut_text(texts.queries[key], LONGEST_TITLE)
+        title = cut_text(texts.queries[key], 120)
         results["questions"].append([key[1], title, number if is_shown else -1])
         results["verdicts"].append(codes)
         n_taken += len(codes)

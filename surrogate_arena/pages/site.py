@@ -30,8 +30,8 @@ from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.history import HistoryEntry, history_view
 from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.pair_texts import Texts
-from surrogate_arena.pages.pairs import MOST_SYSTEMS, PairPages
-from surrogate_arena.pages.site_settings import SiteSettings, chosen_site, in_order
+from surrogate_arena.pages.pairs import MOST_SYSTEMS, pair_page
+from surrogate_arena.pages.site_settings import SiteSettings, chosen_site
 from surrogate_arena.pages.views import SPLIT_NAMES, SystemPages, cautions, overview
 
 MARKER = "site.json"
@@ -161,12 +161,6 @@ def _judged_arena(board: Board, source: Arena | Path | str | None) -> Arena | st
         return str(error)
 
 
-def _arena_folder_name(board: Board) -> str:
-    if board.folder is None or board.summary.arena_folder is None:
-        return board.summary.arena
-    return (board.folder / board.summary.arena_folder).resolve().name
-
-
 def _write_pages(
     board: Board,
     texts: Texts | str,
@@ -177,15 +171,24 @@ def _write_pages(
     *,
     is_served: bool,
 ) -> None:
+    summary = board.summary
     names = slugs(board.systems)
     files = slugs(board.languages)
-    languages = in_order(board.languages, settings.order, board.summary.part)
-    by_name = in_order(sorted(files, key=language_name), settings.order, board.summary.part)
-    first = FIRST_LANGUAGE if FIRST_LANGUAGE in files and not settings.order else languages[0]
+    languages = list(board.languages)
+    by_name = sorted(languages, key=language_name)
+    first = FIRST_LANGUAGE if FIRST_LANGUAGE in files else languages[0]
     limits = cautions(board)
     shared = {
         **values,
-        **_values_of_all_pages(board, settings, by_name),
+        "board": board,
+        "summary": summary,
+        "settings": settings,
+        "title": settings.title or summary.arena,
+        "splits": SPLIT_NAMES,
+        "named": [(language_name(code), summary.languages[code]) for code in by_name],
+        "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
+        "published": published_sentence(summary.judge),
+        "signature": short_digest(summary.signature),
         "slugs": names,
         "pairs": files[first],
         "has_answers": isinstance(texts, Texts),
@@ -210,7 +213,10 @@ def _write_pages(
     write("judge", report=board.judge_report, listed=LISTED, cautions=limits)
     if not costs.empty:
         write("costs", view=cost_page(board, costs))
-    write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))
+    arena_folder = board.summary.arena
+    if board.folder is not None and board.summary.arena_folder is not None:
+        arena_folder = (board.folder / board.summary.arena_folder).resolve().name
+    write("method", level=LEVEL, arena_folder=shlex.quote(arena_folder))
     if values["history"]:
         write("history", view=history_view(values["history"], board.systems))
     system_pages = SystemPages(board, by_name)
@@ -218,23 +224,6 @@ def _write_pages(
     for system in board.systems:
         view = system_pages.page(system)
         write("system", f"systems/{names[system]}.html", view=view, compared=compared)
-    pair_pages = PairPages(board, texts, names, languages)
     for language in languages:
-        write("pairs", f"pairs/{files[language]}.html", view=pair_pages.page(language))
-
-
-def _values_of_all_pages(
-    board: Board, settings: SiteSettings, languages: Sequence[str]
-) -> dict[str, Any]:
-    summary = board.summary
-    return {
-        "board": board,
-        "summary": summary,
-        "settings": settings,
-        "title": settings.title or summary.arena,
-        "splits": SPLIT_NAMES,
-        "named": [(language_name(code), summary.languages[code]) for code in languages],
-        "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
-        "published": published_sentence(summary.judge),
-        "signature": short_digest(summary.signature),
-    }
+        view = pair_page(board, texts, names, languages, language)
+        write("pairs", f"pairs/{files[language]}.html", view=view)

@@ -1,18 +1,17 @@
-"""What an operator states about a site: its title, license, order and more."""
+"""What an operator states about a site: its title, license and more."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError, argument
-from arena.data.wording import did_you_mean
-from surrogate.board.settings import Names, check_option_names
+from surrogate.board.settings import check_option_names
 
 MOST_QUESTIONS = 20
 """Questions of a language whose answers are shown."""
@@ -55,9 +54,6 @@ class SiteSettings(PageSettings):
     date: datetime.date | None = Field(
         default=None, description="Date on every page, such as 2026-11-27."
     )
-    order: Names = Field(
-        default=(), description="Languages, or other parts, that come first, comma-separated."
-    )
 
 
 def chosen_site(settings: SiteSettings | None, options: Mapping[str, object]) -> SiteSettings:
@@ -72,13 +68,3 @@ def chosen_site(settings: SiteSettings | None, options: Mapping[str, object]) ->
             reason = fault["msg"][:1].lower() + fault["msg"][1:]
             faults.append(f"{argument(str(fault['loc'][0]))} is {fault['input']!r}: {reason}")
         raise UsageError("; ".join(faults)) from error
-
-
-def in_order(names: Iterable[str], first: Sequence[str], part: str) -> list[str]:
-    """Return the parts of a board, such as languages, as its pages list them."""
-    present = list(names)
-    for name in first:
-        if name not in present:
-            hint = did_you_mean(name, present) or f"there is {', '.join(present)}"
-            raise UsageError(f"{argument('order')}: there is no {part} {name!r}; {hint}")
-    return [*dict.fromkeys(first), *(name for name in present if name not in first)]

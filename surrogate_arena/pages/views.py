@@ -39,21 +39,17 @@ MOST_OPPONENTS = 100
 """Of a system, that its page lists: those it met most often, where there are more."""
 MOST_SHADED = 100
 """Systems whose ranks by language stand side by side: the best, where there are more."""
-STORED_DECIMALS = 4
-"""Of numbers that scripts read."""
 
 Row = dict[str, Any]
 
 
 def compact_numbers(table: pd.DataFrame) -> list[list[float | int | None]]:
     """Return a table's numbers, row by row, as short as JSON has them."""
-    values = table.astype(float).round(STORED_DECIMALS).to_numpy().tolist()
-    return [list(map(_compact, row)) for row in values]
-
-
-def _compact(value: float) -> float | int | None:
-    # 3 instead of 3.0: most cells of a page are ranks and counts.
-    return int(value) if value.is_integer() else finite(value)
+    rows: list[list[float | int | None]] = []
+    for values in table.astype(float).round(4).to_numpy().tolist():
+        # 3 instead of 3.0: most cells of a page are ranks and counts.
+        rows.append([int(value) if value.is_integer() else finite(value) for value in values])
+    return rows
 
 
 def cut_text(text: str, longest: int) -> str:

@@ -30,8 +30,6 @@ SITE_FORMATS = ("png", "svg")
 MUTED = "#595959"
 NO_VALUE_GROUND = "#E9E9E9"
 DOTS_PER_INCH = 150
-LABEL_INCHES = 0.076
-"""Width of a Latin character of a label."""
 ROW_INCHES = 0.25
 """Height of a row with a label."""
 LONGEST_NAME = 44
@@ -45,8 +43,6 @@ CAPTION |= {"linespacing": 1.2}
 SIGNATURE = "Signature"
 CHARACTERS_AN_INCH = {TITLE_POINTS: 9.0, CAPTION_POINTS: 15.0}
 """Of a line of text that is wrapped."""
-LINE_INCHES = 0.14
-LAYOUT_DECIMALS = 6
 STYLE: Any = {
     "text.parse_math": False,
     "font.size": FONT_POINTS,
@@ -144,13 +140,13 @@ def shown_names(names: Iterable[str]) -> dict[str, str]:
 
 def label_inches(names: Iterable[str]) -> float:
     """Return the width in inches of the widest name as a label."""
-    widths = map(_label_width, shown_names(names).values())
-    return LABEL_INCHES * max(widths, default=0.0)
-
-
-def _label_width(name: str) -> float:
-    """Return a width in those of a usual letter, with some room."""
-    return sum(1.8 if unicodedata.east_asian_width(mark) in "WF" else 1.1 for mark in name)
+    inches_a_letter = 0.076  # of a Latin one, as a mean
+    widths = [0.0]
+    for name in shown_names(names).values():
+        # Ideographs are wider; all have some room.
+        letters = [1.8 if unicodedata.east_asian_width(mark) in "WF" else 1.1 for mark in name]
+        widths.append(inches_a_letter * sum(letters))
+    return max(widths)
 
 
 @contextmanager
@@ -183,7 +179,8 @@ def captioned_figure(
     title = _wrapped(caption.title, width, TITLE_POINTS)
     below = _wrapped(caption.note, width, CAPTION_POINTS)
     below += [f"{SIGNATURE} {short_digest(caption.signature)}"] if caption.signature else []
-    text = LINE_INCHES * (1.5 * len(title) + len(below) + 2)
+    inches_a_line = 0.14
+    text = inches_a_line * (1.5 * len(title) + len(below) + 2)
     figure = Figure(figsize=(width, height + text), layout="constrained")
     figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=TITLE_POINTS, weight="bold")
     figure.supxlabel("\n".join(below), **CAPTION)
@@ -315,9 +312,10 @@ def _fix_layout(figure: Figure) -> None:
     """Round the layout: its solver's last digits differ from run to run."""
     from matplotlib.transforms import Bbox
 
+    decimals = 6
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for part in figure.subfigs:
-        part.bbox_relative.set_points(part.bbox_relative.get_points().round(LAYOUT_DECIMALS))
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(decimals))
     for axes in figure.axes:
-        axes.set_position(Bbox(axes.get_position().get_points().round(LAYOUT_DECIMALS)))
+        axes.set_position(Bbox(axes.get_position().get_points().round(decimals)))

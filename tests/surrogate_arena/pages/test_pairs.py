@@ -14,7 +14,7 @@ from surrogate.board.conclusions import LOST, UNSEEN_BY_CHANCE, on_mean
 from surrogate_arena.pages import pair_texts
 from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.pair_texts import LONGEST_ANSWER, Texts
-from surrogate_arena.pages.pairs import MOST_ROWS, WINNERS, PairPages
+from surrogate_arena.pages.pairs import MOST_ROWS, WINNERS, pair_page
 from surrogate_arena.pages.site import write_site
 
 
@@ -25,7 +25,7 @@ def texts(small_arena):
 
 @pytest.fixture(scope="module")
 def english(board, texts):
-    return PairPages(board, texts, slugs(board.systems), board.languages).page("en")
+    return pair_page(board, texts, slugs(board.systems), board.languages, "en")
 
 
 def pair_places(count):

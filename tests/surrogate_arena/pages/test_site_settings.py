@@ -1,7 +1,6 @@
 """What an operator states is on every page; what is hidden is in no byte of the site."""
 
 import datetime
-import re
 from dataclasses import replace
 
 import pytest
@@ -48,27 +47,9 @@ def test_a_site_alone_states_nothing_that_nobody_said(site):
         assert 'class="parent"' not in text
 
 
-@pytest.mark.slow
-def test_parts_come_in_the_order_that_is_asked_for(board, small_arena, tmp_path):
-    languages = list(board.languages)
-    assert len(languages) > 1
-    first = languages[-1]
-    site = write_site(board, tmp_path / "site", small_arena, order=first).parent
-    index = (site / "index.html").read_text("utf-8")
-    options = re.findall(r'<option value="(\w+)">', index)
-    assert options == [first, *(code for code in languages if code != first)]
-    columns = index.split('id="ranks-table"')[1].split("</thead>")[0]
-    assert re.findall(r'<th scope="col" title="[^"]+">(\w+)', columns) == options
-    assert f'href="pairs/{first}.html"' in index
-    system = next(site.glob("systems/*.html")).read_text("utf-8")
-    assert re.findall(r"#language=(\w+)", system) == options
-    assert 'aria-sort="ascending"' not in system
-
-
 @pytest.mark.parametrize(
     ("option", "fault"),
     [
-        ({"order": "xx"}, "no language 'xx'"),
         ({"home": "javascript:alert(1)"}, "`home`.*begin it with https://"),
         ({"date": "yesterday"}, "`date` is 'yesterday'"),
         ({"questions": -1}, "`questions`"),
@@ -141,8 +122,8 @@ def test_publish_takes_the_same_settings(board, small_arena, tmp_path, run, caps
     options = [item for name, value in STATED.items() for item in ("--config", f"{name}={value}")]
     out = tmp_path / "site"
     command = ["publish", tmp_path / "board", "--out", out]
-    assert run(*command, *options, "--config", "order=sw", "--config", "questions=0") == 0
-    write_site(saved, tmp_path / "again", small_arena, order="sw", questions=0, **STATED)
+    assert run(*command, *options, "--config", "questions=0") == 0
+    write_site(saved, tmp_path / "again", small_arena, questions=0, **STATED)
     for path in out.rglob("*.html"):
         assert path.read_bytes() == (tmp_path / "again" / path.relative_to(out)).read_bytes()
     assert run(*command, "--config", "home=ftp://x") == 2

@@ -29,7 +29,7 @@ GOOD = {
     "arena of defaults": '[defaults]\narena = "x"\n[boards.a]\n[boards.B-2]\nseed = 3',
     "nested": '[boards.a]\narena = "x"\n[boards.a.judging]\nmodel = "m"\npairs = 3\nomit = "top_p"',
     "preset": '[boards.a]\narena = "x"\npreset = "mirage"\nridge = 1',
-    "pages": '[site]\ntitle = "t"\nquestions = 0\n[boards.a]\narena = "x"\nsite = { order = "en" }',
+    "pages": '[site]\ntitle = "t"\nquestions = 0\n[boards.a]\narena = "x"\nsite = {title = "u"}',
     "published": '[boards.a]\narena = "x"\npublish = ["site", "figures"]',
 }
 BAD = {
