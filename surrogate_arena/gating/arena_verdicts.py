@@ -21,8 +21,6 @@ from surrogate_arena.gating.contenders import Contenders
 
 IN_ARENA = "they are in the arena, and the interval holds however often one looks"
 ONE_SIDE = "{} is side {} in {} of them, so that they may be on the side alone"
-FEWEST_ON_A_SIDE = 0.25
-"""Least share of the verdicts on each side: fewer that agree by chance would seem certain."""
 SEVERAL_JUDGES = "they are of several judges ({}), and count after  select --judges  keeps one"
 
 
@@ -38,7 +36,11 @@ def compare_by_arena(
         The judge and the comparison, without scores where the verdicts do not tell the systems
         apart from something else; None if there is no such verdict.
     """
-    judgments = _judgments_on_both(pair)
+    judgments = pair.arena.judgments
+    systems = [pair.judged_as, pair.baseline]
+    languages = pair.answers["language"].unique()
+    is_on_both = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
+    judgments = judgments[is_on_both & judgments["language"].isin(languages)]
     names = sorted(judgments["judge"].unique())
     if not names:
         return None
@@ -63,7 +65,8 @@ def compare_by_arena(
     judgments = judgments[judgments["judge"].isin(members)]
     comparison = replace(comparison, judgments=judgments, reason=IN_ARENA)
     share_on_a = judgments["system_a"].eq(pair.judged_as).mean()
-    if min(share_on_a, 1 - share_on_a) < FEWEST_ON_A_SIDE:
+    # Fewer on one side that agree by chance would seem certain.
+    if min(share_on_a, 1 - share_on_a) < 0.25:
         side, share = ("A", share_on_a) if share_on_a > EVEN else ("B", 1 - share_on_a)
         reason = ONE_SIDE.format(pair.candidate, side, f"{share:.0%}")
         return chosen, replace(comparison, reason=reason)
@@ -77,14 +80,6 @@ def compare_by_arena(
         high=high,
         level=level,
     )
-
-
-def _judgments_on_both(pair: Contenders) -> pd.DataFrame:
-    judgments = pair.arena.judgments
-    systems = [pair.judged_as, pair.baseline]
-    languages = pair.answers["language"].unique()
-    is_on_both = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
-    return judgments[is_on_both & judgments["language"].isin(languages)]
 
 
 def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from arena.judging.llm_judge import LlmJudge
     from surrogate.board.board import Board
     from surrogate_arena.gating.gate import GateJudging
-    from surrogate_arena.gating.gate_result import Gate
 
 
 @takes_settings(
@@ -85,7 +84,7 @@ def gate_command(
     from arena.data.folder import read_arena
     from arena.judging.judging_result import require_verdicts
     from surrogate_arena.gating.gate import gate
-    from surrogate_arena.gating.gate_report import gate_junit, gate_markdown
+    from surrogate_arena.gating.gate_report import FAILED, gate_junit, gate_markdown
     from surrogate_arena.gating.rating_difference import GateRates
 
     writers = {".xml": gate_junit, ".md": gate_markdown}
@@ -110,7 +109,13 @@ def gate_command(
             languages=settings.languages,
             feature_table=_features_of(feature_table, answers),
         )
-    _show_decision(decision, as_json)
+    if as_json:
+        shown = plain(decision)
+        shown["sentences"] = decision.sentences
+        shown["win_rate"] = decision.win_rate
+        show(shown, as_json)
+    else:
+        print_notes(decision.sentences, "", most=len(decision.sentences))
     is_in_arena = decision.candidate in read.info.systems
     if decision.verdict == "cannot say" and judge is None and is_in_arena and not as_json:
         versions = f"{decision.baseline},{decision.candidate}"
@@ -119,7 +124,9 @@ def gate_command(
         require_verdicts(decision.verdicts.usage)
     for report in reports or ():
         write_text(writers[report.suffix](decision), report)
-    raise SystemExit(_exit_status(decision))
+    # For CI: 1 and 2 are errors, so that a worse system differs from them.
+    status = 3 if decision.verdict in FAILED else 0
+    raise SystemExit(4 if decision.verdict == "cannot say" else status)
 
 
 def _gate_judge(settings: JudgingSettings, budget: int | None) -> LlmJudge | None:
@@ -178,24 +185,3 @@ def _opened_judging(
         return
     with kept_replies(store_path), open_store(store_path) as store:
         yield GateJudging(judge, store, budget, seed, progress_lines())
-
-
-def _show_decision(decision: Gate, as_json: bool) -> None:
-    if not as_json:
-        print_notes(decision.sentences, "", most=len(decision.sentences))
-        return
-    shown = plain(decision)
-    shown["sentences"] = decision.sentences
-    shown["win_rate"] = decision.win_rate
-    show(shown, as_json)
-
-
-def _exit_status(decision: Gate) -> int:
-    """Return the status for CI: 1 and 2 are errors, so that a worse system differs from them."""
-    from surrogate_arena.gating.gate_report import FAILED
-
-    if decision.verdict in FAILED:
-        return 3
-    if decision.verdict == "cannot say":
-        return 4
-    return 0

@@ -65,7 +65,12 @@ def contenders(
             candidate = f"{candidate} (candidate)"
     if system is None or candidate != own_name:
         rows = rows.assign(system=candidate)
-        arena = _with_system(arena, rows, candidate)
+        systems = (*arena.info.systems, candidate)
+        arena = replace(
+            arena,
+            info=arena.info.model_copy(update={"systems": systems}),
+            answers=pd.concat([arena.answers, rows], ignore_index=True),
+        )
     baseline_rows = arena.answers[arena.answers["system"] == baseline]
     if isinstance(languages, str):
         languages = [languages]
@@ -74,51 +79,37 @@ def contenders(
         baseline_rows = baseline_rows[baseline_rows["language"].isin(languages)]
     if rows.empty:
         raise UsageError(f"{candidate} has no answer in these languages")
-    judged_as = candidate if system is None else system
-    return _compared(arena, rows, judged_as, baseline_rows, baseline)
-
-
-def _compared(
-    arena: Arena,
-    answers: pd.DataFrame,
-    judged_as: str,
-    baseline_answers: pd.DataFrame,
-    baseline: str,
-) -> Contenders:
-    keys = set(answers[QUESTION_KEY].itertuples(index=False, name=None))
-    baseline_keys = set(baseline_answers[QUESTION_KEY].itertuples(index=False, name=None))
+    keys = set(rows[QUESTION_KEY].itertuples(index=False, name=None))
+    baseline_keys = set(baseline_rows[QUESTION_KEY].itertuples(index=False, name=None))
     columns = [*QUESTION_KEY, "answer"]
-    same_texts = answers.merge(baseline_answers[columns], on=columns)
+    same_texts = rows.merge(baseline_rows[columns], on=columns)
     return Contenders(
         arena=arena,
-        candidate=_only_system(answers),
-        judged_as=judged_as,
+        candidate=candidate,
+        judged_as=candidate if system is None else system,
         baseline=baseline,
-        answers=answers,
-        baseline_answers=baseline_answers,
+        answers=rows,
+        baseline_answers=baseline_rows,
         n_common=len(keys & baseline_keys),
         n_unanswered=len(baseline_keys - keys),
-        is_same=keys == baseline_keys and len(same_texts) == len(answers),
+        is_same=keys == baseline_keys and len(same_texts) == len(rows),
     )
 
 
 def _named_system(arena: Arena, answers: CandidateAnswers) -> str | None:
     """Return the system that is meant, by default the latest; a file of that name goes first."""
     if answers is None:
-        return _latest(arena.info.systems)
+        versions = arena.info.systems
+        if len(versions) == 1:
+            raise UsageError(
+                f"the arena has one system, {versions[0]}; name the answers of another one "
+                f"({argument('candidate')}), or add them to the arena"
+            )
+        return versions[-1]
     is_name = isinstance(answers, str) and answers in arena.info.systems
     if is_name and not Path(str(answers)).is_file():
         return str(answers)
     return None
-
-
-def _latest(versions: Sequence[str]) -> str:
-    if len(versions) == 1:
-        raise UsageError(
-            f"the arena has one system, {versions[0]}; name the answers of another one "
-            f"({argument('candidate')}), or add them to the arena"
-        )
-    return versions[-1]
 
 
 def _only_system(answers: pd.DataFrame) -> str:
@@ -140,12 +131,3 @@ def _baseline(names: Sequence[str], baseline: str | None) -> str:
             f"{offer(baseline or '', sorted(names))}"
         )
     return baseline
-
-
-def _with_system(arena: Arena, answers: pd.DataFrame, name: str) -> Arena:
-    systems = (*arena.info.systems, name)
-    return replace(
-        arena,
-        info=arena.info.model_copy(update={"systems": systems}),
-        answers=pd.concat([arena.answers, answers], ignore_index=True),
-    )

@@ -21,9 +21,6 @@ from surrogate_arena.costs.costs import (
 )
 from surrogate_arena.gating.contenders import Contenders
 
-FEWEST_PRICED = 10
-"""Questions with a cost of both that an interval needs: fewer hardly show how skewed costs are."""
-
 
 @dataclass(frozen=True)
 class CostComparison:
@@ -113,6 +110,11 @@ def compare_costs(pair: Contenders) -> CostComparison:
     answers = pd.concat([pair.answers, pair.baseline_answers], ignore_index=True)
     amounts = answer_amounts(replace(pair.arena, answers=answers))
     costs = amounts.amounts[COST][names].dropna().to_numpy(np.float64)
+    latencies = (np.nan, np.nan, np.nan, np.nan)
+    seconds = amounts.amounts[LATENCY][names].dropna().to_numpy(np.float64)
+    if len(seconds):
+        (median, baseline_median), (late, baseline_late) = np.quantile(seconds, [0.5, 0.95], axis=0)
+        latencies = (float(median), float(late), float(baseline_median), float(baseline_late))
     result = CostComparison(
         questions=len(costs),
         currency=amounts.currencies[pair.candidate],
@@ -120,7 +122,7 @@ def compare_costs(pair: Contenders) -> CostComparison:
         baseline_cost=np.nan,
         low=np.nan,
         high=np.nan,
-        latencies=_latencies(amounts.amounts[LATENCY][names]),
+        latencies=latencies,
         reason=_reason(amounts, names, pair.n_common),
     )
     if result.reason:
@@ -142,14 +144,6 @@ def compare_costs(pair: Contenders) -> CostComparison:
     )
 
 
-def _latencies(latencies: pd.DataFrame) -> tuple[float, float, float, float]:
-    both = latencies.dropna().to_numpy(np.float64)
-    if not len(both):
-        return np.nan, np.nan, np.nan, np.nan
-    (median, baseline_median), (late, baseline_late) = np.quantile(both, [0.5, 0.95], axis=0)
-    return float(median), float(late), float(baseline_median), float(baseline_late)
-
-
 def _reason(amounts: AnswerAmounts, names: list[str], n_common: int) -> str:
     costs = amounts.amounts[COST]
     for name in names:
@@ -161,9 +155,10 @@ def _reason(amounts: AnswerAmounts, names: list[str], n_common: int) -> str:
     if currencies[0] != currencies[1]:
         return f"they are in {' and '.join(currencies)}; state all in one currency"
     n_priced = len(costs[names].dropna())
-    if n_priced < FEWEST_PRICED:
+    # Fewer hardly show how skewed costs are.
+    if n_priced < 10:
         return (
             f"both state a cost on {n_priced} of {count_of(n_common, 'common question')}; an "
-            f"interval needs {FEWEST_PRICED}"
+            "interval needs 10"
         )
     return ""

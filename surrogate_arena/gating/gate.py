@@ -109,7 +109,9 @@ def gate(
     if arena is None:
         raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
     pair = contenders(open_arena(arena), board, answers, baseline, languages)
-    board = _judged(board)
+    # A first board names the systems, and rests on no verdict to compare by.
+    is_first = board is not None and board.summary.is_first
+    board = None if is_first else board
     checks = compare_answers(pair.arena, pair.answers, pair.baseline_answers, rates.accepted)
     result = Gate(
         verdict="cannot say",
@@ -188,7 +190,9 @@ def _compared_ratings(
 ) -> RatingDifference:
     error = rates.error * SURROGATE_SHARE if has_verdicts else rates.error
     baseline_ratings = board.ratings[board.ratings["system"] == baseline]
-    freedom = min(_freedom(board, language) for language in board.languages)
+    # Where many systems are judged there is none, as of normal errors.
+    freedoms = [board.prediction_interval(language).freedom for language in board.languages]
+    freedom = min((value for value in freedoms if value is not None), default=math.inf)
     ratings = rating_difference(placed.new, baseline_ratings, rates, error, freedom)
     languages = list(ratings.languages["language"])
     doubts = list(_doubts(board, placed, languages))
@@ -207,11 +211,6 @@ def _compared_ratings(
     return replace(ratings, reason="; ".join(reasons))
 
 
-def _freedom(board: Board, language: str) -> float:
-    freedom = board.prediction_interval(language).freedom
-    return math.inf if freedom is None else freedom
-
-
 def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
     if board.summary.macro.standing != "shown":
         yield "the systems here do not show that it ranks unseen systems better than chance"
@@ -221,11 +220,6 @@ def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Ite
         yield f"the candidate has no rating in {', '.join(rows['language'])}: {note}"
     if not compared:
         yield "there is no language in which both have a rating"
-
-
-def _judged(board: Board | None) -> Board | None:
-    """Leave out a first board: it names the systems, and rests on no verdict to compare by."""
-    return None if board is None or board.summary.is_first else board
 
 
 def _planned_variance(board: Board | None, arena: Arena) -> float:

@@ -106,7 +106,13 @@ def _sentences(result: Gate) -> Iterator[str]:
     yield _headline(result)
     # What a reader acts on comes first.
     if result.verdict == "cannot say":
-        yield from _ways_to_decide(result)
+        one_side = result.verdicts is not None and result.verdicts.one_side is not None
+        one_side |= result.judge is not None and result.judge.is_one_sided
+        lacks_savings = result.costs is not None and not result.costs.is_cheaper
+        if not result.questions:
+            yield f"{result.candidate} and {result.baseline} answered no question in common."
+        elif not (one_side or lacks_savings):
+            yield _outlook(result)
     if result.costs is not None and result.verdict != "broken":
         yield from result.costs.sentences
     if result.by == "answers" and result.verdict != "broken":
@@ -151,17 +157,6 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
             f"The longer answer won {n_won:,} of {n_decided:,} decided verdicts: two systems do "
             "not show whether it is better, or the judge likes length."
         )
-
-
-def _ways_to_decide(result: Gate) -> Iterator[str]:
-    if not result.questions:
-        yield f"{result.candidate} and {result.baseline} answered no question in common."
-        return
-    is_one_sided = result.verdicts is not None and result.verdicts.one_side is not None
-    is_one_sided |= result.judge is not None and result.judge.is_one_sided
-    lacks_savings = result.costs is not None and not result.costs.is_cheaper
-    if not (is_one_sided or lacks_savings):
-        yield _outlook(result)
 
 
 def _outlook(result: Gate) -> str:
