@@ -3,7 +3,6 @@ from surrogate_arena.diagnosis.diagnosis import diagnose as diagnose
 from surrogate_arena.importers.imports import import_arena as import_arena
 from surrogate_arena.importers.judgments import read_judgments as read_judgments
 from surrogate_arena.importers.new_answers import read_answers as read_answers
-from surrogate_arena.studies.sampling import SamplingStudy as SamplingStudy
 from surrogate_arena.studies.sampling import study_sampling as study_sampling
 
 from . import data as data

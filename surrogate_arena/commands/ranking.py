@@ -125,9 +125,11 @@ def print_advice(advice: Advice) -> None:
         place = f"rank {row.rank}"
         if is_missing(row.rank):
             place = f"no rank yet, expected at {row.expected_rank}"
-        # A larger number would be an extrapolation that nobody can act on.
-        needed = f"about {row.judgments:,}" if row.judgments <= 10_000 else "over 10,000"
-        distance = row.reason or f"{needed} judgments separate it"
+        distance = row.reason
+        if not distance:
+            # A larger number would be an extrapolation that nobody can act on.
+            needed = f"about {row.judgments:,}" if row.judgments <= 10_000 else "over 10,000"
+            distance = f"{needed} judgments separate it"
         lines.append(
             f"{row.system} ({row.language}), {place}: {distance} from {row.neighbor}, {row.side} it"
         )

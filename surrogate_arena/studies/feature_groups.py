@@ -20,7 +20,6 @@ ALL = "all"
 TEXTS = "texts"
 """The family of what a surrogate reads in the answers themselves, beside the features."""
 TEXT_COLUMN = "answer"
-FEWEST_GROUPS = 2
 COLUMNS = [
     "language",
     "subset",
@@ -94,7 +93,7 @@ def feature_subsets(columns: Sequence[str], reads_texts: bool) -> dict[str, Feat
     families: dict[str, tuple[str, ...]] = {TEXTS: ()} if reads_texts else {}
     for name, family_columns in feature_families(columns).items():
         families[name] = tuple(family_columns)
-    if len(families) < FEWEST_GROUPS:
+    if len(families) < 2:
         raise UsageError(f"{len(families)} family of features leaves nothing to compare")
     subsets = {ALL: FeatureSubset(None, tuple(columns), reads_texts)}
     for name, family in families.items():

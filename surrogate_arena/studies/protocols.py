@@ -105,7 +105,9 @@ def mirage(
         held = drawn_holdout(systems, holdout, repeats.seed, str(repeat))
         reseeded = repeats.reseeded(surrogate, "mirage", str(repeat))
         for group in grouped(languages, surrogate):
-            seeds = _tournament_seeds(group[0].settings.tournaments, repeat, repeats)
+            seeds = {}
+            for index in range(repeat, group[0].settings.tournaments, repeats.times):
+                seeds[index] = derived_seed(repeats.seed, "mirage", str(repeat), str(index))
             tasks.append(delayed(_hold_out)(group, reseeded, held, seeds))
     done = repeats.run(tasks)
     return [_mirage_outcome(data, done) for data in languages]
@@ -124,13 +126,6 @@ def _mirage_outcome(
     defined = np.array(r2)[np.isfinite(r2)]
     mean = float(defined.mean()) if defined.size else float("nan")
     return _gathered(ratings).outcome(data, len(ratings), r2=mean)
-
-
-def _tournament_seeds(n_tournaments: int, repeat: int, repeats: Repeats) -> dict[int, int]:
-    seeds = {}
-    for index in range(repeat, n_tournaments, repeats.times):
-        seeds[index] = derived_seed(repeats.seed, "mirage", str(repeat), str(index))
-    return seeds
 
 
 def _gathered(ratings: Iterable[Rating]) -> HeldOutRatings:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,27 +18,13 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.tournaments import WEAKEST_RIDGE
 from arena.statistics.agreement import kendall_taus
 from arena.statistics.bootstrap import SAME_DECIMALS, generator, percentile_intervals
+from surrogate_arena.studies.scores import StudyTable
 
 DEFAULT_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 DESIGNS = ("questions", "pairs")
 """Ways to draw parts: all pairs of random questions, or random pairs on questions."""
 FEWEST_SYSTEMS = 3
 COLUMNS = ("language", "design", "share", "judgments", "tau", "low", "high")
-
-
-@dataclass(frozen=True)
-class SamplingStudy:
-    """Agreement of rankings from fewer judgments with the ranking of the whole arena.
-
-    Attributes:
-        table: ``COLUMNS``: means of judgments and Kendall tau-b, and what 95% of repeats lie in.
-        repeats: Random subsets of each design and share.
-        signature: The settings that reproduce it.
-    """
-
-    table: pd.DataFrame
-    repeats: int
-    signature: str
 
 
 def study_sampling(
@@ -51,8 +36,11 @@ def study_sampling(
     ridge: float = DEFAULT_RIDGE,
     seed: int = 0,
     judge: str | None = None,
-) -> SamplingStudy:
+) -> StudyTable:
     """Rank from random parts of the judgments, language by language; larger parts hold smaller.
+
+    The table has the mean number of judgments and the mean Kendall tau-b with the whole arena, and
+    the interval that holds 95% of the repeats.
 
     Args:
         arena: The arena, its folder, or judgments of one judge.
@@ -73,7 +61,14 @@ def study_sampling(
         raise UsageError(f"{argument('shares')} must be above 0 and at most 1")
     if repeats < 1:
         raise UsageError(f"{argument('repeats')} is {repeats}; use at least 1")
-    judgments = _judgments_of(arena, judge)
+    if isinstance(arena, pd.DataFrame):
+        judgments = arena
+        if judge is not None:
+            raise UsageError(
+                f"{argument('judge')} is for arenas; a table holds the judgments of one judge"
+            )
+    else:
+        judgments = open_arena(arena).judged_by(judge).judgments
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
     rows: list[dict[str, object]] = []
@@ -82,7 +77,11 @@ def study_sampling(
         for design in designs:
             orders = _orders(battles, str(language), design, repeats, seed)
             for share in shares:
-                weights = _part_weights(battles, orders, share, design)
+                n_taken = max(1, round(share * orders.shape[1]))
+                weights: Floats = (orders < n_taken).astype(np.float64)
+                if design == "questions":
+                    # Questions are drawn with all their items.
+                    weights = weights[:, battles.items.question]
                 taus, n_judgments = _taus(battles, weights, ridge or WEAKEST_RIDGE)
                 low, high = percentile_intervals(taus[:, None])
                 row = {
@@ -97,17 +96,7 @@ def study_sampling(
                 rows.append(row)
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     signature = f"repeats:{repeats}|ties:{ties}|ridge:{ridge:g}|seed:{seed}"
-    return SamplingStudy(table, repeats, signature)
-
-
-def _judgments_of(arena: Arena | Path | str | pd.DataFrame, judge: str | None) -> pd.DataFrame:
-    if not isinstance(arena, pd.DataFrame):
-        return open_arena(arena).judged_by(judge).judgments
-    if judge is not None:
-        raise UsageError(
-            f"{argument('judge')} is for arenas; a table holds the judgments of one judge"
-        )
-    return arena
+    return StudyTable(table, signature)
 
 
 def _orders(battles: Battles, language: str, design: str, repeats: int, seed: int) -> Indices:
@@ -118,14 +107,6 @@ def _orders(battles: Battles, language: str, design: str, repeats: int, seed: in
         random = generator(seed, "sampling", language, design, str(repeat))
         permutations.append(random.permutation(n_units))
     return np.array(permutations)
-
-
-def _part_weights(battles: Battles, orders: Indices, share: float, design: str) -> Floats:
-    """Return 1 for the items in a part of each repeat, else 0, shape (repeats, items)."""
-    n_taken = max(1, round(share * orders.shape[1]))
-    weights: Floats = (orders < n_taken).astype(np.float64)
-    # Questions are drawn with all their items.
-    return weights[:, battles.items.question] if design == "questions" else weights
 
 
 def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "half") -> Battles:

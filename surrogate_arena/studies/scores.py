@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from arena.data.types import Floats
+from arena.data.wording import notebook_html
 from arena.statistics.agreement import tau_interval
 from surrogate.learning.outcomes import Outcome, resample_outcomes
 from surrogate.learning.training import finite_means
@@ -17,7 +19,6 @@ MACRO = "macro"
 NOT_RATED = "fewer than three systems have a predicted and an arena rating"
 ALIKE = "all systems have the same rating, predicted or the arena's"
 NO_LANGUAGE = "no language has a defined score"
-FEWEST_RATED = 3
 AVERAGED = ["tau", "pairwise_accuracy", "r2", "coverage"]
 SCORES = [
     "language",
@@ -30,6 +31,17 @@ SCORES = [
     "systems",
     "reason",
 ]
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """The result of a study: a row a language, then ``macro``."""
+
+    table: pd.DataFrame
+    signature: str
+
+    def _repr_html_(self) -> str:
+        return notebook_html("Study", "", self.table, self.signature)
 
 
 def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
@@ -76,7 +88,7 @@ def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
 
 def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
     has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.arena_ratings)
-    is_rated = has_both.sum(axis=1).max(initial=0) >= FEWEST_RATED
+    is_rated = has_both.sum(axis=1).max(initial=0) >= 3
     tau = outcome.tau if is_rated else float("nan")
     low, high = tau_interval(taus, systems) if np.isfinite(tau) else (np.nan, np.nan)
     is_alike = np.isnan(tau) or not np.ptp(outcome.predicted[has_both])

@@ -14,7 +14,6 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.wording import notebook_html
 from features.engine.extraction import extract, feature_columns
 from surrogate.board.settings import check_option_names, lists_options
 from surrogate.board.view import arena_view, in_slices, resolved_judges
@@ -47,7 +46,7 @@ from surrogate_arena.studies.protocols import (
     mirage,
     part_left,
 )
-from surrogate_arena.studies.scores import MACRO, outcome_scores
+from surrogate_arena.studies.scores import MACRO, StudyTable, outcome_scores
 from surrogate_arena.studies.study_options import (
     LEARNING_OPTIONS,
     STUDY_DEFAULTS,
@@ -78,17 +77,6 @@ FAMILIES = "leave-families-out"
 BEST = "leave-best-out"
 MIRAGE = "mirage"
 REPLICATION = "replication"
-
-
-@dataclass(frozen=True)
-class StudyTable:
-    """The result of a study: a row a language, then ``macro``."""
-
-    table: pd.DataFrame
-    signature: str
-
-    def _repr_html_(self) -> str:
-        return notebook_html("Study", "", self.table, self.signature)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from surrogate_arena.cli.folders import imported
 from surrogate_arena.studies.protocols import LANGUAGE, check_languages
 from surrogate_arena.studies.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from surrogate_arena.studies.sampling import study_sampling
+from surrogate_arena.studies.scores import StudyTable
 from surrogate_arena.studies.study import (
     BEST,
     DEFAULT_PROTOCOL,
@@ -25,7 +26,6 @@ from surrogate_arena.studies.study import (
     REPEATS,
     REPLICATION,
     Study,
-    StudyTable,
 )
 from surrogate_arena.studies.study_options import (
     LEARNING_OPTIONS,
@@ -47,12 +47,12 @@ PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way of validating a surrogate: a method of ``Study``, or a function of an arena.
+    """A way of validating a surrogate: a method of ``Study``, if it is one.
 
     ``repeats`` is how often it repeats unless a user says otherwise.
     """
 
-    study: Callable[..., StudyTable]
+    study: Callable[..., StudyTable] | None
     repeats: int
     fewest_systems: int
 
@@ -73,20 +73,9 @@ def _sampling(
         if options.get(name) is not None:
             raise UsageError(f"{SAMPLING} ranks by verdicts alone; leave {argument(name)} out")
     judgments = judged_view(open_arena(arena), settings).judgments
-    study = study_sampling(
+    return study_sampling(
         judgments, repeats=repeats, ties=settings.ties, ridge=settings.ridge, seed=settings.seed
     )
-    return StudyTable(study.table, study.signature)
-
-
-def _table_3(*arguments: Any, **options: Any) -> StudyTable:  # noqa: ANN401
-    study = imported("papers.mirage.tables:validate_table_3")
-    return cast(StudyTable, study(*arguments, **options))
-
-
-def _table_4(*arguments: Any, **options: Any) -> StudyTable:  # noqa: ANN401
-    study = imported("papers.mirage.tables:validate_table_4")
-    return cast(StudyTable, study(*arguments, **options))
 
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
@@ -100,9 +89,9 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
         "importances": Protocol(Study.importances, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         "learning-curve": Protocol(Study.learning_curves, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         REPLICATION: Protocol(Study.replicate, 10, 1),
-        SAMPLING: Protocol(_sampling, 100, FEWEST_TO_SAMPLE),
-        TABLE_3: Protocol(_table_3, 50, FEWEST_SYSTEMS_TO_FOLD),
-        TABLE_4: Protocol(_table_4, 1, FEWEST_SYSTEMS_TO_FOLD),
+        SAMPLING: Protocol(None, 100, FEWEST_TO_SAMPLE),
+        TABLE_3: Protocol(None, 50, FEWEST_SYSTEMS_TO_FOLD),
+        TABLE_4: Protocol(None, 1, FEWEST_SYSTEMS_TO_FOLD),
     }
 )
 """The protocols by name."""
@@ -143,11 +132,13 @@ def validate(
     settings = study_settings(options)
     _check_arguments(protocol, surrogate, {"holdout": holdout, "judged": judged})
     if protocol == SAMPLING:
-        return rules.study(arena, repeats, settings, {**options, "surrogate": surrogate})
+        return _sampling(arena, repeats, settings, {**options, "surrogate": surrogate})
     if protocol == TABLE_3:
-        return rules.study(arena, surrogate or (), repeats, **options)
-    if protocol == TABLE_4:
-        return rules.study(arena, surrogate, repeats, holdout, **options)
+        study = imported("papers.mirage.tables:validate_table_3")
+        return cast(StudyTable, study(arena, surrogate or (), repeats, **options))
+    if rules.study is None:
+        study = imported("papers.mirage.tables:validate_table_4")
+        return cast(StudyTable, study(arena, surrogate, repeats, holdout, **options))
 
     chosen = settings.surrogate if surrogate is None else surrogate
     untrained = surrogate_with_rules(chosen, settings, options)
@@ -162,13 +153,13 @@ def validate(
         rated = {*judged_arena.judgments["language"], *judged_arena.published_ratings["language"]}
         check_languages(rated, untrained)
 
-    study = Study.of(opened, untrained, repeats, **options)
+    prepared = Study.of(opened, untrained, repeats, **options)
     arguments: dict[str, object] = {}
     if held_out is not None:
         arguments["holdout"] = held_out
     if judged is not None:
         arguments["judged"] = judged
-    return rules.study(study, **arguments)
+    return rules.study(prepared, **arguments)
 
 
 def _check_arguments(

@@ -31,8 +31,8 @@ from surrogate.learning.names import PAPERS_SURROGATE, TABLE_3_SURROGATES
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate, reseeded
 from surrogate_arena.studies.feature_groups import feature_name
 from surrogate_arena.studies.protocols import drawn_holdout
-from surrogate_arena.studies.scores import MACRO
-from surrogate_arena.studies.study import Study, StudyTable, holdout_text, settings_text
+from surrogate_arena.studies.scores import MACRO, StudyTable
+from surrogate_arena.studies.study import Study, holdout_text, settings_text
 from surrogate_arena.studies.study_options import (
     SurrogateLike,
     check_rated_systems,
