@@ -23,9 +23,6 @@ from surrogate_arena.cli.printing import (
     wrapped,
 )
 
-NOT_CURRENT = 1
-"""Exit status where a board or its checks failed, or one is not current."""
-
 
 def run(
     configuration: Annotated[
@@ -83,7 +80,7 @@ def run(
         print(f"Output folder: {folder}; failed checks: {', '.join(report.failing) or 'none'}")
         print(f"Pages: {(site or folder / WEB_ROOT) / INDEX}")
     if failed:
-        raise Exit(NOT_CURRENT)
+        raise Exit(1)
     if report.awaited:
         raise Exit(RepliesAwaitedError.exit_status)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,10 @@ from scipy.special import ndtr
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.statistics.significance import holm_adjusted
-from surrogate.board.summary import BoardSummary
+from surrogate.board.board import Board
 from surrogate.checks.status import without_remarks
 from surrogate_arena.pages.history import OVERALL
+from surrogate_arena.runs.past_boards import PastBoard
 
 SIGNIFICANCE = 0.05
 MOVED = "moved"
@@ -58,24 +59,7 @@ RECENTERED = (
 )
 
 
-class ComparedBoard(Protocol):
-    """What two boards are compared by."""
-
-    @property
-    def ratings(self) -> pd.DataFrame:
-        """Ratings by language."""
-
-    @property
-    def overall(self) -> pd.DataFrame:
-        """Ranks over all languages."""
-
-    @property
-    def summary(self) -> BoardSummary:
-        """Settings, and what the questions were."""
-
-    @property
-    def languages(self) -> Sequence[str]:
-        """Languages with ratings."""
+Compared: TypeAlias = Board | PastBoard
 
 
 @dataclass(frozen=True)
@@ -100,7 +84,7 @@ class BoardDiff:
         return ", ".join(f"{count_of(number, 'system')} {name}" for name, number in counts)
 
 
-def diff_boards(old: ComparedBoard, new: ComparedBoard) -> BoardDiff:
+def diff_boards(old: Compared, new: Compared) -> BoardDiff:
     """Compare two boards system by system.
 
     Raises:
@@ -109,7 +93,14 @@ def diff_boards(old: ComparedBoard, new: ComparedBoard) -> BoardDiff:
     shared = sorted({*old.languages} & {*new.languages})
     if not shared:
         raise UsageError("the boards have no language in common: there is nothing to compare")
-    reason = _incomparable(old, new)
+    changed = []
+    for name in (*SCALE, *MEASUREMENT):
+        if getattr(old.summary.settings, name) != getattr(new.summary.settings, name):
+            changed.append(name)
+    reason = ""
+    if changed:
+        kind = "measurement" if set(changed).isdisjoint(SCALE) else "scale"
+        reason = f"another {kind}: {', '.join(changed)} changed"
     notes = [f"ratings are not comparable: {reason}"] if reason else []
     parts = [_language_diff(old, new, language, reason) for language in shared]
     for language, part in zip(shared, parts, strict=True):
@@ -132,23 +123,7 @@ def diff_boards(old: ComparedBoard, new: ComparedBoard) -> BoardDiff:
     return BoardDiff(changes.astype(ranks), tuple(notes), is_comparable=not reason)
 
 
-def _incomparable(old: ComparedBoard, new: ComparedBoard) -> str:
-    """Return why two boards' ratings cannot be compared at all."""
-    old_settings = old.summary.settings
-    new_settings = new.summary.settings
-    changed = []
-    for name in (*SCALE, *MEASUREMENT):
-        if getattr(old_settings, name) != getattr(new_settings, name):
-            changed.append(name)
-    if not changed:
-        return ""
-    kind = "measurement" if set(changed).isdisjoint(SCALE) else "scale"
-    return f"another {kind}: {', '.join(changed)} changed"
-
-
-def _language_diff(
-    old: ComparedBoard, new: ComparedBoard, language: str, reason: str
-) -> pd.DataFrame:
+def _language_diff(old: Compared, new: Compared, language: str, reason: str) -> pd.DataFrame:
     old_rows = _rated_rows(old, language)
     new_rows = _rated_rows(new, language)
     table = old_rows.merge(new_rows, on="system", how="outer", suffixes=("_old", "_new"))
@@ -172,14 +147,14 @@ def _language_diff(
     return _with_verdicts(table)
 
 
-def _rated_rows(board: ComparedBoard, language: str) -> pd.DataFrame:
+def _rated_rows(board: Compared, language: str) -> pd.DataFrame:
     rows = board.ratings[board.ratings["language"] == language]
     # A rating without an upper bound has no error that a test could use.
     errors = rows["standard_error"].where(np.isfinite(rows["high"]))
     return rows[["system", "rank", "rating", "note"]].assign(error=errors, is_present=True)
 
 
-def _overall_diff(old: ComparedBoard, new: ComparedBoard, languages: pd.DataFrame) -> pd.DataFrame:
+def _overall_diff(old: Compared, new: Compared, languages: pd.DataFrame) -> pd.DataFrame:
     """Compare ranks over all languages, and test the mean change of ratings.
 
     Its standard error is the mean of the languages', as if their errors were fully correlated:

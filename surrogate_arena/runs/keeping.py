@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +44,22 @@ def keep_board(board: Board, past: Path, ingredients: Ingredients, answers: pd.D
     """Add a board to the folder of past ones if it differs from the last of them."""
     records = read_history(past)
     new = PastBoard(board.ratings, board.overall, board.summary)
-    digest = _tables_digest(new)
+    texts = [getattr(new, name).to_csv(index=False) for name in KEPT]
+    digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     if records and records[-1].digest == digest:
         return
     # A clock that was set back must not change the order of boards.
     date = max([today(), *(record.entry.date for record in records)])
+    name = date.isoformat()
+    # Boards of the day may have been removed since: their count may be the number of another.
+    numbers = [record.entry.number for record in records if record.entry.date == date]
+    if numbers:
+        name += f"-{max(numbers) + 1}"
     standings = {}
     for row in plain_records(board.overall):
         standings[row["system"]] = (row["rank"], row["mean_rating"])
     entry = HistoryEntry(
-        name=_free_name(date, records),
+        name=name,
         date=date,
         conclusion=conclusion(board),
         standings=standings,
@@ -73,11 +78,6 @@ def keep_board(board: Board, past: Path, ingredients: Ingredients, answers: pd.D
         write_record(record, target / RECORD_FILE)
 
 
-def _tables_digest(board: PastBoard) -> str:
-    texts = [getattr(board, name).to_csv(index=False) for name in KEPT]
-    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _answer_digests(answers: pd.DataFrame) -> dict[str, str]:
     digests = {}
     for system, rows in answers.sort_values(ANSWER_KEY).groupby("system"):
@@ -88,12 +88,6 @@ def _answer_digests(answers: pd.DataFrame) -> dict[str, str]:
             digest.update(json.dumps(present, sort_keys=True).encode())
         digests[str(system)] = digest.hexdigest()
     return digests
-
-
-def _free_name(date: datetime.date, records: Sequence[PastRecord]) -> str:
-    # Boards of the day may have been removed since: their count may be the number of another.
-    numbers = [record.entry.number for record in records if record.entry.date == date]
-    return f"{date.isoformat()}-{max(numbers) + 1}" if numbers else date.isoformat()
 
 
 def _changes(old: PastBoard, new: PastBoard) -> dict[str, Any]:
@@ -132,32 +126,26 @@ def _causes(
             comparative = "more" if difference > 0 else "fewer"
             noun = attribute if abs(difference) > 1 else attribute.removesuffix("s")
             yield f"{abs(difference):,} {comparative} {noun}"
-    yield from _changed_systems(old, new)
+    systems_before = set(old.ratings["system"])
+    systems = set(new.ratings["system"])
+    for names, verb in ((systems - systems_before, "joined"), (systems_before - systems, "left")):
+        if names:
+            yield f"{', '.join(sorted(names))} {verb}"
     both = sorted(old_record.answers.keys() & record.answers.keys())
     changed = [name for name in both if old_record.answers[name] != record.answers[name]]
     if changed:
         yield f"answers of {first_of(changed)} changed"
-    yield from _changed_inputs(before, after, changed_counts)
+    changed_files = {name for name, _ in before.items() ^ after.items()}
+    for stem, noun in INPUT_NAMES.items():
+        is_changed = any(name.startswith(f"arena/{stem}.") for name in changed_files)
+        # More or fewer rows were counted above.
+        if is_changed and noun not in changed_counts:
+            yield f"{noun} changed"
     yield from changes(_settings(before), _settings(after))
 
 
 def _total(board: PastBoard, attribute: str) -> int:
     return sum(getattr(summary, attribute) for summary in board.summary.languages.values())
-
-
-def _changed_systems(old: PastBoard, new: PastBoard) -> Iterator[str]:
-    before = set(old.ratings["system"])
-    after = set(new.ratings["system"])
-    for names, verb in ((after - before, "joined"), (before - after, "left")):
-        if names:
-            yield f"{', '.join(sorted(names))} {verb}"
-
-
-def _changed_inputs(old: Ingredients, new: Ingredients, counted: Collection[str]) -> Iterator[str]:
-    changed = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
-    for stem, noun in INPUT_NAMES.items():
-        if noun not in counted and any(name.startswith(f"arena/{stem}.") for name in changed):
-            yield f"{noun} changed"
 
 
 def _settings(ingredients: Mapping[str, str]) -> Ingredients:

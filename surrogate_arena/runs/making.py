@@ -82,18 +82,14 @@ def ingredients_of(board: ConfiguredBoard) -> Ingredients:
     if judging is not None:
         fields = fields_by_use(JudgingSettings, replies="value")
         ingredients |= shown_values(judging.model_dump(mode="json", include=set(fields)), "judge ")
-        for path in _template_files(judging.template):
-            ingredients[f"template {path.name}"] = file_digest(path)
+        if judging.template:
+            template = Path(judging.template)
+            of_folder = sorted(template.glob("*.jinja")) if template.is_dir() else [template]
+            for path in of_folder:
+                ingredients[f"template {path.name}"] = file_digest(path)
         if judging.prior is not None:
             ingredients |= folder_digests(Path(judging.prior), (MANIFEST_FILE,), "prior ")
     return ingredients | library_versions()
-
-
-def _template_files(template: str | None) -> list[Path]:
-    if not template:
-        return []
-    path = Path(template)
-    return sorted(path.glob("*.jinja")) if path.is_dir() else [path]
 
 
 def make_board(

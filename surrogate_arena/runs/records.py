@@ -16,9 +16,6 @@ from arena.data.files import file_digest, small_file, write_text
 
 RECORDS_FILE = "manifest.json"
 UNSET = "unset"
-LONGEST_VALUE = 60
-"""Characters of a value that is shown; of longer ones, such as digests, it is said that they
-changed."""
 LIBRARIES = (
     "numpy",
     "scipy",
@@ -118,7 +115,8 @@ def changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
         after = new.get(name, UNSET)
         if before == after:
             continue
-        is_long = max(len(before), len(after)) > LONGEST_VALUE
+        # Such as digests.
+        is_long = max(len(before), len(after)) > 60
         yield f"{name} changed" if is_long else f"{name}: {before} → {after}"
 
 

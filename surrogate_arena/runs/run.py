@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -166,7 +165,11 @@ def _made(
     progress: Progress | None,
 ) -> BoardOutcome:
     started = time.perf_counter()
-    board_progress = progress and partial(_board_progress, progress, board.name)
+
+    def board_progress(stage: str, done: int, total: int) -> None:
+        if progress is not None:
+            progress(f"{board.name} {stage}", done, total)
+
     try:
         record = make_board(board, out, web, n_jobs, board_progress)
     except RepliesAwaitedError as error:
@@ -184,7 +187,3 @@ def _made(
 def _error_text(error: Exception) -> str:
     text = " ".join(str(error).split())
     return text if isinstance(error, ArenaError) else f"{type(error).__name__}: {text}"
-
-
-def _board_progress(progress: Progress, board: str, stage: str, done: int, total: int) -> None:
-    progress(f"{board} {stage}", done, total)
