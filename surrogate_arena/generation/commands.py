@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from surrogate_arena.generation.generate import Generated
 
 STORE = "generation.sqlite"
-UNANSWERED = 1
-"""Exit status where questions have no answer."""
 
 
 @takes_settings(
@@ -64,6 +62,9 @@ def generate(
 
     The status is 1 where questions are left without an answer; the same command asks for these.
     """
+    import pandas as pd
+
+    from arena import llm
     from arena.data.folder import read_arena_to_answer
     from arena.judging.choosing.drawn_questions import choose_questions
     from surrogate_arena import generation
@@ -78,32 +79,35 @@ def generate(
             "say where the answers go: --out answers.jsonl, or --append to the arena folder"
         )
     read = read_arena_to_answer(arena)
-    task = _AnsweringTask(
-        questions=choose_questions(
-            read.queries, settings.languages, settings.questions, settings.seed
-        ),
-        # With --append, questions that the system has answered in the arena are not asked again.
-        answers=read.answers if append else None,
-        system=rag_system,
-        time_filter=time_filter,
-        store=settings.store or str(arena / STORE),
+    questions = choose_questions(
+        read.queries, settings.languages, settings.questions, settings.seed
     )
+    # With --append, questions that the system has answered in the arena are not asked again.
+    options: dict[str, Any] = {
+        "answers": read.answers if append else None,
+        "time_filter": time_filter,
+    }
+    store_path = settings.store or str(arena / STORE)
     if dry_run:
-        _show_dry_run(task, as_json)
+        with llm.open_for_dry_run(store_path) as store:
+            runs = generation.dry_run_generate(questions, rag_system, store, **options)
+        rows = [{"of": part, **asdict(run)} for part, run in runs.items() if run is not None]
+        content = {"questions": len(questions), "runs": pd.DataFrame(rows)}
+        show(content, as_json, {"runs": DRY_RUN})
         return
-    generated = _generated(task, settings.max_calls)
-    _write_and_show(generated, task.questions, arena, out, as_json)
+    # A user's function may print; standard output is for the result.
+    with kept_replies(store_path), llm.open_store(store_path) as store, redirect_stdout(sys.stderr):
+        generated = generation.generate_answers(
+            questions,
+            rag_system,
+            store,
+            budget=llm.Budget(settings.max_calls),
+            progress=progress_lines(),
+            **options,
+        )
+    _write_and_show(generated, questions, arena, out, as_json)
     if len(generated.failures):
-        raise SystemExit(UNANSWERED)
-
-
-@dataclass(frozen=True)
-class _AnsweringTask:
-    questions: pd.DataFrame
-    answers: pd.DataFrame | None
-    system: RagSystem
-    time_filter: TimeFilter | None
-    store: str
+        raise SystemExit(1)  # the same command asks again for what has no answer
 
 
 def _systems_of(
@@ -118,46 +122,6 @@ def _systems_of(
         return generation.LlmSystem.of(settings, replaced), time_filter
     generation.import_from_here()
     return generation.FunctionSystem.of(settings, function), time_filter
-
-
-def _show_dry_run(task: _AnsweringTask, as_json: bool) -> None:
-    import pandas as pd
-
-    from arena import llm
-    from surrogate_arena import generation
-
-    with llm.open_for_dry_run(task.store) as store:
-        runs = generation.dry_run_generate(
-            task.questions,
-            task.system,
-            store,
-            answers=task.answers,
-            time_filter=task.time_filter,
-        )
-    rows = [{"of": part, **asdict(run)} for part, run in runs.items() if run is not None]
-    content = {"questions": len(task.questions), "runs": pd.DataFrame(rows)}
-    show(content, as_json, {"runs": DRY_RUN})
-
-
-def _generated(task: _AnsweringTask, max_calls: int | None) -> Generated:
-    from arena import llm
-    from surrogate_arena import generation
-
-    # A user's function may print; standard output is for the result.
-    with (
-        kept_replies(task.store),
-        llm.open_store(task.store) as store,
-        redirect_stdout(sys.stderr),
-    ):
-        return generation.generate_answers(
-            task.questions,
-            task.system,
-            store,
-            answers=task.answers,
-            time_filter=task.time_filter,
-            budget=llm.Budget(max_calls),
-            progress=progress_lines(),
-        )
 
 
 def _write_and_show(
@@ -236,11 +200,11 @@ def select(
     if corpus and bm25 is None:
         raise UsageError("--corpus is what --bm25 selects from; give both")
     check_arena_target(out, replace_there)
-    parts = _Parts(
-        split_names(languages) or None,
-        split_names(systems) or None,
-        split_names(judges) or None,
-    )
+    parts = {
+        "languages": split_names(languages) or None,
+        "systems": split_names(systems) or None,
+        "judges": split_names(judges) or None,
+    }
     rules = SetRules(
         only_hard=only_hard,
         at_least=at_least,
@@ -270,25 +234,21 @@ def select(
         print(command("check", out))
 
 
-class _Parts(NamedTuple):
-    languages: Sequence[str] | None
-    systems: Sequence[str] | None
-    judges: Sequence[str] | None
-
-
-def _evaluation_set(folder: Path, parts: _Parts, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
+def _evaluation_set(
+    folder: Path, parts: dict[str, list[str] | None], rules: SetRules
+) -> tuple[Arena, pd.DataFrame]:
     from arena.data.folder import read_arena, read_arena_to_answer
     from surrogate_arena.generation import SetRules, evaluation_set
 
     if rules.least_words or rules.one_answer:
-        return evaluation_set(read_arena(folder).select(*parts), rules)
+        return evaluation_set(read_arena(folder).select(**parts), rules)
     if (folder / "answers.parquet").is_dir():
         # Answers in parts may be too many for memory: draw questions first, then read theirs.
         unread = read_arena_to_answer(folder, without_answers=True)
-        drawn, counts = evaluation_set(unread.select(parts.languages, parts.systems), rules)
-        chosen, _ = evaluation_set(read_arena(folder, drawn.queries).select(*parts), SetRules())
+        drawn, counts = evaluation_set(unread.select(parts["languages"], parts["systems"]), rules)
+        chosen, _ = evaluation_set(read_arena(folder, drawn.queries).select(**parts), SetRules())
         return chosen, counts
-    return evaluation_set(read_arena_to_answer(folder).select(*parts), rules)
+    return evaluation_set(read_arena_to_answer(folder).select(**parts), rules)
 
 
 def _with_best_passages(

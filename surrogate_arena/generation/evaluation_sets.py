@@ -62,7 +62,8 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
     left_out: list[pd.DataFrame] = [empty]
 
     def filtered(is_kept: Flags, reason: str) -> pd.DataFrame:
-        left_out.append(_counted(queries[~is_kept], reason))
+        counts = queries[~is_kept].groupby("language").size().rename("count").reset_index()
+        left_out.append(counts.assign(reason=reason)[["language", "reason", "count"]])
         return queries[is_kept]
 
     if rules.only_hard:
@@ -74,7 +75,10 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
         has_short_answer = _is_in(queries, question_keys(arena.answers[is_short]))
         queries = filtered(~has_short_answer, f"{SHORT} than {rules.least_words}")
     if rules.one_answer:
-        is_complete = _is_in(queries, _keys_that_all_answer(arena.answers))
+        n_systems = arena.answers.groupby("language")["system"].nunique()
+        n_answers = arena.answers.groupby(QUESTION_KEY)["system"].nunique()
+        complete = [key for key, count in n_answers.items() if count == n_systems[key[0]]]
+        is_complete = _is_in(queries, complete)
         queries = filtered(is_complete, UNANSWERED)
     if queries.empty:
         raise UsageError("no question is left; ask for fewer words, or look at the answers")
@@ -123,12 +127,6 @@ def answer_words(output: str) -> int:
     return len(context_words(parse_answer(output).text))
 
 
-def _keys_that_all_answer(answers: pd.DataFrame) -> list[QuestionKey]:
-    n_systems = answers.groupby("language")["system"].nunique()
-    n_answers = answers.groupby(QUESTION_KEY)["system"].nunique()
-    return [key for key, count in n_answers.items() if count == n_systems[key[0]]]
-
-
 def _is_hard(queries: pd.DataFrame, rules: SetRules) -> Flags:
     def has_irrelevant(passages: Sequence[dict[str, object]]) -> bool:
         return any(passage.get("relevance") == 0 for passage in passages)
@@ -157,8 +155,3 @@ def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
         answers=answers.reset_index(drop=True),
         judgments=judgments.reset_index(drop=True),
     )
-
-
-def _counted(rows: pd.DataFrame, reason: str) -> pd.DataFrame:
-    counts = rows.groupby("language").size().rename("count").reset_index()
-    return counts.assign(reason=reason)[["language", "reason", "count"]]
