@@ -32,7 +32,6 @@ from surrogate_arena.pages.site_settings import SiteSettings
 OVERVIEW = "overview.csv"
 BOUNDS = ["rating", "low", "high"]
 TEST = "the intervals of the scores"
-FEWEST_RANKED = 3
 
 
 @dataclass(frozen=True)
@@ -134,12 +133,13 @@ def weighted_overview(
 
 def _shortage(board: Board) -> str:
     n_ranked = board.overall["rank"].count()
-    if n_ranked >= FEWEST_RANKED:
+    fewest = 3  # standardized ratings of two say who is better and no more
+    if n_ranked >= fewest:
         return ""
     n_judgments = sum(summary.judgments for summary in board.summary.languages.values())
     return (
         f"it ranks {count_of(n_ranked, 'system')}, by {count_of(n_judgments, 'judgment')}; "
-        f"{FEWEST_RANKED} are needed"
+        f"{fewest} are needed"
     )
 
 

@@ -44,11 +44,6 @@ from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from surrogate_arena.diagnosis.connections import connection_check
 from surrogate_arena.diagnosis.judged_counts import CheckResult, amount_check, unmet_check
 
-FRAGILE = 0.005
-"""Share of the verdicts; a first place that fewer of them decide gets a warning."""
-MOST_PEOPLE = 5
-"""Number of people whose verdicts are diagnosed person by person; more are diagnosed as one."""
-
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -238,7 +233,8 @@ def with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:
     """Give people one name if there are many."""
     names = judgments["judge"].unique()
     people = [name for name in names if is_person(str(name))]
-    if len(people) <= MOST_PEOPLE:
+    # Each of many judged too little for a diagnosis of its own.
+    if len(people) <= 5:
         return judgments
     merged = judgments["judge"].astype(object).where(~judgments["judge"].isin(people), PEOPLE)
     return judgments.assign(judge=merged)
@@ -349,8 +345,9 @@ def _pair_remark(language: str, row: dict[Any, Any]) -> Remark:
 
 def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
     """Yield how few verdicts decide first place."""
+    fragile = 0.005  # of the verdicts, which so few could be mistaken
     for place in places:
-        severity: Severity = "warning" if place.share < FRAGILE else "info"
+        severity: Severity = "warning" if place.share < fragile else "info"
         subject = f"{place.language}, {place.judge}"
         yield Remark(
             "first place", severity, place.sentence, subject=subject, statistic=place.share

@@ -19,8 +19,6 @@ import regex
 
 from arena.data.errors import MissingDependencyError, UsageError
 
-DEFAULT_PASSAGES = 5
-
 _DENSE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
 _WORD = r"\p{L}\p{M}\p{N}"
 _RUNS = regex.compile(
@@ -34,7 +32,7 @@ Passage = dict[str, Any]
 
 
 def select_context(
-    queries: pd.DataFrame, corpus: pd.DataFrame | None = None, k: int = DEFAULT_PASSAGES
+    queries: pd.DataFrame, corpus: pd.DataFrame | None = None, k: int = 5
 ) -> tuple[pd.DataFrame, int, int]:
     """Give each question the k best passages by BM25, including a relevant one.
 

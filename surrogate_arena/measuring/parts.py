@@ -41,10 +41,6 @@ from features.measures.registry import DEFAULT_FEATURES, chosen_features, models
 
 PART = 20_000
 """Maximum number of answers in a part, if every system answers every question."""
-TIMES = 10
-"""Readings of an answer from which on parts are read together: ten cost as much as measuring it."""
-TOGETHER = 16
-"""Maximum number of parts that are read together."""
 CACHE = ".cache"
 """Folder, within a folder of features, of the cache of models' scores."""
 NOTE = b"surrogate-arena"
@@ -102,7 +98,8 @@ def extract_parts(
         models=models,
     )
     # Where each row group holds answers of many parts, those parts are read at a time.
-    together = min(1 + _times_read(folder / "answers.parquet", parts) // TIMES, TOGETHER)
+    # Ten readings of an answer cost as much as measuring it; 16 parts fit into memory.
+    together = min(1 + _times_read(folder / "answers.parquet", parts) // 10, 16)
     jobs = [parts[first : first + together] for first in range(0, len(parts), together)]
     target.mkdir(parents=True, exist_ok=True)
     with locked_folder(target):

@@ -17,7 +17,6 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 VOTING_PATHS = frozenset({"/vote.html", "/pair", "/vote"})
 """What a voter may ask for; the pages of the board would show whose answers are judged."""
 TOKEN = "token"  # noqa: S105 - the name of a parameter
-MOST_FIELDS = 10
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -136,7 +135,7 @@ class Guard:
 def read_token(query: str) -> str:
     """Return the token in a query."""
     try:
-        fields = parse_qs(query, max_num_fields=MOST_FIELDS)
+        fields = parse_qs(query, max_num_fields=10)
     except ValueError:
         return ""
     return fields.get(TOKEN, [""])[0]

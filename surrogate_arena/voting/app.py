@@ -23,10 +23,6 @@ from surrogate_arena.pages.site import INDEX
 from surrogate_arena.voting.served_board import ServedBoard, has_settings, new_vote_count
 from surrogate_arena.voting.voting import OVERLAP, Voting
 
-MOST_BODY_BYTES = 4096
-BODY_S = 10.0
-"""Seconds that the body of a request may take."""
-MOST_LANGUAGES = 200
 SETTINGS_NOTE = (
     "This board has settings of its own: the page Method has them (leave out the judge)."
 )
@@ -40,7 +36,7 @@ class Wish(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     voter: Name
-    languages: list[str] = Field(default=[], max_length=MOST_LANGUAGES)
+    languages: list[str] = Field(default=[], max_length=200)
     skipped: Digest | None = None
 
 
@@ -126,10 +122,11 @@ async def read_body(request: Request, model: type[Body]) -> Body:
         raise HTTPException(415, "Send JSON.")
     content = b""
     try:
-        async with asyncio.timeout(BODY_S):
+        # Nobody may hold a connection by a body that never ends.
+        async with asyncio.timeout(10):
             async for chunk in request.stream():
                 content += chunk
-                if len(content) > MOST_BODY_BYTES:
+                if len(content) > 4096:
                     raise HTTPException(413, "The request is too long.")
     except TimeoutError:
         raise HTTPException(408, "The request took too long.") from None

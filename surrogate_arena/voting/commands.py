@@ -110,9 +110,6 @@ def _after_votes(arena: Arena, folder: Path) -> str:
     return command("gate", "--arena", folder, "--candidate", candidate, "--baseline", baseline)
 
 
-PORT = 8765
-
-
 def view(
     board: Annotated[Path, Argument(help="Board folder.", **FOLDER)],
     host: Annotated[
@@ -122,7 +119,7 @@ def view(
             "and then need a link with a token."
         ),
     ] = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free one.")] = PORT,
+    port: Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8765,
     arena: opt.MovedArena = None,
 ) -> None:
     """Serve a board with its pages, and a page on which several people vote at the same time.

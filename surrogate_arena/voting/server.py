@@ -13,7 +13,6 @@ from surrogate_arena.voting.access import LOOPBACK_NAMES, TOKEN, Access, Guard, 
 from surrogate_arena.voting.app import Service
 
 MOST_CONNECTIONS = 200
-MOST_HEADER_BYTES = 16_384
 WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not listened at
 
 
@@ -37,7 +36,7 @@ class Server:
             proxy_headers=False,
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS,
-            h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+            h11_max_incomplete_event_size=16_384,
             timeout_graceful_shutdown=5,
         )
         self._server = uvicorn.Server(config)
