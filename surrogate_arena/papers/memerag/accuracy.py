@@ -32,31 +32,6 @@ REPLICATES = 1000
 PERMUTATIONS = 10_000
 SIGNIFICANCE = 0.05
 BEST, DAGGER = "best", "†"
-SCORE_COLUMNS = [
-    *BY_JUDGE,
-    "language",
-    "value",
-    "standard_error",
-    "reason",
-    "n",
-    "failures",
-    "not_asked",
-]
-AVERAGE_COLUMNS = ["prompt", "language", "judges", "value", "standard_error", "reason"]
-FINE_COLUMNS = [
-    *BY_JUDGE,
-    "language",
-    "truth",
-    "fine",
-    "sentences",
-    "accuracy",
-    "errors",
-    "share_of_errors",
-]
-COMPARISON_COLUMNS = ["language", "difference", "p_value", "sentences"]
-
-_CELLS_AT_ONCE = 4_000_000
-_ROUNDING = 1e-12
 
 
 class _Estimate(NamedTuple):
@@ -90,7 +65,7 @@ def score_judges(
             row = {"judge": judge, "prompt": prompt, "language": language}
             counts = verdict_counts(_of_language(judge_verdicts, language))
             rows.append({**row, **estimate.row(), **counts})
-    return pd.DataFrame(rows, columns=SCORE_COLUMNS)
+    return pd.DataFrame(rows)
 
 
 def _of_language(verdicts: pd.DataFrame, language: str) -> pd.DataFrame:
@@ -119,7 +94,7 @@ def average_over_judges(
             estimates = [judge[language] for judge in estimates_by_judge if language in judge]
             row = {"prompt": prompt, "language": language, "judges": len(estimates)}
             rows.append({**row, **_mean(estimates).row()})
-    return pd.DataFrame(rows, columns=AVERAGE_COLUMNS)
+    return pd.DataFrame(rows)
 
 
 def judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
@@ -195,7 +170,8 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
         group=table.groupby(groups, sort=False).ngroup(),
         label_index=table["fine"].map(FINE_LABELS.index),
     )
-    return table.sort_values(["group", "label_index"], ignore_index=True)[FINE_COLUMNS]
+    table = table.sort_values(["group", "label_index"], ignore_index=True)
+    return table.drop(columns=["group", "label_index"])
 
 
 def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -220,8 +196,9 @@ def compare_judges(
     rows = []
     for language, terms in _difference_terms(verdicts_a, verdicts_b).items():
         p_value = permutation_p_value(terms, permutations, seed, language)
-        rows.append((language, terms.sum(), p_value, len(terms)))
-    return pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+        row = {"language": language, "difference": terms.sum(), "p_value": p_value}
+        rows.append({**row, "sentences": len(terms)})
+    return pd.DataFrame(rows)
 
 
 def _difference_terms(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> dict[str, Floats]:
@@ -259,9 +236,11 @@ def permutation_p_value(terms: Floats, permutations: int, seed: int, key: str) -
         return 1.0
     random = generator(seed, "permutation test", key)
     # The identity must count as a hit although sums of floats differ in their last digits.
-    observed = abs(moving.sum()) - _ROUNDING
+    rounding = 1e-12
+    observed = abs(moving.sum()) - rounding
     # In parts, so that signs of shape (permutations, sentences) fit into memory.
-    at_once = max(1, _CELLS_AT_ONCE // len(moving))
+    cells_at_once = 4_000_000
+    at_once = max(1, cells_at_once // len(moving))
     hits = 0
     for start in range(0, permutations, at_once):
         size = min(at_once, permutations - start)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -46,9 +45,9 @@ VERDICTS = MappingProxyType({"A": "a", "B": "b", "Tie": "tie"})
 
 JUDGMENT_COLUMNS = ("query_id", "judge", "model_A", "model_B", "verdict")
 
-_QUESTION = re.compile(r"Question[ \t]*:")
-_CONTEXTS = re.compile(r"\n\s*Contexts[ \t]*:")
-_INSTRUCTION = re.compile(r"\n\s*\n\s*Instruction")
+_SECTIONS = re.compile(
+    r"Question[ \t]*:(.*?)\n\s*Contexts[ \t]*:(.*)\n\s*\n\s*Instruction", re.DOTALL
+)
 _MARKER = r'(?:"\[(?P<quoted>{id})\]"|\[(?P<bare>{id})\])'
 _LINE_MARKER = re.compile(r"^[ \t]*" + _MARKER.format(id=r"[^\]\n]+"), re.MULTILINE)
 _MIRACL_ID = re.compile(r"\d+#\d+")
@@ -91,13 +90,13 @@ ScoredRow = create_model("ScoredRow", __base__=OutputRow, **_SCORES)
 def add_prompts(collected: Collected, rows: Rows, language: str) -> None:
     """Add the questions of published prompts, and the passages in them."""
     for place, row in collected.records(rows, PromptRow):
-        try:
-            question, contexts = prompt_sections(row.prompt)
-        except ValueError as error:
-            collected.fault(place, "prompt", row.prompt, str(error), _REWRITE)
+        sections = _SECTIONS.search(row.prompt)
+        if sections is None or not sections[1].strip():
+            fault = "has not the sections Question, Contexts and Instruction"
+            collected.fault(place, "prompt", row.prompt, fault, _REWRITE)
             continue
         judged_ids = [*row.positive_ids, *row.negative_ids]
-        texts, left_out = context_passages(contexts, judged_ids)
+        texts, left_out = context_passages(sections[2], judged_ids)
         _check_ids(collected, place, row, texts)
         for passage_id in left_out:
             reason = "its id is neither positive nor negative"
@@ -113,24 +112,7 @@ def add_prompts(collected: Collected, rows: Rows, language: str) -> None:
                 "relevance": int(passage_id in row.positive_ids),
             }
             passages.append(passage)
-        collected.question(place, (language, row.query_id), question, passages)
-
-
-def prompt_sections(prompt: str) -> tuple[str, str]:
-    """Return the question of a prompt, and the text that holds its passages."""
-    question = _QUESTION.search(prompt)
-    if question is None:
-        raise ValueError("has no section 'Question:'")
-    contexts = _CONTEXTS.search(prompt, question.end())
-    if contexts is None:
-        raise ValueError("has no section 'Contexts:' after the question")
-    instructions = list(_INSTRUCTION.finditer(prompt, contexts.end()))
-    if not instructions:
-        raise ValueError("has no section 'Instruction' after the contexts")
-    text = prompt[question.end() : contexts.start()].strip()
-    if not text:
-        raise ValueError("has an empty question")
-    return text, prompt[contexts.end() : instructions[-1].start()]
+        collected.question(place, (language, row.query_id), sections[1].strip(), passages)
 
 
 def context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, str], list[str]]:
@@ -219,18 +201,13 @@ def _feature_table(scores: pd.DataFrame, rows: Rows) -> pd.DataFrame:
     table = scores[["language", "system", "query_id"]].astype("str")
     reasons = {}
     for published, name in PUBLISHED_FEATURES.items():
-        values = scores[published]
-        is_absent = values.map(lambda value: value is None)
-        numbers = values.where(~is_absent, math.nan).astype(np.float64)
-        missing = numbers.map(lambda value: f"published as {value}").astype(object)
-        reason = NO_COLUMN
-        if published in rows.table:
-            reason = NOT_PUBLISHED
-        missing = missing.where(~is_absent, reason)
+        numbers = scores[published].astype(np.float64)
         is_sound = np.isfinite(numbers)
         table[name] = numbers.where(is_sound)
         if published == PERCENT_WHERE_ABOVE_1 and (table[name] > 1).any():
             table[name] /= 100
+        reason = NOT_PUBLISHED if published in rows.table else NO_COLUMN
+        missing = pd.Series(reason, index=table.index, dtype=object)
         reasons[f"{name}{MISSING_SUFFIX}"] = missing.where(~is_sound, None)
     return table.assign(**reasons)
 
