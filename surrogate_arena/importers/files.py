@@ -20,7 +20,6 @@ JSON = ".json"
 
 _LOG = logging.getLogger(__name__)
 _PARTS = re.compile(r"[^A-Za-z]+")
-_SPLITS = ("train", "dev", "test", "testA", "testB", "validation")
 
 
 def files_below(
@@ -121,11 +120,6 @@ def checked_language(name: str | None) -> str | None:
     if reading.remark:
         _LOG.warning("Language: %s", reading.remark)
     return reading.code
-
-
-def split_of(path: Path) -> str | None:
-    """Return the split of a file from its name, such as ``dev``; None if it names none."""
-    return next((part for part in _PARTS.split(path.name) if part in _SPLITS), None)
 
 
 def without_language(paths: Iterable[str]) -> UsageError:

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
 from arena.data.errors import Problem, UsageError
 from surrogate_arena.papers.evaluation import judge_items
 from surrogate_arena.papers.grouse.metrics import (
-    JUDGED_METRICS,
     SCALES,
     AnswerSample,
     score_answers,
@@ -73,41 +72,50 @@ def _number(value: object) -> float | None:
         raise refuse("is not a number", "write one, or nothing for null") from None
 
 
-Number = Annotated[float | None, BeforeValidator(_number)]
+def _score(value: object, info: ValidationInfo) -> float | None:
+    number = _number(value)
+    scale = SCALES[str(info.field_name)]
+    if number is not None and number not in scale:
+        raise refuse("is out of range", f"write one of {scale}, or null")
+    return number
+
+
+def _share(value: object) -> float | None:
+    number = _number(value)
+    if number is not None and not 0 <= number <= 1:
+        raise refuse("is out of range", "write a number from 0 to 1")
+    return number
+
+
+Score = Annotated[float | None, BeforeValidator(_score)]
+Share = Annotated[float | None, BeforeValidator(_share)]
 
 
 class LabeledTest(BaseModel):
-    """One row: scores of a test by one annotator, or shares of facts. An empty cell is null."""
+    """A row of one annotator; an empty cell is null."""
 
     model_config = ConfigDict(extra="ignore")
 
     test_id: FilledText
     annotator: str = ""
-    answer_relevancy: Number = None
-    completeness: Number = None
-    usefulness: Number = None
-    faithfulness: Number = None
 
 
-def _labels(path: Path, are_shares: bool) -> tuple[list[tuple[int, LabeledTest]], list[Problem]]:
-    problems: list[Problem] = []
-    rows = read_records(path, LabeledTest, problems)
-    # Shares are read of two of the metrics; the columns of the others are ignored.
-    metrics = QUALITIES if are_shares else JUDGED_METRICS
-    for line, row in rows:
-        for metric in metrics:
-            value = getattr(row, metric)
-            if value is None:
-                continue
-            hint = f"write one of {SCALES[metric]}, or null"
-            is_in_range = value in SCALES[metric]
-            if are_shares:
-                hint = "write a number from 0 to 1"
-                is_in_range = 0 <= value <= 1
-            if not is_in_range:
-                problem = Problem(path.name, line, metric, value, "is out of range", hint)
-                problems.append(problem)
-    return rows, problems
+class ScoredTest(LabeledTest):
+    """Scores of a test."""
+
+    answer_relevancy: Score = None
+    completeness: Score = None
+    usefulness: Score = None
+    faithfulness: Score = None
+
+
+class TestShares(LabeledTest):
+    """Shares of an answer's facts."""
+
+    __test__ = False  # no class of tests for pytest
+
+    answer_relevancy: Share = None
+    faithfulness: Share = None
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,9 @@ def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) 
     the same tests, of whom ``FILE#ANNOTATOR`` names one.
     """
     name, _, annotator = spec.partition("#")
-    rows, problems = _labels(Path(name), are_shares)
+    problems: list[Problem] = []
+    record = TestShares if are_shares else ScoredTest
+    rows = read_records(Path(name), record, problems)
     annotators = list(dict.fromkeys(row.annotator for _, row in rows))
     if annotator and annotator not in annotators and not problems:
         raise UsageError(f"{name} has no annotator {annotator}; available: {', '.join(annotators)}")
@@ -161,7 +171,8 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
 
     Of several annotators the mean counts.
     """
-    rows, problems = _labels(path, are_shares=True)
+    problems: list[Problem] = []
+    rows = read_records(path, TestShares, problems)
     raise_if(problems)
     test_ids = {test.test_id for test in tests}
     labels = pd.DataFrame([row.model_dump() for _, row in rows])

@@ -15,7 +15,6 @@ from surrogate_arena.importers.collected import Collected
 from surrogate_arena.importers.files import (
     checked_language,
     language_of,
-    split_of,
     without_language,
 )
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
@@ -25,7 +24,6 @@ Role = Literal["prompts", "outputs", "judgments"]
 Tables = Mapping[str, Mapping[Role, Sequence[Rows]]]
 
 NAME = "mirage-bench"
-SPLIT = "dev"
 DATA_SETS = tuple(f"nthakur/{NAME}{part}" for part in ("", "-output", "-pairwise-judgments"))
 """Prompts, outputs and judgments on the Hugging Face hub."""
 _SOURCE = "MIRAGE-Bench (Thakur et al., NAACL 2025)"
@@ -50,7 +48,6 @@ def read_mirage(
     *,
     language: str | None = None,
     languages: Sequence[str] = (),
-    split: str = SPLIT,
     name: str = NAME,
     reference_system: str | None = None,
     download: bool = False,
@@ -64,7 +61,6 @@ def read_mirage(
         paths: Clones of ``nthakur/mirage-bench``, ``-output`` and ``-pairwise-judgments``.
         language: Language of all files, where names do not tell.
         languages: Languages to read; all there are if left out.
-        split: Files named for another split are left out.
         name: Name of the arena.
         reference_system: Model whose answers serve as reference.
         download: Read them from the hub, or its cache on this machine, too.
@@ -76,13 +72,10 @@ def read_mirage(
     collected = Collected(names=_NAMES)
     tables: dict[str, dict[Role, list[Rows]]] = {code: {} for code in languages}
     unnamed: list[str] = []
-    given_language = checked_language(language)
     for path, rows in collected.files(paths):
-        code = language_of(path, paths, given_language)
+        code = language_of(path, paths, checked_language(language))
         role = next((role for role, columns in _ROLES.items() if columns <= set(rows.table)), None)
-        if split_of(path) not in (None, split):
-            collected.skip(rows.source, "file", f"it is of the split {split_of(path)}")
-        elif languages and code is not None and code not in languages:
+        if languages and code is not None and code not in languages:
             collected.skip(rows.source, "file", f"its language, {code}, was not asked for")
         elif role is None and not rows.problems:
             collected.skip(rows.source, "file", "it is not a table of MIRAGE-Bench")
