@@ -37,6 +37,16 @@ def test_a_table_of_promptfoo_says_what_to_export(case):
             import_arena(kind, [case("10-promptfoo.csv")])
 
 
+def test_a_prompt_without_variables_is_the_question_and_a_failed_call_is_said(tmp_path):
+    row = {"provider": {"id": "p"}, "vars": {}, "prompt": {"raw": "Why?"}, "promptIdx": 0}
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"results": {"results": [{**row, "error": "timed out"}]}}))
+    with pytest.raises(UsageError, match="its call failed: 1"):
+        import_arena("promptfoo", [path])
+    path.write_text(json.dumps({"results": {"results": [{**row, "response": {"output": "So."}}]}}))
+    assert questions(import_arena("promptfoo", [path])) == ["Why?"]
+
+
 def test_an_example_reads_results_of_bedrock(case):
     files = [case("11-bedrock-lite.jsonl"), case("11-bedrock-pro.jsonl")]
     read = import_arena(str(MAPS / "bedrock.toml"), files)

@@ -121,10 +121,6 @@ def test_any_text_is_as_before_it_was_quoted(text, times):
     ("first", "second"),
     [
         ({"args": [{"question": QUESTION}], "kwargs": {}}, {"args": [QUESTION], "kwargs": {}}),
-        (
-            {"args": [{"question": QUESTION, "k": 4}], "kwargs": {}},
-            {"args": [json_text({"question": QUESTION})], "kwargs": {}},
-        ),
         ({"args": [], "kwargs": {"question": QUESTION}}, {"args": [QUESTION], "kwargs": {}}),
         (
             {"args": [], "kwargs": json_text({"body": {"query": QUESTION}})},
