@@ -222,7 +222,6 @@ def shown_turns(history: object) -> tuple[ShownTurn, ...]:
 def _lists_of_systems(
     answers: pd.DataFrame, column: str
 ) -> dict[tuple[QuestionKey, str], list[Any]]:
-    """Return the lists in a column of answers, which may be absent, by question and system."""
     lists: dict[tuple[QuestionKey, str], list[Any]] = {}
     if column not in answers:
         return lists

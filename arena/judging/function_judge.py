@@ -96,11 +96,6 @@ def plug_in_settings(settings: JudgingSettings) -> tuple[JudgingSettings, Functi
 
 
 def _encoded(result: object) -> str:
-    """Write what a judge returned as JSON.
-
-    Raises:
-        ValueError: If it is no verdict.
-    """
     winner, reason = result, ""
     if isinstance(result, tuple) and len(result) == 2:
         winner, reason = result

@@ -182,13 +182,11 @@ class GradedPrompt(TemplatePrompt):
         return Prompt.of(self.template.fill(values), version=self.version)
 
     def _pairs_to_show(self, task: JudgingTask) -> ChosenPairs:
-        """Return the pairs whose answers are shown, on the questions that have a pair left."""
         return task.left
 
     def _answers_to_show(
         self, task: JudgingTask, texts: ArenaTexts
     ) -> dict[QuestionKey, set[ShownAnswer]]:
-        """Collect the distinct answers to show on each question that has a pair left."""
         open_questions = {key[:2] for key in pair_keys(task.left.table)}
         shown: dict[QuestionKey, set[ShownAnswer]] = {}
         for language, query_id, system_a, system_b in pair_keys(self._pairs_to_show(task).table):
@@ -341,7 +339,6 @@ def _by_content(answer: ShownAnswer) -> tuple[str, str, str]:
 
 
 def _scores(answered: Asked[AnswerGroup, tuple[int, ...]]) -> Scores:
-    """Return the score of every answer; of a reply with a wrong number of scores, none."""
     scores: Scores = {}
     for (question, answers), group_reply in answered:
         reply = group_reply

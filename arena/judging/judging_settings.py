@@ -18,7 +18,7 @@ facts of a good answer each states."""
 Pairs = int | Literal["all", "adaptive"]
 """Pairs of systems on each question."""
 PlanName = Literal["fixed", "adaptive", "escalation"]
-"""See ``PLANS`` in ``arena.judging.run``."""
+"""Each has a module of its name in ``arena.judging.plans``."""
 VerdictForm = Literal["text", "logprobs"]
 """How the verdict on a pair is read; see ``REPLY_FORMS`` in ``arena.judging.pairwise``."""
 AUDIT = 0.1
@@ -211,11 +211,6 @@ class JudgingSettings(LlmSettings):
             )
 
     def _require_no_llm(self) -> None:
-        """Check that nothing is set that a judge of another package has no use for.
-
-        Raises:
-            UsageError: If something is.
-        """
         unused = sorted(fields_by_use(JudgingSettings, is_of_llm=True) & self.model_fields_set)
         if unused:
             raise UsageError(
@@ -224,11 +219,6 @@ class JudgingSettings(LlmSettings):
             )
 
     def _require_two_judges(self, strong: str) -> None:
-        """Check that a second judge can follow the first.
-
-        Raises:
-            UsageError: If it is the same, or settings do not go with two judges.
-        """
         if strong in (self.model, self.first_judge):
             raise UsageError(
                 f"{argument('escalate')} names {strong}, which judges first; name a stronger model"

@@ -132,13 +132,7 @@ def _task_of(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> JudgingTask:
 
 
 def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdicts:
-    """Make tables of what a judge replied on pairs, and of the pairs of identical answers.
-
-    Args:
-        outcomes: What came of the task.
-        task: The pairs asked, and by whom.
-        version: Of the judge's prompt.
-    """
+    """Make tables of what a judge replied on pairs, and of the pairs of identical answers."""
     verdict_rows = list(_identical_rows(task.left, task.judge, version))
     failure_rows: list[dict[str, object]] = []
     repeats = task.left.table[REPEAT]
@@ -166,7 +160,6 @@ def _failure_cells(outcome: PairOutcome) -> dict[str, object]:
 
 
 def _verdict_cells(verdict: PairVerdict, answer_flags: Sequence[str]) -> dict[str, object]:
-    """Return the cells of a verdict; probabilities are None where they are not known."""
     shares = verdict.shares or {}
     return {
         "winner": verdict.winner,
@@ -179,7 +172,6 @@ def _verdict_cells(verdict: PairVerdict, answer_flags: Sequence[str]) -> dict[st
 
 
 def _identical_rows(pairs: ChosenPairs, judge: str, version: str) -> Iterator[dict[str, object]]:
-    """Yield the ties of identical answers, which need no judge."""
     empty = dict.fromkeys([*PROBABILITY_COLUMNS, REPEAT])
     for pair in pair_keys(pairs.identical):
         yield {

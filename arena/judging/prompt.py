@@ -204,7 +204,6 @@ def answer_flags(answer: str) -> tuple[str, ...]:
 
 
 def _with_history(question: str, history: Sequence[ShownTurn], code: str) -> str:
-    """Write a question after the turns before it, as one text, for templates that show one."""
     if not history:
         return question
     parts = [

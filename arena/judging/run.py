@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import pandas as pd
 
@@ -18,20 +17,12 @@ from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.choosing.drawn_pairs import draw_questions
 from arena.judging.choosing.forecast import Forecast
 from arena.judging.judging_result import Judging
-from arena.judging.judging_settings import JudgingSettings, PlanName
+from arena.judging.judging_settings import JudgingSettings
 from arena.judging.llm_judge import LlmJudge
-from arena.judging.plans.adaptive import AdaptivePlan
-from arena.judging.plans.escalation import EscalationPlan
-from arena.judging.plans.fixed import FixedPlan
-from arena.judging.plans.plan import JudgingPlan, JudgingRun, judging_budget
+from arena.judging.plans.plan import JudgingRun, judging_budget, plan_of
 from arena.llm.store import Store
 from arena.llm.usage import Price
 from arena.quality.people_agreement import PeopleAgreement
-
-PLANS = MappingProxyType[PlanName, JudgingPlan](
-    {"fixed": FixedPlan(), "adaptive": AdaptivePlan(), "escalation": EscalationPlan()}
-)
-"""The plans of judging, by ``JudgingSettings.plan``."""
 
 
 def judge(
@@ -82,7 +73,7 @@ def judge(
         progress=progress,
         people=people,
     )
-    return PLANS[settings.plan].judge(run)
+    return plan_of(settings).judge(run)
 
 
 def forecast(
@@ -101,7 +92,7 @@ def forecast(
     """
     settings.require_plan()
     run = JudgingRun(arena, settings, "", prior, failed)
-    return PLANS[settings.plan].forecast(run)
+    return plan_of(settings).forecast(run)
 
 
 def likely_pairs(
@@ -116,7 +107,7 @@ def likely_pairs(
         settings: Who judges which pairs, and how.
         expected: See ``forecast``.
     """
-    return PLANS[settings.plan].likely_pairs(JudgingRun(arena, settings, ""), expected)
+    return plan_of(settings).likely_pairs(JudgingRun(arena, settings, ""), expected)
 
 
 def questions_to_judge(arena: Arena, settings: JudgingSettings) -> pd.DataFrame:

@@ -25,7 +25,6 @@ CONTRADICTORY_VERDICTS = "contradictory_verdicts"
 CUT_OFF = "cut_off"
 DOUBTFUL = "letters_unlikely"
 """Flag of a verdict where the model would rather have written something else than a letter."""
-DOUBTFUL_MASS = 0.5
 LONGEST_REASON = 2000
 """Characters of a reason that are kept with a verdict; the store has the whole reply."""
 
@@ -146,14 +145,14 @@ def read_letter(completion: Completion) -> PairVerdict:
     shares = {
         winner: round(masses.get(name, 0.0) / total, 6) for name, winner in WINNER_OF_LETTER.items()
     }
-    flags = (DOUBTFUL,) if total < DOUBTFUL_MASS else ()
+    doubtful_mass = 0.5
+    flags = (DOUBTFUL,) if total < doubtful_mass else ()
     return PairVerdict(likeliest_winner(shares["a"], shares["b"]), shares, flags)
 
 
 def _answer_tokens(
     completion: Completion, tokens: Sequence[TokenLogprobs]
 ) -> Iterator[TokenLogprobs]:
-    """Yield the tokens of the answer proper: those of thoughts before it hold no verdict."""
     text = "".join(token.token for token in tokens).rstrip()
     answer = completion.answer.strip()
     start = answer_start(text, completion.is_cut)
@@ -168,10 +167,6 @@ def _answer_tokens(
 
 def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
     """Read the order ``[[2 > 1 = 3]]`` that a reply states, or else one such as ``[2] > [1]``.
-
-    Args:
-        text: The judge's reply; of several orders in it see ``stated_match``.
-        is_cut: Whether a limit ended the reply; None if unknown.
 
     Returns:
         The place of answer 1, of answer 2 and so on, 1 for the best; equal answers share one.

@@ -138,8 +138,6 @@ def ask_table(
 
 
 class _Run(Generic[T]):
-    """One call of ``ask_table``: takes on prompts, some hundreds ahead, and collects replies."""
-
     def __init__(
         self,
         llm: Llm,
@@ -214,7 +212,6 @@ class _Run(Generic[T]):
         return [request.key for request in requests]
 
     def _look_up(self, requests: dict[str, Request]) -> None:
-        """Settle the requests that the store has answered, and remove them."""
         for key, completion in self._llm.store.look_up(list(requests)).items():
             del requests[key]
             is_collected = self._batch_sender is not None and key in self._batch_sender.collected
@@ -298,7 +295,6 @@ class _Run(Generic[T]):
             return None, UNPARSABLE, _why_unparsable(error, completion, is_cut)
 
     def _stop_if_hopeless(self, served: str) -> None:
-        """Stop if another model alone answers; its answers are in the store."""
         n_of_other_models = sum(self._usage.other_models.values())
         if n_of_other_models < 3 or self._is_served:
             return
@@ -317,13 +313,7 @@ class _Run(Generic[T]):
 
 
 def _why_unparsable(error: UnparsableError, completion: Completion, is_cut: bool) -> str:
-    """Explain why a reply has no value, and quote its beginning and end.
-
-    Args:
-        error: What the parser says.
-        completion: The reply.
-        is_cut: Whether it was cut off, unless a single token was asked for.
-    """
+    """Explain why a reply has no value, and quote its beginning and end."""
     words = " ".join((completion.text or "").split())
     if len(words) > 160:
         words = f"{words[:80]} … {words[-80:]}"

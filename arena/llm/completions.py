@@ -179,7 +179,6 @@ def _finish(
 
 
 def _stated_reasons(answer: Mapping[str, Any], choice: Mapping[str, Any]) -> list[str]:
-    """Return the finish reasons of a choice and of its answer, the one that counts most first."""
     words = [_reason(choice.get(name)) for name in FINISH_NAMES]
     if any(words):
         # A `stop_reason` beside a finish reason may be the text at which the model stopped.
@@ -203,7 +202,6 @@ def _reason(value: object) -> str | None:
 
 
 def _filtered_names(answer: Mapping[str, Any]) -> list[str]:
-    """Return the kinds of content for which Azure filtered the prompt or the answer."""
     names = []
     for results in nested_values(answer, _FILTER_RESULTS):
         if not isinstance(results, Mapping):
@@ -219,7 +217,6 @@ def _shown(reason: str) -> str:
 
 
 def _blocked(answer: Mapping[str, Any]) -> str:
-    """Return why a prompt was blocked, where the server says so in place of a finish reason."""
     for name in ("prompt_feedback", "promptFeedback"):
         feedback = answer.get(name)
         if isinstance(feedback, Mapping):

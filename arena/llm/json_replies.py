@@ -9,11 +9,6 @@ from typing import Any
 
 from json_repair import repair_json
 
-MOST_REPAIRED = 20_000
-"""Characters of an object beyond which it is read only if it is JSON."""
-MOST_STARTS = 100
-"""Braces of a reply that are tried as the start of an object."""
-
 _CODE_BLOCK = re.compile(r"```\w{0,10}\s(.*?)```", re.DOTALL)
 _WORD_BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z\d])")
 _NOT_IN_A_KEY = re.compile(r"[\W_]+")
@@ -73,7 +68,6 @@ def with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_fields(value: object, fields: Collection[str]) -> dict[str, Any] | None:
-    """Return an object with plain keys if it, or the only object in it, has one of the fields."""
     if not isinstance(value, dict):
         return None
     record = with_plain_keys(value)
@@ -89,7 +83,8 @@ def _objects(text: str) -> Iterator[object]:
     # Not strict: models write line breaks and tabs into texts as they are.
     decoder = json.JSONDecoder(strict=False)
     start = text.find("{")
-    for _ in range(MOST_STARTS):
+    most_starts = 100
+    for _ in range(most_starts):
         if start < 0:
             return
         try:
@@ -102,10 +97,11 @@ def _objects(text: str) -> Iterator[object]:
 
 
 def _repaired(text: str) -> object:
-    """Repair the last code block, or what follows the first brace."""
     blocks = _CODE_BLOCK.findall(text)
     source = blocks[-1] if blocks else text[max(text.find("{"), 0) :]
-    if "{" not in source or len(source) > MOST_REPAIRED:
+    # Repairing takes long; what is longer is read only if it is JSON.
+    longest_repaired = 20_000
+    if "{" not in source or len(source) > longest_repaired:
         return None
     try:
         value = repair_json(source, return_objects=True, skip_json_loads=True)

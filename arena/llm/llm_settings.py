@@ -116,7 +116,6 @@ def _secret_in(value: object, name: str = "") -> str | None:
 
 
 def _listed_names(value: object) -> object:
-    """Split a comma-separated text, and take a list, as fields that hold names do."""
     if isinstance(value, str):
         return tuple(split_names(value))
     return tuple(value) if isinstance(value, list) else value

@@ -8,9 +8,6 @@ from collections.abc import Iterator, Mapping
 
 from arena.llm.replies import REFUSAL
 
-DEEPEST_PART = 5
-"""Levels of lists and objects in which the text of an answer is looked for."""
-
 THOUGHTS = "thoughts"
 """Kind of parts that, like a ``REFUSAL``, are no part of the answer."""
 THOUGHTS_FIELDS = ("reasoning_content", "reasoning", "thinking", "thoughts", "reasoning_details")
@@ -48,7 +45,8 @@ def joined_text(content: object, kind: str | None = None) -> str | None:
     """Join the texts of parts of one kind, by default of the answer; None if there are none."""
     if content is None or isinstance(content, str):
         return None
-    texts = list(_texts(content, kind, DEEPEST_PART))
+    deepest_part = 5
+    texts = list(_texts(content, kind, deepest_part))
     return storable_text("".join(texts)) if texts else None
 
 

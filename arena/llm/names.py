@@ -36,7 +36,6 @@ def is_same_model(asked: str, served: str) -> bool:
 
 
 def _tag_and_name(name: str) -> tuple[str, str]:
-    """Split the last part of a path into its tag, which may be empty, and the name before it."""
     last = re.split(r"[/\\]", name.strip().casefold())[-1]
     tag = _TAG.search(last)
     if tag is None:

@@ -254,7 +254,6 @@ def read_templates(
 
 
 def _named_paths(text: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the prompts that ``NAME=FILE``, a folder or a file is for, with its path."""
     name, equals, path = text.partition("=")
     # With one prompt an unknown name before "=" is part of the file's name.
     if equals and (len(names) > 1 or name in names):
@@ -314,7 +313,6 @@ def _checked(
 
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
-    """Return the environment of all templates, which keeps them away from Python's objects."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 

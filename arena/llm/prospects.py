@@ -6,9 +6,6 @@ from arena.data.errors import UsageError
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import FINAL, Fault
 
-MOST_EQUAL_FAILURES = 10
-"""Prompts in a row that fail for the same reason, after which a run stops."""
-
 
 class Prospects:
     """Stops a run in which no call can succeed.
@@ -44,7 +41,8 @@ class Prospects:
             return
         self._n_equal = self._n_equal + 1 if fault.reason == self._last_reason else 1
         self._last_reason = fault.reason
-        if self._n_equal >= MOST_EQUAL_FAILURES:
+        most_equal_failures = 10
+        if self._n_equal >= most_equal_failures:
             advice = f"{self._n_equal} prompts in a row failed so; what came is in the store"
             raise self._error(fault, advice)
 

@@ -85,7 +85,6 @@ def _blocks(text: str) -> list[tuple[int, int]]:
 
 
 def _is_own(before: str, after: str) -> bool:
-    """Return whether a quotation is the writer's own, by the rest of its line."""
     if _INTRODUCED.search(before[-LONGEST_LABEL:]):
         return True
     # MIRAGE-Bench's prompt shows verdicts in marks, and models repeat these: A is better. "[[A]]"

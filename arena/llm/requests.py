@@ -144,11 +144,6 @@ def object_schema(properties: Mapping[str, object]) -> dict[str, Any]:
 
 
 def schema_format(name: str, schema: Mapping[str, object]) -> dict[str, Any]:
-    """Return the ``response_format`` of requests for JSON by a schema.
-
-    Args:
-        name: Of the schema, which servers ask for.
-        schema: See ``object_schema``.
-    """
+    """Return the ``response_format`` of requests for JSON by a schema."""
     named = {"name": name, "strict": True, "schema": dict(schema)}
     return {"type": "json_schema", "json_schema": named}

@@ -19,8 +19,6 @@ from arena.llm.requests import Request
 from arena.llm.store import Store
 from arena.llm.usage import Usage
 
-BACKOFF_S = 0.5
-"""Wait before the first retry; each further one waits twice as long."""
 LONGEST_WAIT_S = 60.0
 """If a server asks to wait for longer, the call fails."""
 MOST_BROKEN = 3
@@ -138,7 +136,9 @@ class Sender:
             if fault.is_paid and tries >= MOST_BROKEN:
                 break
             if tries <= self._settings.retries:
-                backoff = min(LONGEST_WAIT_S, BACKOFF_S * 2.0 ** (tries - 1))
+                # Each further wait is twice as long.
+                first_wait_s = 0.5
+                backoff = min(LONGEST_WAIT_S, first_wait_s * 2.0 ** (tries - 1))
                 # Servers limit all calls together, so all of them wait.
                 open_again = time.monotonic() + fault.asked_wait_s
                 self._closed_until = max(self._closed_until, open_again)

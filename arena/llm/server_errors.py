@@ -94,7 +94,6 @@ _WAIT_NAMES = frozenset(
 )
 _MOST_READ = 20_000
 _DEEPEST = 7
-_MOST_ENTRIES = 50
 
 
 @dataclass(frozen=True)
@@ -160,14 +159,7 @@ def reported_error(payload: object) -> ReportedError | None:
 def fault_of(
     report: ReportedError, headers: Mapping[str, str], api_key: str, fields: Collection[str] = ()
 ) -> Fault:
-    """Return what an error means.
-
-    Args:
-        report: The server's report of the error.
-        headers: Headers of its answer, by lower-case names.
-        api_key: The key, which is removed from what is shown.
-        fields: Names of the fields that were sent.
-    """
+    """Return what an error means."""
     status = report.status
     parts = [f"status {status}"] if status else []
     if report.message:
@@ -220,12 +212,12 @@ def nested_values(value: object, names: Collection[str], depth: int = _DEEPEST) 
                 yield part
             yield from nested_values(part, names, depth - 1)
     elif isinstance(value, list):
-        for part in value[:_MOST_ENTRIES]:
+        most_entries = 50
+        for part in value[:most_entries]:
             yield from nested_values(part, names, depth - 1)
 
 
 def _meaning(report: ReportedError) -> str | int | None:
-    """Return what the words of an error mean; a page or a text of a gateway means nothing."""
     if report.body is None:
         return None
     words = " ".join([report.message, *report.codes])
@@ -268,7 +260,6 @@ def _is_error(value: object) -> bool:
 
 
 def _error_part(body: object) -> object:
-    """Return the part of an error's JSON that has the message."""
     for _ in range(_DEEPEST):
         if isinstance(body, list) and body and not _is_of_validation(body):
             body = body[0]

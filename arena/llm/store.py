@@ -179,11 +179,6 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
-    """Return whether a file has no tables yet.
-
-    Raises:
-        UsageError: If it is no store, or one of another version.
-    """
     (n_tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if n_tables == 0 and application_id == 0:

@@ -55,7 +55,6 @@ def _entries_of_columns(value: Mapping[str, Any]) -> list[dict[str, object]] | N
 
 
 def _alternatives(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield the likeliest tokens at a place, without those that are malformed."""
     alternatives = entry.get("top_logprobs")
     if not isinstance(alternatives, list):
         return

@@ -107,7 +107,6 @@ class ServerTransport:
 
 
 async def _bound(response: httpx2.Response) -> None:
-    """Read no more of a body than the bound."""
     packed = response.headers.get("content-encoding", PLAIN).strip().lower()
     if packed != PLAIN:
         raise MalformedAnswerError(f"the answer is compressed as {packed}, which was not requested")
@@ -115,8 +114,6 @@ async def _bound(response: httpx2.Response) -> None:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The body of an answer, up to so many bytes."""
-
     def __init__(self, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream) -> None:
         if not isinstance(stream, httpx2.AsyncByteStream):
             raise TypeError("an asynchronous client has asynchronous streams")

@@ -16,12 +16,6 @@ from arena.data.files import small_file
 from arena.data.wording import count_of
 from arena.llm.replies import OVER_BUDGET
 
-MILLION = 1_000_000
-FIRST_CALLS = 16
-"""Calls at first where the cost is limited: what a call costs is only known afterwards."""
-SPENT_AT_ONCE = 0.9
-"""Share of the cost left that is planned to be spent before looking at it again."""
-
 Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -44,7 +38,8 @@ class Price:
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
         """Return the cost of numbers of tokens."""
-        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
+        million = 1_000_000
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / million
 
     @property
     def of_batches(self) -> Price | None:
@@ -270,13 +265,13 @@ class Budget:
         return min(limits, default=None)
 
     def _affordable_calls(self, max_cost: float) -> int:
-        """Return how many calls the cost left pays for, by the mean cost of those so far."""
         cost = self.cost
         if cost == 0:
-            return FIRST_CALLS
+            return 16  # what a call costs is only known afterwards
         mean_cost = cost / max(1, sum(usage.sent for usage in self.usages))
         # The next calls may cost more than those so far, so a part of what is left is kept.
-        return int(SPENT_AT_ONCE * max(0.0, max_cost - cost) / mean_cost)
+        spent_at_once = 0.9
+        return int(spent_at_once * max(0.0, max_cost - cost) / mean_cost)
 
     @property
     def cost(self) -> float:

@@ -307,13 +307,11 @@ def _with_passages(sample: Sample, text: str | Missing, template: str) -> Items:
 
 
 def _only_value(scores: Scores) -> Value:
-    """Return the value of the only item, or the reason why it has none."""
     value = scorer.value_of_scores(scores[0])
     return value if isinstance(value, Missing) else round(value, _DIGITS)
 
 
 def _values(scores: Scores) -> list[float] | Missing:
-    """Return the values of all items, or the reason why the first incomplete one has none."""
     values: list[float] = []
     for row in scores:
         value = scorer.value_of_scores(row)

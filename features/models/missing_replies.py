@@ -17,11 +17,6 @@ def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]
 
     Values that are missing because the budget ran out are no failure.
 
-    Args:
-        missing: As ``missing_counts`` returns it.
-        answers: Number of all answers.
-        usages: Calls to LLMs and their failures.
-
     Raises:
         UnusableRepliesError: If there is such a feature; with the reasons.
     """

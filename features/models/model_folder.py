@@ -82,10 +82,6 @@ def read_json_file(path: Path) -> dict[str, Any]:
 def refuse_unsafe(folder: Path, is_embedder: bool) -> None:
     """Check that nothing in a folder would run: no pickled weights, no classes of its own.
 
-    Args:
-        folder: Of a model.
-        is_embedder: Whether it must list modules of sentence-transformers.
-
     Raises:
         UsageError: If a module has weights in pickles only, there are no weights, or no modules.
     """

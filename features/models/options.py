@@ -156,7 +156,6 @@ _loaded_once = lru_cache(maxsize=4)(_loaded)
 
 
 def _by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature]]:
-    """Return features by kind and name of what they read, in the order of ``KINDS``."""
     groups: defaultdict[tuple[str, str], list[Feature]] = defaultdict(list)
     for feature in features:
         if feature.reading is not None:
@@ -169,7 +168,6 @@ def _by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature
 
 
 def _local_model(feature: Feature) -> str | None:
-    """Return the model that must be on this machine, or None if an endpoint has it."""
     if feature.reading is None or feature.model is None or feature.reading.kind == "llm":
         return None
     name = feature.model

@@ -130,10 +130,6 @@ FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, USEFUL, EVASIVE)
 def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
     """Prepare calls to a model about qualities; none is sent yet.
 
-    Args:
-        model: ``LLM``, or ``LLM with EMBEDDER``; see ``named_models``.
-        options: Settings of calls, and of the embedding model.
-
     Raises:
         UsageError: If no store is named, or the address is invalid.
     """
@@ -306,7 +302,6 @@ def verdict(
 def _filled_prompt(
     llm: EndpointModel, prompt: ReplaceablePrompt, signature: str, shown: Shown
 ) -> Prompt:
-    """Make a prompt, after a demonstration if the packaged template is sent."""
     templates = llm.templates.for_signature(signature)
     messages = [Message("user", _filled(prompt, templates, shown))]
     demonstration = _demonstration(prompt, templates)
@@ -331,7 +326,6 @@ def versions(*prompts: ReplaceablePrompt, templates: Templates = NO_TEMPLATES) -
 
 @cache
 def _demonstrations() -> dict[str, tuple[Shown, str]]:
-    """Return examples and the replies to them, by prompt."""
     path = files("features.models").joinpath("prompts", "demonstrations.v1.json")
     demonstrations: dict[str, tuple[Shown, str]] = json.loads(path.read_text(encoding="utf-8"))
     return demonstrations

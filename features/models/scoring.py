@@ -65,7 +65,6 @@ def _score_samples(
 
 
 def _distinct_items(readings: Mapping[Feature, Sequence[Items]]) -> dict[bytes, Item]:
-    """Return every text or pair that a feature reads once, by its key."""
     distinct: dict[bytes, Item] = {}
     for rows in readings.values():
         for items in rows:

@@ -224,10 +224,6 @@ def load_reranker(model: str, options: ModelOptions) -> Scorer:
 def label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the columns of entailment, neutral and contradiction among a model's outputs.
 
-    Args:
-        model: Its name, for messages.
-        config: Its ``config.json``, whose ``id2label`` names the outputs.
-
     Raises:
         UsageError: If the names are not these three, such as those of a model that only knows
             entailment and not-entailment.

@@ -143,7 +143,6 @@ class AdaptivePairs:
 
     @property
     def _calls_a_pair(self) -> float:
-        """Mean number of calls about a pair, of one judge."""
         share = self._settings.audit_share
         # Of an audit that takes some pairs, a part is asked a third time.
         return 1.0 + share * (1.0 if share == 1 else 1.0 + REPEATED)
@@ -230,7 +229,6 @@ class AdaptivePairs:
         return pairing.open > 0 and not self._is_certain(pairing)
 
     def _record(self, language: str, judgments: pd.DataFrame, failures: pd.DataFrame) -> None:
-        """Record verdicts on any questions of a language, and pairs without one."""
         pairing = self._pairings[language]
 
         def of_language(table: pd.DataFrame) -> pd.DataFrame:
@@ -307,7 +305,6 @@ def _on(pairs: pd.DataFrame, questions: Sequence[QuestionKey]) -> pd.DataFrame:
 def _lasting(
     failed: pd.DataFrame | None, verdicts: pd.DataFrame, judges: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the pairs that judges gave no verdict on and, asked again, would give none."""
     if failed is None or failed.empty:
         return pd.DataFrame(columns=PAIR_COLUMNS, dtype=object)
     is_passing = failed["reason"].isin([*PASSING, OVER_BUDGET])

@@ -25,6 +25,7 @@ from arena.judging.answer_pairs import (
     unordered,
 )
 from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs
+from arena.judging.forms import JUDGE_FORMS
 from arena.judging.judging_settings import JudgingSettings
 from arena.statistics.bootstrap import generator
 
@@ -88,6 +89,39 @@ def choose_pairs(
     return asked_pairs(texts, keys, drawn, audit=1.0 if both_orders else audit, seed=seed)
 
 
+def draw_pairs(arena: Arena, settings: JudgingSettings) -> ChosenPairs:
+    """Draw the pairs to judge before any verdict; see ``choose_pairs``.
+
+    Raises:
+        UsageError: If settings contradict each other, or there is nothing to judge.
+    """
+    settings.require_plan()
+    pairs = settings.pairs or "all"
+    if settings.is_adaptive or pairs == "adaptive":
+        raise UsageError("adaptive pairs are chosen as verdicts come, not beforehand")
+    budget = settings.budget
+    if budget is None and settings.pairs is None and settings.form == "pairwise":
+        answers = arena.answers
+        if settings.languages:
+            answers = answers[answers["language"].isin(settings.languages)]
+        n_systems = int(answers.groupby("language")["system"].nunique().sum())
+        budget = settings.default_budget(n_systems)
+    is_limited = budget is not None or settings.max_cost is not None
+    chosen = choose_pairs(
+        arena,
+        questions=settings.questions,
+        pairs=pairs,
+        languages=settings.languages,
+        seed=settings.seed,
+        audit=settings.audit_share,
+        # Marks and orders are asked question by question.
+        spread=is_limited and settings.form == "pairwise",
+    )
+    if budget is None:
+        return chosen
+    return JUDGE_FORMS[settings.form].within(chosen, budget // len(settings.judges))
+
+
 def sample_pairs(arena: Arena, settings: JudgingSettings, n_pairs: int) -> ChosenPairs:
     """Draw so many random pairs, to see what as many adaptive ones would cost."""
     chosen = choose_pairs(
@@ -143,14 +177,7 @@ def pairs_for_people(arena: Arena) -> ChosenPairs:
 def _pairs_to_compare(
     texts: ArenaTexts, questions: Sequence[QuestionKey], among: set[PairKey] | None, seed: int
 ) -> list[PairKey]:
-    """Draw about ``FOR_PEOPLE`` pairs of one language, as many of each question.
-
-    Args:
-        texts: The answers.
-        questions: Those of the language to ask about.
-        among: Pairs to choose from, with systems in the order of ``unordered``; None for all.
-        seed: Seed of the draws.
-    """
+    """Draw about ``FOR_PEOPLE`` pairs of one language, as many of each question."""
     n_pairs = -(-FOR_PEOPLE // max(len(questions), 1))
     meetings = _Meetings()
     keys = []
@@ -283,8 +310,6 @@ def _in_drawn_order(texts: ArenaTexts, keys: Sequence[PairKey], seed: int) -> li
 
 @dataclass
 class _Meetings:
-    """How often systems of a language were chosen so far, and how often each pair of them."""
-
     of_systems: Counter[str] = field(default_factory=Counter)
     of_pairs: Counter[SystemPair] = field(default_factory=Counter)
 

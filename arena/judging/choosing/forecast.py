@@ -14,11 +14,6 @@ from arena.rating.posterior import RatingPosterior
 from arena.statistics.bootstrap import generator
 
 DRAWS = 200
-STEPS = 60
-"""Numbers of verdicts that are looked at, up to all that may be asked."""
-SETTLING_GAIN = 2.0
-"""How many verdicts on random pairs an adaptive one is worth for the certainty that a run stops at.
-It stops after 294 calls on rakuda and 139 on mt-bench-ko-en (mean), where 300 and 155 follow."""
 GAIN_CALLS = (8.0, 16.0)
 GAINS = (1.0, 1.3)
 """How many verdicts on random pairs an adaptive one is worth for tau, by the verdicts for each
@@ -26,7 +21,6 @@ system. By replay (benchmarks/README.md, "Judging plans"), adaptive pairs are no
 ones up to 8 calls a system."""
 MOST_PAIRS = 2_000
 """Pairs of systems that are looked at; a sample where there are more."""
-LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -87,7 +81,10 @@ class Course:
         """
         is_settled = self.misordered <= until
         first = is_settled.argmax(axis=1)
-        n_needed = self.n_verdicts[first] / SETTLING_GAIN
+        # Random verdicts that an adaptive one is worth. With it a run stops after 294 calls on
+        # rakuda and 139 on mt-bench-ko-en (mean), where 300 and 155 follow.
+        settling_gain = 2.0
+        n_needed = self.n_verdicts[first] / settling_gain
         return np.asarray(np.where(is_settled.any(axis=1), n_needed, self.n_verdicts[-1]))
 
     def tau(self, n_verdicts: Floats) -> float:
@@ -120,7 +117,8 @@ def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
     noise -= noise.mean(axis=1, keepdims=True)
     win_rates = expit(pairs.differences(posterior.ratings + deviations))
     information = (win_rates * (1.0 - win_rates)).mean(axis=1)
-    n_verdicts = np.unique(np.round(np.geomspace(1.0, max(n_open, 1), STEPS)))
+    n_steps = 60
+    n_verdicts = np.unique(np.round(np.geomspace(1.0, max(n_open, 1), n_steps)))
     share_now = _misordered(pairs, posterior.ratings, posterior.covariance)
     misordered = [np.full(DRAWS, share_now)]
     for n in n_verdicts:
@@ -138,7 +136,6 @@ def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
 
 
 def _sampled_pairs(n_systems: int, random: np.random.Generator) -> Pairs:
-    """Return all pairs of systems, or a sample of them where there are more than MOST_PAIRS."""
     first, second = np.triu_indices(n_systems, k=1)
     if len(first) > MOST_PAIRS:
         sample = random.choice(len(first), MOST_PAIRS, replace=False)
@@ -183,6 +180,7 @@ def forecast_adaptive(
 
 def _misordered(pairs: Pairs, ratings: Floats, covariance: Floats) -> Floats:
     """Return the expected share of misordered pairs, (..., S) to (...)."""
-    errors = np.sqrt(np.maximum(pairs.spreads(covariance), LEAST_VARIANCE))
+    least_variance = 1e-12
+    errors = np.sqrt(np.maximum(pairs.spreads(covariance), least_variance))
     probabilities = ndtr(-np.abs(pairs.differences(ratings)) / errors)
     return np.asarray(probabilities.mean(axis=-1))

@@ -21,10 +21,6 @@ Item = tuple[str, str, str]
 ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)
 """States of an item: not both answered, not asked yet, asked, judged, without a verdict."""
 
-SYSTEMS_AT_ONCE = 0.4
-"""Share of the systems that meet before the usefulness of battles is computed again."""
-LEAST_VARIANCE = 1e-9
-
 
 def round_size(n_systems: int, n_judged: int) -> int:
     """Return how many items to ask for before the posterior is fitted again."""
@@ -146,7 +142,9 @@ class AdaptivePairing:
         # Battles of each system on each question so far, (Q, S): planned and settled ones.
         membership = np.abs(pairs.incidence.toarray()).T  # (P, S)
         n_battles = (self._state > OPEN).astype(np.float64) @ membership
-        n_at_once = max(1, int(SYSTEMS_AT_ONCE * len(self.systems) / 2))
+        # Share of the systems that meet before values are computed again.
+        share_at_once = 0.4
+        n_at_once = max(1, int(share_at_once * len(self.systems) / 2))
         chosen: list[tuple[int, int]] = []
         while len(chosen) < n and self.open:
             doubts, variances = self._doubts(covariance)
@@ -179,7 +177,6 @@ class AdaptivePairing:
             self._state[question, pair] = OPEN
 
     def _question_for(self, pair: int, n_battles: Floats) -> int:
-        """Return the open question of a pair on which its systems have met fewest others."""
         one, other = self._pairs.first[pair], self._pairs.second[pair]
         # Chance is below 1, so it only decides between questions with as many battles.
         crowding = n_battles[:, one] + n_battles[:, other] + self._chance[:, pair]
@@ -239,12 +236,12 @@ class AdaptivePairing:
 
         Both have the shape (P,).
         """
-        variances = np.maximum(self._pairs.spreads(covariance), LEAST_VARIANCE)
+        least_variance = 1e-9
+        variances = np.maximum(self._pairs.spreads(covariance), least_variance)
         distances = np.abs(self._pairs.differences(self.posterior.ratings))
         return np.asarray(ndtr(-distances / np.sqrt(variances))), variances
 
     def _disjoint(self, values: Floats, most: int) -> list[int]:
-        """Choose the most useful pairs, no two of them with the same system."""
         chosen: list[int] = []
         busy: set[int] = set()
         for pair in np.argsort(-values, kind="stable"):

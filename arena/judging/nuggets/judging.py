@@ -172,8 +172,6 @@ class NuggetPrompt(TemplatePrompt):
 
 
 class _Run:
-    """One run over some pairs: the nuggets of their questions, and the marks of their answers."""
-
     def __init__(
         self, task: JudgingTask, prompt: NuggetPrompt, llm: Llm, progress: Progress | None
     ) -> None:
@@ -333,7 +331,6 @@ class _Run:
         return rows
 
     def _mark_rows(self) -> list[tuple[str, ...]]:
-        """Return a row for each nugget of each system whose answer was marked in this run."""
         rows: list[tuple[str, ...]] = []
         for answer in sorted(self._new_marks):
             question, text = answer

@@ -148,7 +148,6 @@ class Nuggets:
 
 
 def _checked(arena: Arena, schema: TableSchema, key: list[str]) -> tuple[Rows, list[Problem]]:
-    """Return a further table of an arena, and what is wrong with it."""
     table = arena.further.get(schema.name)
     if table is None:
         return empty_rows(schema), []

@@ -32,7 +32,6 @@ both have judged. The posterior lets it be up to four times as large, if verdict
 SCALE_DEVIATION = 0.5
 """Standard deviation, before both have judged, of the factor by which the second judge's ratings
 are the first one's; its mean is 1."""
-CALIBRATION_A_SYSTEM = 2
 FEWEST_CALIBRATION = 10
 """Random pairs that the second judge is asked about first, however settled the ranking looks."""
 
@@ -55,15 +54,7 @@ class EscalatedPairs:
         failed: pd.DataFrame | None,
         calls: Budget,
     ) -> None:
-        """Draw the random pairs.
-
-        Args:
-            arena: Questions, answers, and the judgments so far.
-            settings: Of the second judge; see ``second_settings``.
-            first_ratings: See ``ratings_by_first``.
-            failed: See ``AdaptivePairs``.
-            calls: The budget of calls of this run.
-        """
+        """Draw the random pairs."""
         self.adaptive: AdaptivePairs | None = None
         self._arena = arena
         self._settings = settings
@@ -135,12 +126,9 @@ def ratings_by_first(
 
 
 def n_calibration(n_systems: int) -> int:
-    """Return how many random pairs the second judge is asked about.
-
-    Args:
-        n_systems: Number of systems, those of each language counted.
-    """
-    return max(FEWEST_CALIBRATION, CALIBRATION_A_SYSTEM * n_systems)
+    """Return how many random pairs the second judge is asked about."""
+    pairs_a_system = 2
+    return max(FEWEST_CALIBRATION, pairs_a_system * n_systems)
 
 
 def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd.DataFrame:
@@ -148,10 +136,6 @@ def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd
 
     The factor b maximizes the likelihood of the verdicts given ratings b theta, with b ~ N(1, 1/4).
     A judge that decides otherwise has a factor near 0 or below, and its ratings say little.
-
-    Args:
-        first_ratings: See ``ratings_by_first``.
-        by_second: Verdicts of the second judge on random pairs.
 
     Returns:
         ``PRIOR_COLUMNS``.

@@ -18,32 +18,25 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UnusableRepliesError
 from arena.judging.choosing.adaptive import AdaptivePairs
-from arena.judging.choosing.chosen_pairs import ChosenPairs, joined_pairs
-from arena.judging.choosing.drawn_pairs import sample_pairs
+from arena.judging.choosing.chosen_pairs import joined_pairs
+from arena.judging.choosing.drawn_pairs import draw_pairs
 from arena.judging.choosing.forecast import Forecast
-from arena.judging.judged_pairs import judge_pairs
 from arena.judging.judging_result import Judging, require_verdicts
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.llm_judge import LlmJudge, llm_judges
-from arena.judging.plans.adaptive import AdaptivePlan
 from arena.judging.plans.escalated_pairs import (
     JUDGE_DIFFERENCE,
     EscalatedPairs,
     n_calibration,
     ratings_by_first,
 )
-from arena.judging.plans.fixed import FixedPlan, draw_pairs
-from arena.judging.plans.plan import JudgingPlan, JudgingRun, judging_budget
+from arena.judging.plans.plan import JudgingPlan, JudgingRun, plan_of
 from arena.quality.agreement import without_identical
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_90
 
 FORECAST_DRAWS = 5
-USUAL_INFORMATION = 0.2
-"""Mean p (1 - p) of a verdict, for the forecast."""
-FIRST_SHARE = 0.5
-"""Share of a limit that the first judge may take."""
 NEVER = 1e-9
 """Share of misordered pairs that no ranking reaches, so that the budget alone ends a run."""
 _OF_BOTH = {"escalate", "until"}
@@ -55,7 +48,8 @@ def first_settings(settings: JudgingSettings) -> JudgingSettings:
     for name in ("budget", "max_calls", "max_cost"):
         limit = values.get(name)
         if limit is not None:
-            half = FIRST_SHARE * limit
+            first_share = 0.5
+            half = first_share * limit
             values[name] = half if name == "max_cost" else max(1, int(half))
     first = JudgingSettings(**values)
     if not first.is_adaptive:
@@ -67,14 +61,7 @@ def first_settings(settings: JudgingSettings) -> JudgingSettings:
 def second_settings(
     settings: JudgingSettings, n_first_calls: int, n_sent: int, first_cost: float
 ) -> JudgingSettings | None:
-    """Return the settings of the judge that is asked after the first; None if nothing is left.
-
-    Args:
-        settings: Those of both.
-        n_first_calls: Calls of the first judge, in this run and before.
-        n_sent: Calls of the first judge in this run.
-        first_cost: What these cost.
-    """
+    """Return the settings of the judge that is asked after the first; None if nothing is left."""
     values = settings.model_dump(exclude_unset=True, exclude={"escalate", "pairs", "name", "prior"})
     spent = {"budget": n_first_calls, "max_calls": n_sent, "max_cost": first_cost}
     for name, used in spent.items():
@@ -103,8 +90,7 @@ class EscalationPlan(JudgingPlan):
         """Judge by the first judge, then by the second one where that tells most."""
         settings = run.settings
         of_first = first_settings(settings)
-        first_plan = AdaptivePlan() if of_first.is_adaptive else FixedPlan()
-        first = first_plan.judge(replace(run, settings=of_first))
+        first = plan_of(of_first).judge(replace(run, settings=of_first))
         if first.error is not None:
             return first
         judgments = pd.concat([run.arena.judgments, first.judgments], ignore_index=True)
@@ -150,49 +136,27 @@ class EscalationPlan(JudgingPlan):
                 forecasts.append(_forecast_second(run.arena, second, first_ratings))
         return _mean_of(forecasts, {settings.first_judge: n_calls}, settings.escalate or "")
 
-    def likely_pairs(
-        self, run: JudgingRun, expected: Forecast | None
-    ) -> list[tuple[LlmJudge, ChosenPairs]]:
-        """Return both judges with as many random pairs as they are expected to judge."""
-        by_judge = (expected or self.forecast(run)).by_judge
-        # The second judge goes by its model's name.
-        update = {"model": run.settings.escalate, "name": ""}
-        planned = []
-        for settings in (run.settings, run.settings.model_copy(update=update)):
-            (judge,) = llm_judges(settings)
-            planned.append((judge, sample_pairs(run.arena, settings, by_judge[judge.judge])))
-        return planned
+    def judges(self, settings: JudgingSettings) -> list[LlmJudge]:
+        """Return both judges; the second one goes by its model's name."""
+        second = settings.model_copy(update={"model": settings.escalate, "name": ""})
+        return llm_judges(settings) + llm_judges(second)
+
+
+PLAN = EscalationPlan()
 
 
 def _judge_second(run: JudgingRun, first_judge: str) -> Judging:
     ratings = ratings_by_first(run.arena.judgments, first_judge, run.prior)
-    budget = judging_budget(run.settings, run.prices)
+    budget = run.budget()
     pairs = EscalatedPairs(run.arena, run.settings, ratings, run.failed, budget)
-    judges = llm_judges(run.settings)
-    with run.replies(judges) as store:
-        judging = judge_pairs(
-            run.arena,
-            judges,
-            pairs,
-            store,
-            budget=budget,
-            prices=run.prices,
-            progress=run.progress,
-            people=run.people,
-        )
+    judging = run.ask(pairs, budget)
     if pairs.adaptive is None:
         return judging
     return replace(judging, progress=pairs.adaptive.progress(), ratings=pairs.adaptive.ratings())
 
 
 def first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | None = None) -> int:
-    """Return how many calls the first judge takes at most, earlier runs included.
-
-    Args:
-        arena: Questions and answers.
-        settings: Those of both judges.
-        prior: Expected ratings of the systems.
-    """
+    """Return how many calls the first judge takes at most, earlier runs included."""
     first = first_settings(settings)
     if first.is_adaptive:
         return AdaptivePairs(arena, first, prior).budget
@@ -200,17 +164,13 @@ def first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | N
 
 
 def _drawn_ratings(ratings: pd.DataFrame, n_calls: int, seed: int) -> Iterator[pd.DataFrame]:
-    """Draw what the first judge may measure: ``FORECAST_DRAWS`` tables of ``PRIOR_COLUMNS``.
-
-    Args:
-        ratings: What is expected of the systems, ``RATING_COLUMNS`` of ``AdaptivePairs``.
-        n_calls: Calls of the first judge.
-        seed: Seed of the draws.
-    """
+    """Draw what the first judge may measure: ``FORECAST_DRAWS`` tables of ``PRIOR_COLUMNS``."""
     n_systems = ratings.groupby("language")["system"].transform("size")
     # Of n verdicts spread over all pairs of S systems; see ``forecast.course``.
     n_verdicts = np.maximum(n_calls * n_systems / len(ratings), 1.0)
-    variances = (n_systems - 1) / (2.0 * USUAL_INFORMATION * n_verdicts)
+    # Mean p (1 - p) of a verdict.
+    usual_information = 0.2
+    variances = (n_systems - 1) / (2.0 * usual_information * n_verdicts)
     errors = np.hypot(np.sqrt(variances), JUDGE_DIFFERENCE)
     deviations = (ratings["high"] - ratings["low"]) / (2.0 * NORMAL_90)
     for draw in range(FORECAST_DRAWS):

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -13,11 +14,13 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.types import Progress
-from arena.judging.choosing.chosen_pairs import ChosenPairs
+from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser
+from arena.judging.choosing.drawn_pairs import draw_pairs, sample_pairs
 from arena.judging.choosing.forecast import Forecast
+from arena.judging.judged_pairs import judge_pairs
 from arena.judging.judging_result import Judging
 from arena.judging.judging_settings import JudgingSettings
-from arena.judging.llm_judge import LlmJudge
+from arena.judging.llm_judge import LlmJudge, llm_judges
 from arena.llm.store import Store, open_store
 from arena.llm.usage import Budget, Price
 from arena.quality.people_agreement import PeopleAgreement
@@ -36,8 +39,27 @@ class JudgingRun:
     progress: Progress | None = None
     people: Mapping[str, PeopleAgreement] | None = None
 
+    def budget(self) -> Budget:
+        """Return the budget of the run's calls."""
+        return judging_budget(self.settings, self.prices)
+
+    def ask(self, pairs: PairChooser, budget: Budget) -> Judging:
+        """Ask the judges of the settings about pairs, within a budget."""
+        judges = llm_judges(self.settings)
+        with self._replies(judges) as store:
+            return judge_pairs(
+                self.arena,
+                judges,
+                pairs,
+                store,
+                budget=budget,
+                prices=self.prices,
+                progress=self.progress,
+                people=self.people,
+            )
+
     @contextmanager
-    def replies(self, judges: Sequence[LlmJudge]) -> Iterator[Store]:
+    def _replies(self, judges: Sequence[LlmJudge]) -> Iterator[Store]:
         """Open the store, unless it is open, and take on replies of other machines.
 
         Raises:
@@ -67,11 +89,30 @@ class JudgingPlan(ABC):
     def forecast(self, run: JudgingRun) -> Forecast | None:
         """Say what a run is likely to take and to give; None if its pairs are known before."""
 
-    @abstractmethod
+    def judges(self, settings: JudgingSettings) -> list[LlmJudge]:
+        """Return all judges that may be asked."""
+        return llm_judges(settings)
+
     def likely_pairs(
         self, run: JudgingRun, expected: Forecast | None
     ) -> list[tuple[LlmJudge, ChosenPairs]]:
         """Return each judge with its pairs, or with as many random ones as are expected."""
+        expected = expected or self.forecast(run)
+        planned = []
+        for judge in self.judges(run.settings):
+            if expected is None:
+                pairs = draw_pairs(run.arena, run.settings)
+            else:
+                n_pairs = expected.by_judge[judge.judge]
+                pairs = sample_pairs(run.arena, run.settings, n_pairs)
+            planned.append((judge, pairs))
+        return planned
+
+
+def plan_of(settings: JudgingSettings) -> JudgingPlan:
+    """Return the plan of settings: ``PLAN`` of the module here that has its name."""
+    plan: JudgingPlan = import_module(f"arena.judging.plans.{settings.plan}").PLAN
+    return plan
 
 
 def judging_budget(settings: JudgingSettings, prices: Mapping[str, Price] | None) -> Budget:

@@ -140,7 +140,6 @@ class BatchSender:
         self._server.close()
 
     def _add(self, requests: Sequence[Request]) -> None:
-        """Add requests to the batch that is sent next, and send it once it is full."""
         part: list[Request] = []
         for request in requests:
             n_bytes = len(request_line(request))
@@ -189,7 +188,6 @@ class BatchSender:
         return batch_id
 
     def _resume(self, batch: NotedBatch) -> str | None:
-        """Complete the sending that another run began; None if it had sent nothing."""
         if batch.file_id is None:
             self._ledger.drop(batch.number)
             return None
@@ -277,7 +275,6 @@ def _is_sent_again(fault: Fault, tries: int, settings: LlmSettings) -> bool:
 
 
 def _fault_of(state: BatchState) -> Fault:
-    """Return the fault of a request for which a batch that is over has no line."""
     faults = {"expired": EXPIRED_FAULT, "cancelled": CANCELLED_FAULT}
     no_line = Fault(replies.MALFORMED, "the batch has no line for it", again=True)
     return faults.get(state.status, no_line)

@@ -181,7 +181,6 @@ class BatchServer:
 
     @contextmanager
     def _explained(self, lack: str, advice: str = "") -> Iterator[None]:
-        """Explain an error of the client as one of use."""
         try:
             yield
         except ArenaError:
