@@ -18,8 +18,9 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
-from arena.data.errors import Problem
+from arena.data.errors import Problem, UsageError
 from arena.data.parquet import objects_of
+from arena.data.rows import is_unstorable
 from arena.data.types import Flags, Indices
 from surrogate_arena.importers.files import shown_path
 from surrogate_arena.importers.tables import read_table
@@ -64,8 +65,15 @@ class Column:
         return pd.Series(values[self.codes], dtype=object)
 
     def texts(self, text_of: Callable[[object], str | None]) -> pd.Series:
-        """Return the cells as categories of texts, missing where a cell has none."""
+        """Return the cells as categories of texts, missing where a cell has none.
+
+        Raises:
+            UsageError: If a text holds half a surrogate pair, which no table can.
+        """
         texts = [text_of(cell) for cell in self.cells]
+        for text in texts:
+            if text is not None and is_unstorable(text):
+                raise UsageError(f"column {self.name!r} holds half a surrogate pair, in {text!r}")
         codes, names = pd.factorize(np.array([*texts, None], dtype=object))
         return pd.Series(pd.Categorical.from_codes(codes[self.codes], categories=names))
 
