@@ -399,7 +399,7 @@ class _Reader:
         n_strong = int(by_cell["is_strong"].to_numpy()[column.codes].sum())
         if n_strong:
             self.understood.append(
-                f"{count_of(n_strong, 'strong verdict')} (>>) count once; to let them count three "
+                f"{count_of(n_strong, 'strong verdict')} (>>) count once; to count them three "
                 f"times: --values '{column.name}:A>>B=a*3,B>>A=b*3,A>B=a,B>A=b,A=B=tie'"
             )
         return votes
@@ -489,12 +489,12 @@ class _Reader:
             self.skipped["it has no winner"] += len(self.table.frame) - votes["row"].nunique()
             return votes[~several].drop(columns=WEIGHT).reset_index(drop=True)
         votes[SIDES] = NONE
-        self.understood.append("wins are counts, which say nothing of sides")
+        self.understood.append("counts of wins do not say who was shown first")
         return votes
 
     def _won(self) -> pd.DataFrame:
         """Read rows of a winner and a loser: the first is the winner, whoever stood where."""
-        self.understood.append("winner and loser say nothing of sides")
+        self.understood.append("winner and loser do not say who was shown first")
         n_rows = len(self.table.frame)
         winner = _winners(np.zeros(n_rows, dtype=np.intp))
         return pd.DataFrame({"row": np.arange(n_rows), "winner": winner, SIDES: NONE})
@@ -542,15 +542,15 @@ class _Reader:
             if not ids.isna().any():
                 n_questions = int(ids.cat.codes.nunique())
                 self.understood.append(
-                    f"a question is what {self.names[name]!r} says: {n_questions:,} of them"
+                    f"{count_of(n_questions, 'question')}, identified by {self.names[name]!r}"
                 )
                 if name == "query_id":
                     return ids
                 return ids.cat.rename_categories(_ids_of_texts(ids.cat.categories))
         n_rows = len(self.table.frame)
         self.understood.append(
-            "no column names a question, so each row is one of its own; if one does: "
-            "--column query_id=NAME"
+            "each row is a question of its own; if a column identifies questions: --column "
+            "query_id=NAME"
         )
         ids = pd.Index([f"battle-{number}" for number in range(1, n_rows + 1)])
         return pd.Series(pd.Categorical.from_codes(np.arange(n_rows), categories=ids))

@@ -206,6 +206,6 @@ def _import_notes(read: ForeignArena, backup: Backup | None) -> list[str]:
     notes.extend(note for note in read.notes if note)
     if UNDETERMINED in read.arena.info.languages:
         notes.append(
-            "rows without a language have 'und', unknown: import again with --language en, say"
+            "some rows name no language: if it is English, import again with --language en"
         )
     return notes

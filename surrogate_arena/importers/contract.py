@@ -88,7 +88,7 @@ class Columns:
             for other in others:
                 notes.append(
                     f"{name} is read from {chosen!r}, not from {other!r}: "
-                    f"{option('column', f'{name}={other}')} reads that"
+                    f"to change that, {option('column', f'{name}={other}')}"
                 )
         return notes
 

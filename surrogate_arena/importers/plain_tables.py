@@ -17,7 +17,7 @@ import pandas as pd
 from arena.data.errors import DataError, UsageError, counted_problems
 from arena.data.rows import Rows
 from arena.data.types import Record
-from arena.data.wording import all_of, count_of, first_of
+from arena.data.wording import all_of, first_of
 from surrogate_arena.importers.contract import (
     ASKING,
     FILE,
@@ -127,8 +127,8 @@ def known_tables(
         names["system"] = SHEET if any(SHEET in frame for frame in frames) else FILE
         listed = systems_in_order(tables, names["system"])
         notes.append(
-            f"no column names the system: {count_of(len(listed), 'system')} by {names['system']} "
-            f"name, {first_of(listed, MOST_NAMED)}"
+            f"no column names the system, so the name of the {names['system']} does: "
+            f"{first_of(listed, MOST_NAMED)}"
         )
     _check_needed(tables, names, needed)
     if names.get("system") == FILE and "question" in names and not may_repeat:
@@ -164,8 +164,8 @@ def _check_answers(
     if others:
         other = others[0]
         raise UsageError(
-            f"{column!r} and {other!r} may both be the answers. Of one the system's, of the other "
-            f"the reference: {_both(other, column)}, or {_both(column, other)}"
+            f"{column!r} and {other!r} may both be the answers; if one is the reference: "
+            f"{_both(other, column)}, or {_both(column, other)}"
         )
     cells = cells_of(frames, column)
     if cells and are_labels(cells):
@@ -369,7 +369,7 @@ def _leave_out_passages(
     if are_numbers(cells) or are_addresses(cells):
         del names["passages"]
         for rows in tables:
-            left_out[rows.source, "column", f"{column!r} holds {kind}, no texts of passages"] += 1
+            left_out[rows.source, "column", f"{column!r} holds {kind}, not passages"] += 1
         notes.append(f"no passages: {column!r} holds {kind}")
 
 

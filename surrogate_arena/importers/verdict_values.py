@@ -278,7 +278,7 @@ def _numbers(
     is_soft = not all(number.is_integer() or number == _MIDDLE for number in present)
     if is_soft and min(present) >= 1 and max(present) <= _SECOND:
         verdicts = {cell: _soft(_SECOND - number) for cell, number in numbers.items()}
-        assumed = f"numbers of {column!r} go from 1, the first system wins, to 2, the second"
+        assumed = f"{column!r} goes from 1 (the first system wins) to 2 (the second wins)"
         return verdicts, assumed
     fitting = [meanings for needed, meanings in _SCALES if needed <= present <= set(meanings)]
     if len(fitting) != 1:

@@ -119,7 +119,7 @@ def test_known_metrics_are_judges_and_others_where_named(case, tmp_path):
 def test_one_file_without_a_system_is_of_the_system_it_is_named_for(case):
     foreign = read(case("07-one-system.csv"))
     assert foreign.arena.info.systems == ("07-one-system",)
-    assert any("by file name" in note for note in foreign.notes)
+    assert any("the name of the file" in note for note in foreign.notes)
 
 
 def test_a_row_of_means_is_left_out_and_counted(case):
