@@ -141,8 +141,8 @@ def _value_of_score(record: Mapping[str, object]) -> object:
         return label if value is None else value
     if stated:
         return _CATEGORY
-    is_labelled = label is not None or isinstance(record.get("values"), Mapping)
-    if value is None and is_labelled:
+    is_labeled = label is not None or isinstance(record.get("values"), Mapping)
+    if value is None and is_labeled:
         return _CATEGORY
     # Langfuse writes 0 where a score has a label alone.
     return _CATEGORY if value == 0 and "stringValue" in record and mark_of(label) is None else value

@@ -27,7 +27,7 @@ MOST_PATHS = 10
 
 
 @dataclass
-class Reading:
+class FieldReading:
     """Reads the fields of records.
 
     Attributes:

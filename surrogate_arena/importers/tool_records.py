@@ -27,7 +27,7 @@ from surrogate_arena.importers.plain_tables import NEEDED, shown_row
 from surrogate_arena.importers.scores import marks_of, numbers_beside
 from surrogate_arena.importers.tool_fields import (
     MOST_PATHS,
-    Reading,
+    FieldReading,
     stated_paths,
     with_one_path_for_names,
     without_file,
@@ -104,7 +104,7 @@ class ToolReader:
             fields = {field: without_file(at) for field, at in self.map.fields.items()}
         chosen = stated_paths(fields, columns, records, self.tool)
         chosen = with_one_path_for_names(chosen, records)
-        reading = Reading(self.map, chosen, frozenset(columns))
+        reading = FieldReading(self.map, chosen, frozenset(columns))
         rows = [(place, record, reading.values(record)) for place, record in records]
         self._check_needed(records, rows)
         collected.names = {name: paths[0] for name, paths in reading.used().items()}
@@ -184,7 +184,7 @@ class ToolReader:
     def _marks(
         self,
         collected: Collected,
-        reading: Reading,
+        reading: FieldReading,
         rows: Sequence[Row],
         asked: Sequence[str],
     ) -> list[dict[str, float]]:
@@ -252,7 +252,7 @@ def _tell_ids_apart(collected: Collected, rows: Sequence[Record]) -> None:
         return
     collected.notes.append(
         f"{count_of(len(shared), 'id')} that several questions have, such as {shared[0]!r}, are "
-        "told apart by the question's text"
+        "kept distinct by the question's text"
     )
     for values in rows:
         query_id = id_text(values.get("query_id"))
@@ -260,7 +260,7 @@ def _tell_ids_apart(collected: Collected, rows: Sequence[Record]) -> None:
             values["query_id"] = f"{query_id}-{question_id(values['question'])[:6]}"
 
 
-def _without_columns_of_fields(tool: ToolMap, reading: Reading) -> Scores:
+def _without_columns_of_fields(tool: ToolMap, reading: FieldReading) -> Scores:
     """Return where scores are, less the columns that fields are read from."""
     if not tool.scores.columns:
         return tool.scores
@@ -270,7 +270,7 @@ def _without_columns_of_fields(tool: ToolMap, reading: Reading) -> Scores:
     return tool.scores.model_copy(update={"not_columns": passed})
 
 
-def _is_complete(collected: Collected, place: Place, values: Record, reading: Reading) -> bool:
+def _is_complete(collected: Collected, place: Place, values: Record, reading: FieldReading) -> bool:
     """Return whether a record lacks nothing; others are counted, and so is a wrong history."""
     fault = history_fault(values.get(HISTORY, []))
     if fault is not None:

@@ -538,7 +538,7 @@ def test_ids_of_inspect_are_those_of_a_task(tmp_path):
     read = logs_of(tmp_path, log("lakes", "a", lakes), log("fish", "a", fish))
     assert set(read.arena.queries["query"]) == {"How deep?", "How wide?", "How long?"}
     assert len(read.arena.answers) == 3
-    assert any("told apart" in note for note in read.notes)
+    assert any("kept distinct" in note for note in read.notes)
 
 
 def test_an_id_that_the_user_names_is_taken_as_it_is(tmp_path):
