@@ -34,7 +34,11 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str) -> Figure:
     # A second test of a type in the same row has a column of its own.
     number = checked.groupby([row, "test_type", "metric"]).cumcount()
     numbered = checked["test_type"] + " #" + (number + 1).astype(str)
-    tests = checked.assign(row=row, column=checked["test_type"].where(number == 0, numbered))
+    state = checked["passed"].map({True: PASSED}).fillna(FAILED)
+    state = state.mask(checked["failure"].notna(), NO_SCORE).where(checked["was_asked"])
+    tests = checked.assign(
+        row=row, column=checked["test_type"].where(number == 0, numbered), state=state
+    )
     rows, columns = list(tests["row"].unique()), list(tests["column"].unique())
     metrics = [name for name in METRICS if name in set(tests["metric"])]
     scored = tests[tests["was_asked"]]
@@ -50,28 +54,20 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str) -> Figure:
         width = n_columns * (0.22 * len(columns) + 0.3) + 2.5
         figure, panels = new_figure(title, note, len(metrics), n_columns, width, height)
         for axes, metric in zip(panels, metrics, strict=True):
-            states = np.full((len(rows), len(columns)), np.nan)
-            texts = [[MISSING] * len(columns) for _ in rows]
-            for test in tests[tests["metric"] == metric].to_dict("records"):
-                place = rows.index(test["row"]), columns.index(test["column"])
-                if test["was_asked"]:
-                    states[place] = _state(test["failure"], test["passed"])
-                    texts[place[0]][place[1]] = MARKS[states[place]]
-                # Figure 5: where null is right, the pipeline has no call for these two metrics.
-                if metric in ("usefulness", "faithfulness") and test["condition"] == IS_NULL:
-                    corner = (place[1] - 0.5, place[0] - 0.5)
-                    axes.add_patch(
-                        Rectangle(corner, 1, 1, fill=False, hatch=HATCH, edgecolor="white")
-                    )
-            draw_cells(axes, states, texts, rows, columns, "RdYlBu")
+            part = tests[tests["metric"] == metric]
+            states = part.pivot(index="row", columns="column", values="state")
+            states = states.reindex(index=rows, columns=columns).astype(float)
+            texts = [[MARKS.get(state, MISSING) for state in cells] for cells in states.to_numpy()]
+            draw_cells(axes, states.to_numpy(), texts, rows, columns, "RdYlBu")
+            # Figure 5: where null is right, the pipeline has no call for these two metrics.
+            if metric in ("usefulness", "faithfulness"):
+                is_null = part["condition"] == IS_NULL
+                for _, test in part[is_null].iterrows():
+                    corner = columns.index(test["column"]) - 0.5, rows.index(test["row"]) - 0.5
+                    look = {"fill": False, "hatch": HATCH, "edgecolor": "white"}
+                    axes.add_patch(Rectangle(corner, 1, 1, **look))
             axes.set_title(metric)
     return figure
-
-
-def _state(failure: object, passed: object) -> float:
-    if failure is not None:
-        return NO_SCORE
-    return PASSED if passed is True else FAILED
 
 
 def draw_confusions(scores: pd.DataFrame, reference: pd.DataFrame, judge: str) -> Figure:
