@@ -90,6 +90,7 @@ def metaeval(
         return
 
     from arena.llm import read_prices
+    from surrogate_arena.papers.evaluation import PYTHON, dry_run_judges
     from surrogate_arena.papers.records import check_name
 
     if path is None and benchmark != "grouse":
@@ -98,11 +99,16 @@ def metaeval(
         check_name(out)
     known_prices = {} if prices is None else read_prices(prices)
     data = _benchmark_data(benchmark, path, settings, templates or [])
-    judge_names = _judge_names(data, judges)
+    # The reference may be among those that are named.
+    names = list(dict.fromkeys([*(judges or data.default_judges), *data.reference_judges]))
+    if not names:
+        raise UsageError(f"give a --judge: {', '.join([*data.kinds, PYTHON])}")
     if dry_run:
-        _show_dry_run(data, judge_names, known_prices, as_json)
+        counts = dry_run_judges(data, names, known_prices)
+        content = {"judges": counts, "cost": "" if known_prices else NO_COST}
+        show(content, as_json, {"judges": DRY_RUN})
         return
-    _show_evaluation(data, judge_names, out, arena, known_prices, as_json)
+    _show_evaluation(data, names, out, arena, known_prices, as_json)
 
 
 def _show_statistics(
@@ -130,25 +136,6 @@ def _benchmark_data(
         read = replace(read, quality="relevance")
     data: Benchmark = read
     return data
-
-
-def _judge_names(data: Benchmark, judges: Sequence[str] | None) -> list[str]:
-    from surrogate_arena.papers.evaluation import PYTHON
-
-    names = list(dict.fromkeys([*(judges or data.default_judges), *data.reference_judges]))
-    if not names:
-        raise UsageError(f"give a --judge: {', '.join([*data.kinds, PYTHON])}")
-    return names
-
-
-def _show_dry_run(
-    data: Benchmark, judges: Sequence[str], prices: Mapping[str, Price], as_json: bool
-) -> None:
-    from surrogate_arena.papers.evaluation import dry_run_judges
-
-    counts = dry_run_judges(data, judges, prices)
-    content = {"judges": counts, "cost": "" if prices else NO_COST}
-    show(content, as_json, {"judges": DRY_RUN})
 
 
 def _show_evaluation(

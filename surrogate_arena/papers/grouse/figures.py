@@ -64,8 +64,9 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str) -> Figure:
                 is_null = part["condition"] == IS_NULL
                 for _, test in part[is_null].iterrows():
                     corner = columns.index(test["column"]) - 0.5, rows.index(test["row"]) - 0.5
-                    look = {"fill": False, "hatch": HATCH, "edgecolor": "white"}
-                    axes.add_patch(Rectangle(corner, 1, 1, **look))
+                    axes.add_patch(
+                        Rectangle(corner, 1, 1, fill=False, hatch=HATCH, edgecolor="white")
+                    )
             axes.set_title(metric)
     return figure
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, get_args
 import pandas as pd
 from pydantic import BeforeValidator
 
-from arena.data.errors import Problem, UsageError
+from arena.data.errors import Problem
 from surrogate_arena.papers.records import (
     FilledText,
     StrictRecord,
@@ -37,12 +37,14 @@ def read_wikieval(path: Path | str) -> pd.DataFrame:
     The first answer, and the first context, are the better ones. ``context`` is the one that
     answers were written from, None but for faithfulness.
     """
-    file = _published_file(Path(path))
     problems: list[Problem] = []
-    rows = read_records(file, PublishedQuestion, problems)
-    problems += repeats(file, [(line, row.question) for line, row in rows], "question")
+    rows: list[PublishedQuestion] = []
+    for file in files_of_rows(Path(path)):
+        records = read_records(file, PublishedQuestion, problems)
+        problems += repeats(file, [(line, row.question) for line, row in records], "question")
+        rows += [row for _, row in records]
     raise_if(problems)
-    pairs = [row.pair(criterion) for criterion in CRITERIA for _, row in rows]
+    pairs = [row.pair(criterion) for criterion in CRITERIA for row in rows]
     return pd.DataFrame(pairs, columns=PAIR_COLUMNS, dtype=object)
 
 
@@ -74,11 +76,3 @@ class PublishedQuestion(StrictRecord):
         if criterion == ANSWER_RELEVANCE:
             return criterion, self.question, None, self.answer, self.poor_answer
         return criterion, self.question, None, self.context_v1, self.context_v2
-
-
-def _published_file(path: Path) -> Path:
-    files = files_of_rows(path)
-    if len(files) != 1:
-        names = ", ".join(file.name for file in files) or "no file of rows"
-        raise UsageError(f"{path} holds {names}; name the file of WikiEval's questions")
-    return files[0]
