@@ -45,7 +45,7 @@ VERDICTS = MappingProxyType({"A": "a", "B": "b", "Tie": "tie"})
 
 JUDGMENT_COLUMNS = ("query_id", "judge", "model_A", "model_B", "verdict")
 
-_SECTIONS = re.compile(
+SECTIONS = re.compile(
     r"Question[ \t]*:(.*?)\n\s*Contexts[ \t]*:(.*)\n\s*\n\s*Instruction", re.DOTALL
 )
 _MARKER = r'(?:"\[(?P<quoted>{id})\]"|\[(?P<bare>{id})\])'
@@ -90,7 +90,7 @@ ScoredRow = create_model("ScoredRow", __base__=OutputRow, **_SCORES)
 def add_prompts(collected: Collected, rows: Rows, language: str) -> None:
     """Add the questions of published prompts, and the passages in them."""
     for place, row in collected.records(rows, PromptRow):
-        sections = _SECTIONS.search(row.prompt)
+        sections = SECTIONS.search(row.prompt)
         if sections is None or not sections[1].strip():
             fault = "has not the sections Question, Contexts and Instruction"
             collected.fault(place, "prompt", row.prompt, fault, _REWRITE)

@@ -9,7 +9,7 @@ from arena.judging.answer_pairs import ShownPassage
 from arena.llm.prompts import NO_TEMPLATES, read_templates
 from surrogate_arena.generation import ANSWER_PROMPTS, GenerationSettings, LlmSystem
 from surrogate_arena.generation.questions import GivenQuestion
-from surrogate_arena.papers.mirage.published_rows import prompt_sections
+from surrogate_arena.papers.mirage.published_rows import SECTIONS
 
 ENGLISH = GivenQuestion(
     ("en", "q1"),
@@ -94,7 +94,7 @@ def test_no_data_changes_the_frame_of_the_prompt(question, texts):
     """What MIRAGE-Bench's adapter reads from the prompt is what was put in."""
     passages = tuple(ShownPassage(f"{n}#0", text) for n, text in enumerate(texts))
     prompt = text_of(asking(is_shuffled=False), GivenQuestion(("en", "q"), question, passages))
-    read, contexts = prompt_sections(prompt)
+    read, contexts = SECTIONS.search(prompt).groups()
     assert read.split() == question.split()
     lines = contexts.strip("\n").split("\n")
     assert [line.split() for line in lines] == [
