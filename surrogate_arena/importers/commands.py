@@ -38,7 +38,7 @@ def import_command(
     kind: Annotated[
         str,
         Argument(
-            help="csv (your table: CSV, JSONL, Parquet, JSON); deepeval, inspect, langfuse, "
+            help="csv (your table: CSV, JSON, Excel, Parquet); deepeval, inspect, langfuse, "
             "langsmith, open-rag-eval, opentelemetry, phoenix, promptfoo, ragchecker, ragelo "
             "(tools); fastchat, lmarena, memerag, miracl, mirage, mtrag, trec-rag "
             "(published); or an importer of another installed package. With --map, the first file."
