@@ -304,7 +304,8 @@ class AnswerRows:
             self.collected.fault(place, "verdict", values["verdict"], "is no mark", hint)
             return {}
         column = bare_column(self.collected.names.get("verdict", ""))
-        if column in contract()["scores"]["lower_is_better"]:
+        scores = contract()["scores"]
+        if column in (*scores["lower_is_better"], *scores["ranks"]):
             mark = -mark
             note = f"of {self.collected.names['verdict']!r} the lowest wins"
             if note not in self.collected.notes:

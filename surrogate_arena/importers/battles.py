@@ -38,8 +38,10 @@ from surrogate_arena.importers.contract import (
     MOST_NAMED,
     NO_HEADER,
     Columns,
+    are_numbers,
     bare_column,
     chosen_columns,
+    columns_of_pairs,
     looks_like_data,
     with_paths,
 )
@@ -153,6 +155,8 @@ def _columns_of(table: ColumnTable, options: BattleOptions) -> Columns:
         missing.append("winner")
     if not missing:
         return columns
+    if "system_a" in missing:
+        _refuse_columns_of_pairs(table, columns)
     if "system_a" in missing and looks_like_data([table.frame]):
         raise UsageError(f"{table.source}: {NO_HEADER} system_a,system_b,winner")
     fields = _suggested_pair(table, columns) if "system_a" in missing else {}
@@ -169,8 +173,24 @@ def _columns_of(table: ColumnTable, options: BattleOptions) -> Columns:
     listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
     raise UsageError(
         f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}; the columns "
-        f"are {listed}. A battle has system_a, system_b and winner, or winner and loser; the "
-        "importing guide has short recipes for other shapes"
+        f"are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
+        "wins_b, ties), or winner and loser; the importing guide has short recipes for other shapes"
+    )
+
+
+def _refuse_columns_of_pairs(table: ColumnTable, columns: Columns) -> None:
+    """Refuse a table with a column for each pair, such as ``gpt-4o_vs_llama``."""
+    pairs = columns_of_pairs(table.frame)
+    if not pairs:
+        return
+    names = list(map(str, table.frame))
+    kept = [name for name in names if name in columns.names.values()]
+    mark = next(iter(pairs.values()))
+    raise UsageError(
+        f"{table.source}: {count_of(len(pairs), 'column')} such as {next(iter(pairs))!r} hold a "
+        f"pair each; write a row for each battle by pandas: table = table.melt({kept}, "
+        f"[name for name in table if {mark!r} in name], 'pair', 'winner'); "
+        f"table[['system_a', 'system_b']] = table.pop('pair').str.split({mark!r}, expand=True)"
     )
 
 
@@ -196,7 +216,7 @@ def _hold_names(table: ColumnTable, columns: Sequence[str]) -> bool:
     for name in columns:
         cells = table.column(name).cells
         is_short = all(len(str(cell)) <= _LONGEST_NAME for cell in cells)
-        if not cells or not is_short or len(cells) * 2 > len(table.frame):
+        if are_numbers(cells) or not cells or not is_short or len(cells) * 2 > len(table.frame):
             return False
     return True
 

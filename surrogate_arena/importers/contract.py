@@ -161,6 +161,15 @@ def _step(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else json.dumps(name)
 
 
+_VERSUS = re.compile(r".+?([ ._-]+vs[ ._-]+).+", re.IGNORECASE)
+
+
+def columns_of_pairs(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the columns of pairs, such as ``gpt-4o_vs_llama``, each with what is between them."""
+    names = list(map(str, frame))
+    return {name: match[1] for name in names if (match := _VERSUS.fullmatch(name)) is not None}
+
+
 def looks_like_data(frames: Sequence[pd.DataFrame]) -> bool:
     """Tell whether the names of columns look like a first row of data: the header is missing."""
     for frame in frames:
@@ -270,7 +279,10 @@ def cells_of(frames: Iterable[pd.DataFrame], column: str) -> list[object]:
     return cells[:_MOST_ROWS]
 
 
-_FILE_NAME = re.compile(r"(?:https?://\S+|[^\s]+\.[A-Za-z][A-Za-z0-9]{1,4})")
+_FILE_NAME = re.compile(
+    r"https?://\S+|\S+\.[A-Za-z][A-Za-z0-9]{1,4}"
+    r"|.+\.(?:pdf|docx?|pptx?|xlsx?|txt|md|html?|csv|json|xml)"
+)
 _SHORT = 24
 """Characters of the longest value of a column of labels, such as ``PASS``."""
 

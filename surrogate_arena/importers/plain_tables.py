@@ -5,6 +5,7 @@ What is not clear is refused, with the command that makes it so; a hint is tried
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -26,12 +27,14 @@ from surrogate_arena.importers.contract import (
     NO_HEADER,
     Columns,
     are_addresses,
+    are_ids,
     are_labels,
     are_numbers,
     are_texts,
     bare_column,
     cells_of,
     chosen_columns,
+    columns_of_pairs,
     contract,
     field_names,
     looks_like_data,
@@ -42,7 +45,15 @@ from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.files import bare_name, distinct_names, files_below, shown_path
 from surrogate_arena.importers.passages import passages_of
 from surrogate_arena.importers.tables import SHEET, read_table
-from surrogate_arena.importers.values import is_value, number_of, opened_or_same, option, short
+from surrogate_arena.importers.values import (
+    first_text,
+    is_value,
+    mark_of,
+    number_of,
+    opened_or_same,
+    option,
+    short,
+)
 
 NEEDED = ("question", "system", "answer")
 _MOST_SYSTEMS = 30
@@ -131,15 +142,26 @@ def known_tables(
             f"{first_of(listed, MOST_NAMED)}"
         )
     _check_needed(tables, names, needed)
-    if names.get("system") == FILE and "question" in names and not may_repeat:
+    if "question" in names and "system" not in columns and not may_repeat:
         _check_repeats(tables, names)
-    _leave_out_passages(tables, names, columns, notes, left_out)
+    tables = [_without_empty_rows(rows, names, left_out) for rows in tables]
+    competitors = dict(chosen.competitors)
+    others = competitors.pop("passages", ())
+    _leave_out_passages(tables, names, columns, notes, left_out, others)
+    if "passages" in names:
+        competitors["passages"] = tuple(name for name in others if name != names["passages"])
+    paths = _paths_of_metrics([rows.table for rows in tables])
+    tables = [replace(rows, table=with_paths(rows.table, paths)) for rows in tables]
+    frames = [rows.table for rows in tables]
     judges, lower_wins = _score_columns(frames, names, scores)
-    known = Columns(names, chosen.competitors, _unread(frames, chosen, names, judges))
+    if lower_wins:
+        notes.append(f"of {all_of(sorted(lower_wins))} the lowest wins")
+    _count_unread_marks(tables, judges, left_out)
+    known = Columns(names, competitors, _unread(frames, chosen, names, judges))
     notes += known.notes()
+    notes += _notes_on_units(names, columns)
     _note_numbers(frames, known, left_out, tables)
-    kept = [_without_empty_rows(rows, names, left_out) for rows in tables]
-    return PlainTables(kept, known, judges, lower_wins, notes, left_out)
+    return PlainTables(tables, known, judges, lower_wins, notes, left_out)
 
 
 def with_file(rows: Rows, name: str) -> Rows:
@@ -160,7 +182,9 @@ def _check_answers(
     if "answer" in stated or "answer" not in chosen.names:
         return
     column = chosen.names["answer"]
-    others = [name for name in chosen.competitors.get("answer", ()) if _has_texts(frames, name)]
+    others = list(chosen.competitors.get("answer", ()))
+    if not are_labels(cells_of(frames, column)):
+        others = [name for name in others if _has_texts(frames, name)]
     if others:
         other = others[0]
         raise UsageError(
@@ -196,12 +220,18 @@ def _check_needed(tables: Sequence[Rows], names: Mapping[str, str], needed: Sequ
     if not missing:
         return
     battles = chosen_columns(frames, "battles", NO_COLUMNS).names
-    if "answer" in missing and {"system_a", "system_b"} <= battles.keys():
+    has_pairs = any(columns_of_pairs(frame) for frame in frames)
+    has_sides = any({f"{name}_a", f"{name}_b"} <= battles.keys() for name in ("system", "answer"))
+    if "answer" in missing and (has_pairs or has_sides):
         raise UsageError("a row compares two systems: these are battles; use 'import lmarena'")
     if "question" in missing and "answer" in missing and looks_like_data(frames):
         raise UsageError(f"{NO_HEADER} question,system,answer")
-    hints = []
+    columns = list(dict.fromkeys(str(name) for frame in frames for name in frame))
+    columns = [column for column in columns if column not in (FILE, SHEET)]
     known = {**names, **_suggested_columns(frames, missing, names)}
+    if "answer" in missing and "answer" not in known:
+        _refuse_without_answers(frames, columns, known)
+    hints = []
     for name in missing:
         hints.append(option("column", f"{name}={known.get(name, 'NAME')}"))
     question = known.get("question")
@@ -209,24 +239,41 @@ def _check_needed(tables: Sequence[Rows], names: Mapping[str, str], needed: Sequ
         system = _system_of_repeats(tables, question, set(known.values()))
         if system is not None:
             hints.append(option("column", f"system={system}"))
-    columns = list(dict.fromkeys(str(name) for frame in frames for name in frame))
     inner = list(dict.fromkeys(str(name) for frame in frames for name in with_inner_paths(frame)))
-    shape = "A row is one answer: the importing guide has short recipes for other shapes"
-    texts = [name for name in columns if name not in known.values() and _has_texts(frames, name)]
-    systems = [name for name in texts if not _is_reference(name)]
-    if "answer" in missing and "answer" not in known and len(systems) > 1:
-        shape = (
-            f"{first_of(systems, 3)} hold texts: if each is a system, the importing guide shows "
-            "how to write a row for each answer (a column per system)"
-        )
+    inner = [column for column in inner if column not in (FILE, SHEET)]
     kind = "columns"
     if inner != columns:
         kind, columns = "columns and paths in them", inner
-    columns = [column for column in columns if column not in (FILE, SHEET)]
     raise UsageError(
         f"no column is known for {all_of(missing)}: {' '.join(hints)}; "
-        f"the {kind} are {first_of(columns, MOST_NAMED)}. {shape}"
+        f"the {kind} are {first_of(columns, MOST_NAMED)}. A row is one answer: the importing guide "
+        "has short recipes for other shapes"
     )
+
+
+def _refuse_without_answers(
+    frames: Sequence[pd.DataFrame], columns: Sequence[str], known: Mapping[str, str]
+) -> None:
+    """Refuse tables without answers, or with several columns of them, one per system."""
+    inner = [with_inner_paths(frame) for frame in frames]
+    listed = list(dict.fromkeys(str(name) for frame in inner for name in frame))
+    taken = set(known.values())
+    texts = _answer_texts(inner, listed, taken)
+    if not texts:
+        raise UsageError(
+            "there are no answers in it: no column holds texts that a system may have written; the "
+            f"columns are {first_of(list(columns), MOST_NAMED)}. A row is one answer: question, "
+            f"system, answer; if a column holds answers: {option('column', 'answer=NAME')}"
+        )
+    systems = _named_alike(texts, "answer") or texts
+    if len(systems) > 1 and set(systems) <= set(columns):
+        kept = [column for column in columns if column in taken]
+        others = [column for column in columns if _is_reference(column) and column not in kept]
+        raise UsageError(
+            f"{first_of(systems, 3)} may each hold the answers of a system; write a row for each "
+            f"answer by pandas: table.melt({kept + others}, {systems}, 'system', 'answer'). If one "
+            f"holds the answers: {option('column', f'answer={systems[0]}')}"
+        )
 
 
 def _suggested_columns(
@@ -263,28 +310,55 @@ def suggested_column(
     frames: Sequence[pd.DataFrame], name: str, columns: Sequence[str], taken: set[str]
 ) -> str | None:
     """Return the column that may hold a field, by its name or its cells; None if nothing fits."""
-    texts = [column for column in columns if column not in taken and _has_texts(frames, column)]
     if name == "system":
         return next(iter(_system_columns(frames, columns, taken)), None)
-    known = field_names("answers")[name]
-    for column in texts:
-        if bare_column(column.rpartition(".")[2]).endswith(known) and not _is_reference(column):
+    if name == "answer":
+        texts = _answer_texts(frames, columns, taken)
+        fitting = _named_alike(texts, name) or texts
+        return fitting[0] if len(fitting) == 1 else None
+    texts = [column for column in columns if column not in taken and _has_texts(frames, column)]
+    for column in _named_alike(texts, name):
+        if not _is_reference(column):
             return column
-    if name == "question":
-        for column in texts:
-            cells = [str(cell).strip() for cell in cells_of(frames, column)]
-            asking = sum(cell.endswith(ASKING) for cell in cells)
-            if asking * 2 >= len(cells):
-                return column
-        return None
-    # Of texts that nothing else is read from, the only one.
-    rest = [column for column in texts if not _is_reference(column)]
-    return rest[0] if len(rest) == 1 else None
+    for column in texts:
+        cells = [str(cell).strip() for cell in cells_of(frames, column)]
+        asking = sum(cell.endswith(ASKING) for cell in cells)
+        if asking * 2 >= len(cells):
+            return column
+    return None
+
+
+def _named_alike(columns: Sequence[str], name: str) -> list[str]:
+    """Return the columns whose names end as those of a field do, also in the plural."""
+    known = field_names("answers")[name]
+    tails = {column: bare_column(column.rpartition(".")[2]).removesuffix("s") for column in columns}
+    return [column for column, tail in tails.items() if tail.endswith(known)]
+
+
+def _answer_texts(
+    frames: Sequence[pd.DataFrame], columns: Sequence[str], taken: set[str]
+) -> list[str]:
+    """Return the columns of texts that a system may have written."""
+    systems = _system_columns(frames, columns, taken)
+    return [
+        column
+        for column in columns
+        if column not in taken
+        and column not in systems
+        and not _is_reference(column)
+        and not _has_word(column, "not_answers")
+        and _has_texts(frames, column)
+    ]
 
 
 def _is_reference(column: str) -> bool:
-    words = ("reference", "gold", "expected", "truth", "ideal", "target")
-    return any(word in bare_column(column) for word in words)
+    return _has_word(column, "references")
+
+
+def _has_word(column: str, words: str) -> bool:
+    """Tell whether the name of a column has a word of a list of ``names.toml``."""
+    listed = contract()["hints"][words]
+    return any(word.removesuffix("s") in listed for word in bare_column(column).split("_"))
 
 
 def _system_columns(
@@ -305,6 +379,8 @@ def _system_columns(
 
 def _check_repeats(tables: Sequence[Rows], names: Mapping[str, str]) -> None:
     """Refuse a file in which a question is answered several times, where a column tells systems."""
+    if "system" not in names or not _has_repeats(tables, names):
+        return
     column = _system_of_repeats(tables, names["question"], set(names.values()))
     if column is None:
         return
@@ -316,6 +392,18 @@ def _check_repeats(tables: Sequence[Rows], names: Mapping[str, str]) -> None:
         f"({first_of(values, 5)}), which may be the systems: {option('column', f'system={column}')}"
         "; if they are not: --repeats first, or --repeats each"
     )
+
+
+def _has_repeats(tables: Sequence[Rows], names: Mapping[str, str]) -> bool:
+    """Tell whether a system answers a question in several ways."""
+    for rows in tables:
+        fields = [names[name] for name in ("question", "system", "answer") if name in names]
+        present = [name for name in fields if name in rows.table]
+        distinct = rows.table[present].map(str).drop_duplicates()
+        key = [name for name in present if name != names.get("answer")]
+        if key and distinct.duplicated(subset=key).any():
+            return True
+    return False
 
 
 def _system_of_repeats(tables: Sequence[Rows], question: str, taken: set[str]) -> str | None:
@@ -359,18 +447,37 @@ def _leave_out_passages(
     stated: Mapping[str, str],
     notes: list[str],
     left_out: Counter[tuple[str, str, str]],
+    others: Sequence[str],
 ) -> None:
-    """Leave out a column of passages that holds numbers, names of files or addresses."""
+    """Leave out columns of passages that hold numbers, names of files or addresses."""
     if "passages" not in names or "passages" in stated:
         return
-    column = names["passages"]
-    cells = cells_of([rows.table for rows in tables], column)
-    kind = "numbers" if are_numbers(cells) else "file names or addresses"
-    if are_numbers(cells) or are_addresses(cells):
-        del names["passages"]
+    frames = [rows.table for rows in tables]
+    for column in (names["passages"], *others):
+        cells = [item for cell in cells_of(frames, column) for item in _items(cell)]
+        kind = _no_passages(cells)
+        if kind is None:
+            names["passages"] = column
+            return
         for rows in tables:
             left_out[rows.source, "column", f"{column!r} holds {kind}, not passages"] += 1
         notes.append(f"no passages: {column!r} holds {kind}")
+    del names["passages"]
+
+
+def _no_passages(cells: Sequence[object]) -> str | None:
+    """Return what cells hold instead of texts of passages; None if they may hold these."""
+    if are_numbers(cells):
+        return "numbers"
+    if are_addresses(cells):
+        return "file names or addresses"
+    return "ids" if are_ids(cells) else None
+
+
+def _items(cell: object) -> list[object]:
+    """Return the items of a list, also of one that was written as text."""
+    inside = opened_or_same(cell)
+    return inside if isinstance(inside, list) else [inside]
 
 
 def _score_columns(
@@ -391,18 +498,65 @@ def _score_columns(
                 f"no column {name!r} of scores; the columns are {first_of(columns, MOST_NAMED)}"
             )
         judges[name] = name
+        if not any(mark_of(cell) is not None for cell in cells_of(frames, name)):
+            raise UsageError(f"{name!r} holds no numbers, which scores are")
     for column in columns:
-        is_known = _metric(column) in {*scores["known"], *scores["lower_is_better"]}
-        if is_known and column not in taken and are_numbers(cells_of(frames, column)):
+        if _is_metric(column) and column not in taken and _are_marks(cells_of(frames, column)):
             judges[column] = column
-    lower = frozenset(name for name in judges if _metric(name) in scores["lower_is_better"])
+    lower_is_better = {*scores["lower_is_better"], *scores["ranks"]}
+    lower = frozenset(name for name in judges if _metric(name) in lower_is_better)
     return judges, lower
 
 
+def _are_marks(cells: Sequence[object]) -> bool:
+    """Tell whether cells are marks, but for a few strays, which are counted."""
+    n_marks = sum(mark_of(cell) is not None for cell in cells)
+    return bool(cells) and n_marks * 10 >= len(cells) * 9
+
+
+def _paths_of_metrics(frames: Sequence[pd.DataFrame]) -> dict[str, str]:
+    """Return the paths to known metrics in records of cells."""
+    inner = [with_inner_paths(frame) for frame in frames]
+    paths = dict.fromkeys(str(name) for frame in inner for name in frame)
+    columns = {str(name) for frame in frames for name in frame}
+    return {path: path for path in paths if path not in columns and _is_metric(path)}
+
+
+def _is_metric(column: str) -> bool:
+    scores = contract()["scores"]
+    return _metric(column) in map(bare_column, (*scores["known"], *scores["lower_is_better"]))
+
+
 def _metric(column: str) -> str:
-    """Return the name of a metric without what surrounds it: ``outputs.f1_score`` is f1_score."""
-    tail = column.rpartition(".")[2].rpartition("/")[2]
-    return bare_column(tail).removeprefix("gpt_")
+    """Return the name of a metric without what programs write around it.
+
+    ``outputs.gpt_groundedness``, ``groundedness/v1/score`` and ``groundedness_score`` are all
+    ``groundedness``.
+    """
+    parts = [part for part in re.split(r"[./]", column) if not re.fullmatch(r"v\d+|score", part)]
+    name = bare_column(parts[-1]) if parts else ""
+    return name.removeprefix("gpt_").removesuffix("_score")
+
+
+def _count_unread_marks(
+    tables: Sequence[Rows], judges: Mapping[str, str], left_out: Counter[tuple[str, str, str]]
+) -> None:
+    """Count the cells of scores that are no numbers."""
+    for rows in tables:
+        for column in judges.values():
+            cells = [cell for cell in rows.table.get(column, ()) if is_value(cell)]
+            n_unread = sum(mark_of(cell) is None for cell in cells)
+            if n_unread:
+                left_out[rows.source, "score", f"{column!r} is no number"] += n_unread
+
+
+def _notes_on_units(names: Mapping[str, str], stated: Mapping[str, str]) -> list[str]:
+    """Say that a time whose column names no unit is read in seconds."""
+    column = names.get("latency")
+    if column is None or "latency" in stated or bare_column(column).endswith(("_s", "_seconds")):
+        return []
+    hint = option("column", f"latency_ms={column}")
+    return [f"{column!r} is read in seconds; if it is in milliseconds: {hint}"]
 
 
 def _unread(
@@ -437,11 +591,15 @@ def _note_numbers(
     inner = [*frames, *map(with_inner_paths, frames)]
     for column in columns.unread:
         reason = f"{column!r} is not read"
-        cells = cells_of(inner, column)
-        if are_numbers(cells) and not _counts_rows(cells):
+        cells = [first_text(opened_or_same(cell)) for cell in cells_of(inner, column)]
+        if not cells:
+            reason = f"{column!r} is empty"
+        elif all(mark_of(cell) is not None for cell in cells) and not _counts_rows(cells):
             reason += f"; if it is a score: {option('scores', column)}"
         elif are_texts(cells):
             reason += ", and holds texts"
+            if _is_reference(column) and "reference" not in columns.names:
+                reason += f"; if they are references: {option('column', f'reference={column}')}"
         left_out[source, "column", reason] += 1
 
 
@@ -497,7 +655,7 @@ def marks_of_row(record: Record, known: PlainTables) -> dict[str, float]:
     """Return the marks of a row by judge, the higher the better."""
     marks: dict[str, float] = {}
     for judge, column in known.scores.items():
-        number = number_of(record.get(column))
+        number = mark_of(record.get(column))
         if number is not None:
             marks[judge] = -number if judge in known.lower_wins else number
     return marks

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import Any, TextIO, cast
 
 import pandas as pd
@@ -221,8 +222,11 @@ def records_of_json(value: object, source: str) -> list[Any]:
         }
         if len(lists) == 1:
             return next(iter(lists.values()))
-        named = f"arrays {first_of(list(lists))}" if lists else f"{first_of(list(value))}"
-        fault = f"is an object with {named}, and no array of records"
+        if lists:
+            fault = f"has several arrays of records ({first_of(list(lists), 10)})"
+            hint = f"write one alone, as by jq '.{next(iter(lists))}' {quote(source)} > rows.json"
+            raise DataError.of_file(source, fault, hint)
+        fault = f"is an object with {first_of(list(value), 10)}, and no array of records"
         raise DataError.of_file(source, fault, "write one array of objects")
     raise DataError.of_file(source, "holds no records", "write one array of objects")
 

@@ -268,3 +268,34 @@ def test_the_first_battle_is_shown_with_its_question_and_answers(tmp_path):
     shown = import_arena("lmarena", [path], language="en").shown
     assert "question: When?" in shown
     assert "answer_b: Never." in shown
+
+
+def test_a_column_for_each_pair_is_refused_with_the_lines_to_write(tmp_path):
+    wide = pd.DataFrame({"question": ["When?", "Who?"], "x_vs_y": ["x", "y"], "x_vs_z": ["z", "x"]})
+    path = tmp_path / "pairs.csv"
+    wide.to_csv(path, index=False)
+    with pytest.raises(UsageError) as refused:
+        read_judgments(path)
+    scope = {"table": wide}
+    for line in str(refused.value).partition("by pandas: ")[2].split("; "):
+        exec(line, scope)
+    scope["table"].to_csv(path, index=False)
+    read = read_judgments(path)
+    assert len(read) == 4
+    assert read["query_id"].nunique() == 2
+    with pytest.raises(UsageError, match="import lmarena"):
+        import_arena("csv", [_wide(tmp_path, wide)])
+
+
+def _wide(folder, frame):
+    path = folder / "wide.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_columns_of_ranks_are_not_suggested_as_systems(tmp_path):
+    path = tmp_path / "ranks.csv"
+    pd.DataFrame({"text": ["p", "q"], "rank_a": [1, 2], "rank_b": [2, 1]}).to_csv(path, index=False)
+    with pytest.raises(UsageError) as refused:
+        read_judgments(path)
+    assert "rank_a" not in str(refused.value).partition("the columns are")[0]

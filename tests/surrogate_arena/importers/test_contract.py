@@ -219,6 +219,159 @@ def test_languages_are_detected_per_question(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        "Context Relevance",
+        "faithfulness_score",
+        "outputs.gpt_groundedness",
+        "answer_correctness/v1/score",
+        "f1",
+        "sas",
+    ],
+)
+def test_a_known_metric_is_a_judge_whatever_programs_write_around_its_name(tmp_path, column):
+    rows = [{**row, column: place / 4} for place, row in enumerate(ROWS)]
+    assert set(read(written(tmp_path, rows, ".csv")).arena.judgments["judge"]) == {column}
+
+
+def test_metrics_in_records_and_in_words_are_judges(tmp_path):
+    rows = [
+        {**row, "scored": {"faithfulness": place, "note": "so"}, "groundedness": place % 2 == 0}
+        for place, row in enumerate(ROWS)
+    ]
+    foreign = read(written(tmp_path, rows))
+    assert set(foreign.arena.judgments["judge"]) == {"scored.faithfulness", "groundedness"}
+
+
+def test_strays_in_a_metric_are_counted(tmp_path):
+    rows = [
+        {**row, "question": f"{row['question']} ({number})", "faithfulness": number}
+        for number in range(6)
+        for row in ROWS
+    ]
+    rows[3]["faithfulness"] = "faithfulness"
+    rows += [{"question": None, "system": None, "answer": None, "faithfulness": "mean"}]
+    foreign = read(written(tmp_path, rows))
+    assert set(foreign.arena.judgments["judge"]) == {"faithfulness"}
+    assert len(foreign.arena.judgments) == 11
+    reasons = set(foreign.skipped["reason"])
+    assert {"'faithfulness' is no number", "it has neither a question nor an answer"} <= reasons
+
+
+def test_places_judge_only_where_they_are_named_and_the_first_wins(tmp_path):
+    rows = [{**row, "position": 1 + (row["system"] == "two")} for row in ROWS]
+    path = written(tmp_path, rows)
+    assert read(path).arena.judgments.empty
+    foreign = read(path, scores=["position"])
+    better = foreign.arena.judgments.apply(lambda row: row[f"system_{row['winner']}"], axis=1)
+    assert set(better) == {"one"}
+    assert any("lowest wins" in note for note in foreign.notes)
+
+
+def test_texts_are_no_scores(tmp_path):
+    with pytest.raises(UsageError, match="no numbers"):
+        read(written(tmp_path, ROWS), scores=["answer"])
+
+
+def test_empty_columns_and_references_by_other_names_are_said(tmp_path):
+    rows = [{**row, "faithfulness": None, "true_answers": [row["answer"]]} for row in ROWS]
+    reasons = " ".join(read(written(tmp_path, rows)).skipped["reason"])
+    assert "'faithfulness' is empty" in reasons
+    assert "--column reference=true_answers" in reasons
+
+
+def test_seconds_are_an_assumption_that_is_said(tmp_path):
+    rows = [{**row, "latency": 561.5} for row in ROWS]
+    assert any(
+        "--column latency_ms=latency" in note for note in read(written(tmp_path, rows)).notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "hint"),
+    [
+        ({"answer": "predicted_answers"}, "--column answer=predicted_answers"),
+        ({"answer": "outputs", "question": "inputs"}, "question=inputs --column answer=outputs"),
+    ],
+)
+def test_a_hint_passes_over_references_and_reasons(tmp_path, names, hint):
+    frame = pd.DataFrame(ROWS).rename(columns=names)
+    frame["true_answers"] = "It opened in the year " + frame.index.map(str)
+    frame["why/justification"] = "Because it says so, in line " + frame.index.map(str)
+    with pytest.raises(UsageError, match=hint):
+        read(written(tmp_path, frame))
+
+
+def test_a_table_of_scores_has_no_answers(tmp_path):
+    rows = [
+        {
+            "question": f"What is known of bridge {number}?",
+            "retrieved_sources": f"Bridges (volume {number}); Rivers",
+            "reasoning": f"The answer names bridge {number}.",
+            "model_being_judged": f"some-lab/a-model-with-a-long-name-{number % 3}",
+            "faithfulness": number / 9,
+        }
+        for number in range(9)
+    ]
+    with pytest.raises(UsageError, match="there are no answers in it"):
+        read(written(tmp_path, rows))
+
+
+def test_columns_of_answers_by_system_are_refused_with_the_line_to_write(tmp_path):
+    wide = pd.DataFrame({"question": ["When?", "Who?"], "gold": ["1932", "Holt"]})
+    wide["plain_answer"] = ["It opened in 1932.", "J. Holt did."]
+    wide["careful_answer"] = ["Nobody can say.", "The city did."]
+    with pytest.raises(UsageError) as refused:
+        read(written(tmp_path, wide))
+    line = str(refused.value).partition("by pandas: ")[2].partition(". If")[0]
+    table = eval(line, {"table": wide})
+    foreign = read(written(tmp_path, table))
+    assert foreign.arena.info.systems == ("plain_answer", "careful_answer")
+    assert set(foreign.arena.queries["reference"]) == {"1932", "Holt"}
+
+
+def test_of_several_arrays_of_records_one_is_asked_for(tmp_path):
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps({"cases": ROWS, "runs": ROWS}), encoding="utf-8")
+    with pytest.raises(DataError, match=r"jq '\.cases'"):
+        read(path)
+
+
+@pytest.mark.parametrize("cell", [["bridge.pdf", "the old city.docx"], ["d-17", "d-18"], [3, 4]])
+def test_lists_of_file_names_ids_and_numbers_hold_no_passages(tmp_path, cell):
+    foreign = read(written(tmp_path, [{**row, "contexts": cell, "documents": 5} for row in ROWS]))
+    assert all(len(passages) == 0 for passages in foreign.arena.queries["passages"])
+    assert len([note for note in foreign.notes if "no passages" in note]) == 2
+
+
+def test_passages_are_read_where_they_are_texts(tmp_path):
+    rows = [{**row, "contexts": 5, "documents": ["It opened in 1932."]} for row in ROWS]
+    foreign = read(written(tmp_path, rows))
+    assert all(len(passages) == 1 for passages in foreign.arena.queries["passages"])
+
+
+def test_two_columns_of_labels_may_both_be_the_answers(tmp_path):
+    rows = [
+        {**row, "answer": "yes", "prediction": ["yes", "no"][i % 2]} for i, row in enumerate(ROWS)
+    ]
+    with pytest.raises(UsageError, match="--column answer=prediction --column reference=answer"):
+        read(written(tmp_path, rows))
+
+
+def test_a_second_column_of_systems_is_named_where_it_tells_answers_apart(tmp_path):
+    rows = [{**row, "model": "gpt-4o", "version": row["system"]} for row in ROWS]
+    frame = pd.DataFrame(rows).drop(columns="system")
+    with pytest.raises(UsageError, match="--column system=version"):
+        read(written(tmp_path, frame))
+
+
+def test_rows_of_two_answers_are_battles(tmp_path):
+    rows = [{"prompt": "When?", "output_1": "1932.", "output_1_model": "x", "output_2": "Never."}]
+    with pytest.raises(UsageError, match="import lmarena"):
+        read(written(tmp_path, rows))
+
+
 NAMES = st.text("abcdefgh_ ", min_size=1, max_size=12)
 
 
