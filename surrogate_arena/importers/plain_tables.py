@@ -266,13 +266,19 @@ def _refuse_without_answers(
             f"system, answer; if a column holds answers: {option('column', 'answer=NAME')}"
         )
     systems = _named_alike(texts, "answer") or texts
-    if len(systems) > 1 and set(systems) <= set(columns):
+    is_wide = 1 < len(systems) <= MOST_NAMED and set(systems) <= set(columns)
+    if is_wide and "question" in known:
         kept = [column for column in columns if column in taken]
         others = [column for column in columns if _is_reference(column) and column not in kept]
+        question = known["question"]
+        is_known = bare_column(question) in field_names("answers")["question"]
+        then = (
+            "" if is_known else f", then import it with {option('column', f'question={question}')}"
+        )
         raise UsageError(
             f"{first_of(systems, 3)} may each hold the answers of a system; write a row for each "
-            f"answer by pandas: table.melt({kept + others}, {systems}, 'system', 'answer'). If one "
-            f"holds the answers: {option('column', f'answer={systems[0]}')}"
+            f"answer by pandas: table.melt({kept + others}, {systems}, 'system', 'answer'){then}. "
+            f"If one holds the answers: {option('column', f'answer={systems[0]}')}"
         )
 
 
