@@ -8,8 +8,6 @@ from typing import ClassVar, TypeVar, cast
 
 from arena.data.wording import count_of
 
-SHOWN_PROBLEMS = 10
-SHOWN_VALUE_CHARACTERS = 80
 MOST_PROBLEMS = 1000
 """Problems of one kind that are listed one by one; the others are counted."""
 
@@ -93,11 +91,12 @@ def counted_problems(
 
 
 def _shown(value: object) -> str:
+    shown_value_characters = 80
     if isinstance(value, str | bytes):  # cut first: the repr of a long text is as long
-        value = value[: SHOWN_VALUE_CHARACTERS + 1]
+        value = value[: shown_value_characters + 1]
     text = repr(value)
-    if len(text) > SHOWN_VALUE_CHARACTERS:
-        return text[: SHOWN_VALUE_CHARACTERS - 1] + "…"
+    if len(text) > shown_value_characters:
+        return text[: shown_value_characters - 1] + "…"
     return text
 
 
@@ -142,8 +141,9 @@ class DataError(ArenaError, ValueError):
     """Input that cannot be used, with all its ``problems``, the first of them in the message."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
+        shown_problems = 10
         self.problems = tuple(problems)
-        shown = self.problems[:SHOWN_PROBLEMS]
+        shown = self.problems[:shown_problems]
         n_problems = sum(problem.count for problem in self.problems)
         n_more = n_problems - sum(problem.count for problem in shown)
         lines = [f"{count_of(n_problems, 'problem')} in the input:"]

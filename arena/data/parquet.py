@@ -21,7 +21,6 @@ from arena.data.wording import repeated
 
 LINE = ".line"
 """Column of the numbers of rows."""
-_ROWS_AT_ONCE = 10_000
 _KEPT = (
     pa.types.is_nested,
     pa.types.is_integer,
@@ -114,6 +113,7 @@ def read_parquet(
         DataError: If it holds more, or two columns of one name.
         pyarrow.ArrowException, OSError: If it is damaged.
     """
+    rows_at_once = 10_000
     if isinstance(source, bytes):
         size = len(source)
         file = pq.ParquetFile(pa.BufferReader(source))
@@ -125,7 +125,7 @@ def read_parquet(
     sizes = [group.total_byte_size for group in groups]
     # A text that is stored once may be in every row: small batches show it before it fills
     # the memory.
-    batch_rows = max(1, min(_ROWS_AT_ONCE, most // max([*sizes, 1])))
+    batch_rows = max(1, min(rows_at_once, most // max([*sizes, 1])))
     n_bytes = 0
     line = 1
     parts = []

@@ -27,7 +27,6 @@ from arena.data.wording import did_you_mean, first_of
 Kind = Literal["feature", "judge", "importer"]
 
 PROJECT = "surrogate-arena"
-_LONGEST_MESSAGE = 300
 
 
 @dataclass(frozen=True)
@@ -173,8 +172,9 @@ def exception_line(error: BaseException, files: Collection[str] = ()) -> str:
         error: The exception.
         files: Source files whose last line is named, if the exception passed through any.
     """
+    longest_message = 300
     frames = extract_tb(error.__traceback__)
     named_frames = [frame for frame in frames if frame.filename in files]
     last = (named_frames or frames)[-1]
-    message = " ".join(str(error).split())[:_LONGEST_MESSAGE]
+    message = " ".join(str(error).split())[:longest_message]
     return f"{type(error).__name__}: {message} ({Path(last.filename).name}, line {last.lineno})"

@@ -28,7 +28,6 @@ RATING = "rating"
 WIN_RATE = "win_rate"
 ERROR = "standard_error"
 COLUMNS = (*KEY, RATING, ERROR)
-LARGEST_RATING = 30.0
 
 _KEYS = TableSchema(TABLE, {"judge": "name", "language": "language", "system": "name"})
 
@@ -132,6 +131,7 @@ def _numbers(values: pd.Series) -> Floats:
 
 def _fault(value: object, name: str) -> Fault | None:
     """Return what is wrong with a rating or its error, and what to do about it."""
+    largest_rating = 30.0
     if is_null(value):
         return None if name == ERROR else ("is missing", "give it a value or leave the system out")
     number = finite_number(value)
@@ -141,7 +141,7 @@ def _fault(value: object, name: str) -> Fault | None:
         return "is below 0", "write the standard error, 0 or more"
     if name == WIN_RATE and not 0 <= number <= 100:
         return "is not a win rate", "write the share of battles won, in percent or from 0 to 1"
-    if name == RATING and abs(number) > LARGEST_RATING:
+    if name == RATING and abs(number) > largest_rating:
         hint = "write it in logits; an Elo rating is 173.7 (400 / ln 10) times as much"
         return "is not a rating in logits", hint
     return None

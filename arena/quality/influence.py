@@ -27,11 +27,7 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 
 EQUAL = 1e-6
 """Ratings closer than this are equal, in logits."""
-OPPONENTS = 5
-"""Systems next to the first one that may take its place."""
 MOST_SYSTEMS = 1_000
-MOST_DROPPED = 0.5
-"""Largest share of the verdicts to leave out."""
 MOST_JUDGES = 20
 LISTED = 50
 """Number of verdicts that a record of first place lists."""
@@ -54,6 +50,10 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
         None with fewer than two systems, more than ``MOST_SYSTEMS``, systems that the verdicts do
         not connect, a shared first place, or if more than half of the verdicts would have to go.
     """
+    # Largest share of the verdicts to leave out
+    most_dropped = 0.5
+    # Systems next to the first one that may take its place
+    opponents = 5
     battles = Battles.from_judgments(judgments)
     systems = list(battles.largest_group().systems)
     if not 2 <= len(systems) <= MOST_SYSTEMS or len(systems) < len(battles.systems):
@@ -67,9 +67,9 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     if ratings[order[1]] > ratings[leader] - EQUAL:
         return None
     fewest: tuple[Indices, int] | None = None
-    for opponent in order[1 : 1 + OPPONENTS]:
+    for opponent in order[1 : 1 + opponents]:
         supporters, n_needed = matches.supporters(ratings, leader, int(opponent))
-        limit = len(rows) * MOST_DROPPED
+        limit = len(rows) * most_dropped
         if fewest is not None:
             limit = len(fewest[0]) - 1
             # The Newton step is seldom wrong by a factor of two: do not fit again in vain.

@@ -26,8 +26,6 @@ from arena.statistics.significance import NORMAL_95, wilson_interval
 FEWEST_VERDICTS = 10
 """Fewer verdicts may all be the same, or ties, by chance."""
 NOTABLE_FLIPS = 0.1
-UNRELIABLE_FLIPS = 0.25
-"""Share of flips of a judge whose single verdicts cannot be relied on."""
 NOTABLE_INVALID = 0.05
 """Share of unparsable replies above which a judge is doubtful."""
 
@@ -94,6 +92,8 @@ def flip_test(oriented: pd.DataFrame) -> JudgeTest:
     Args:
         oriented: See ``oriented_verdicts``.
     """
+    # Share of flips of a judge whose single verdicts cannot be relied on
+    unreliable_flips = 0.25
     orders = majorities(oriented, [*ITEM, "first_on_a"])
     item, _ = row_keys(orders[ITEM])
     # Both orders of an item follow each other.
@@ -108,11 +108,11 @@ def flip_test(oriented: pd.DataFrame) -> JudgeTest:
     low, high = flips.bounds
     sentence = f"of {count_of(n_items, 'pair')} judged in both orders {n_flipped:,} flip ({flips})"
     grade: Grade = "consistent"
-    if low < NOTABLE_FLIPS and high > UNRELIABLE_FLIPS:
+    if low < NOTABLE_FLIPS and high > unreliable_flips:
         grade = "not known"
         sentence += ": too few to tell a good judge from an unreliable one"
     # A verdict of a judge that surely flips this often says little; many may average out.
-    elif low > UNRELIABLE_FLIPS:
+    elif low > unreliable_flips:
         grade = "unreliable"
     elif flips.value >= NOTABLE_FLIPS:
         grade = "doubtful"
@@ -174,10 +174,6 @@ def reply_test(n_verdicts: int, n_invalid: int, n_replies: int | None) -> JudgeT
     return invalid.test("replies", grade, sentence)
 
 
-LARGEST_FIELD = 300
-"""Systems judged on one question above which its circles are not counted."""
-QUESTIONS_AT_ONCE = 100
-"""Questions of which all steps between systems are held at a time."""
 FEWEST_QUESTIONS = 10
 """Questions below which the share of circles has no lower bound."""
 
@@ -265,14 +261,16 @@ def cycle_test(judgments: pd.DataFrame) -> JudgeTest | None:
 
 def _question_cycles(decided: pd.DataFrame) -> Floats:
     """Count triples, circles and expected circles of each question of one language, (Q, 3)."""
+    # Questions of which all steps between systems are held at a time
+    questions_at_once = 100
     battles = Battles.from_judgments(decided).largest_group()
     question, winner, loser = _decided_pairs(decided, battles.systems)
     if not len(question):
         return np.empty((0, 3))
     ratings = battle_posterior(battles).ratings
     counts = []
-    for start in range(0, int(question.max()) + 1, QUESTIONS_AT_ONCE):
-        rows = (question >= start) & (question < start + QUESTIONS_AT_ONCE)
+    for start in range(0, int(question.max()) + 1, questions_at_once):
+        rows = (question >= start) & (question < start + questions_at_once)
         if rows.any():
             counts.append(_counts(question[rows] - start, winner[rows], loser[rows], ratings))
     return np.concatenate(counts)
@@ -290,6 +288,8 @@ def _decided_pairs(
     Returns:
         Question, winner and loser of each, numbered by id and in the order of the systems.
     """
+    # Systems judged on one question above which its circles are not counted
+    largest_field = 300
     table = majorities(oriented_verdicts(decided), ITEM)
     first = _indices_of(table["first"], systems)
     second = _indices_of(table["second"], systems)
@@ -299,7 +299,7 @@ def _decided_pairs(
     first, second = first[is_decided], second[is_decided]
     question, outcome = question[is_decided], outcome[is_decided]
     sizes = _field_sizes(question, first, second, n_questions, len(systems))
-    is_counted = ((sizes >= 3) & (sizes <= LARGEST_FIELD))[question]
+    is_counted = ((sizes >= 3) & (sizes <= largest_field))[question]
     is_first_better = outcome > 0
     winner = np.where(is_first_better, first, second)
     loser = np.where(is_first_better, second, first)

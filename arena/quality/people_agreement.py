@@ -40,7 +40,6 @@ from arena.statistics.significance import NORMAL_95
 ONE_VOTE = ["judge", "items", "kappa", "kappa_of_people", "difference", "low", "high"]
 _OUTCOMES = (-1, 0, 1)
 """Of a pair's first system, in the order of the rows and columns of a table."""
-_RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -194,6 +193,7 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     Returns:
         None where the judge and several people judged too few pairs for an interval.
     """
+    resamples = 2000
     votes = oriented_verdicts(by_people)
     votes["person"] = _persons(by_people)
     votes = majorities(votes, [*QUESTION_PAIR, "person"])
@@ -215,7 +215,7 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     sums = np.zeros((len(questions), tables[0].size))
     np.add.at(sums, codes, tables.reshape(len(tables), -1))
     kappas = _kappas(sums.sum(axis=0, keepdims=True))[0]
-    resampled = _kappas(resampled_sums(sums, _RESAMPLES, generator(0, "agreement among people")))
+    resampled = _kappas(resampled_sums(sums, resamples, generator(0, "agreement among people")))
     differences = resampled[:, 1] - resampled[:, 0]
     error = float(np.nanstd(differences)) if np.isfinite(differences).any() else np.nan
     if not np.isfinite(kappas.sum() + error):

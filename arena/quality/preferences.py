@@ -25,8 +25,6 @@ from arena.statistics.significance import NORMAL_95, wilson_interval
 
 DIFFERENCE = f"{TRAIT}{LENGTH}"
 """Column of the logarithm of the ratio of two lengths, A's to B's."""
-NOTABLE = 0.05
-"""A share this far from one half is worth a warning; smaller differences hardly matter."""
 
 
 def side_test(judgments: pd.DataFrame) -> JudgeTest:
@@ -38,6 +36,8 @@ def side_test(judgments: pd.DataFrame) -> JudgeTest:
     Args:
         judgments: Verdicts of one judge.
     """
+    # A share this far from one half is worth a warning; smaller differences hardly matter
+    notable = 0.05
     # The bias's prior decides where its error is hardly below the prior's deviation.
     most_uncertain = 0.95 * SIDE_PRECISION**-0.5
     biases = []
@@ -52,7 +52,7 @@ def side_test(judgments: pd.DataFrame) -> JudgeTest:
     favored = "no side is favored beyond chance"
     if low > 0.5 or high < 0.5:
         favored = "side A is favored" if low > 0.5 else "side B is favored"
-        if abs(share - 0.5) >= NOTABLE:
+        if abs(share - 0.5) >= notable:
             grade = "doubtful"
     sentence = (
         f"of two equally rated answers the one on side A wins {share:.0%} "
@@ -176,8 +176,6 @@ def nearly_all_longer(judgments: pd.DataFrame, answers: pd.DataFrame) -> tuple[i
 EQUAL_LENGTH = "at_equal_length"
 """Column of a board's table of ratings by verdicts."""
 _COLUMN = f"{TRAIT}{LENGTH}"
-MOST_LISTED = 3
-"""Systems of a language that the sentence names: those that move most."""
 
 
 @dataclass(frozen=True)
@@ -257,12 +255,14 @@ def _prefers_length(posterior: RatingPosterior) -> bool:
 
 def _moved_systems(raw: RatingPosterior, differences: Floats) -> str:
     """Name the systems that move by more than their standard error; empty if none does."""
+    # Systems of a language that the sentence names: those that move most
+    most_listed = 3
     is_moved = np.abs(differences) > raw.standard_errors
     moved = [index for index in np.argsort(-np.abs(differences), kind="stable") if is_moved[index]]
     named = []
-    for index in moved[:MOST_LISTED]:
+    for index in moved[:most_listed]:
         direction = "higher" if differences[index] > 0 else "lower"
         named.append(f"{raw.systems[index]} {abs(differences[index]):.2f} {direction}")
-    if len(moved) > MOST_LISTED:
-        named.append(f"and {len(moved) - MOST_LISTED} more")
+    if len(moved) > most_listed:
+        named.append(f"and {len(moved) - most_listed} more")
     return ", ".join(named)

@@ -33,10 +33,6 @@ SIDE_PRECISION = 4.0
 Of 20 LLM judges on five public arenas the coefficient had a root mean square of .7, of people it
 was below .2. Where sides were dealt by name, a prior twice as wide moved the rankings of fair
 judges."""
-TRAIT_PRECISION = 1.0
-"""Precision of the prior of all other coefficients: a standard deviation of one logit.
-
-Of length the same judges had 0 to 2.6 logits, people up to 2.7."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +77,13 @@ class Biases:
             traits: Names of further traits.
             differences: By how much the first answer exceeds the second in these, one column each.
         """
+        # Precision of the prior of all other coefficients: a standard deviation of one logit. Of
+        # length the same judges had 0 to 2.6 logits, people up to 2.7
+        trait_precision = 1.0
         values = np.ones((len(judge), 1))
         if differences is not None:
             values = np.hstack([values, differences])
-        precisions = np.array([SIDE_PRECISION, *[TRAIT_PRECISION] * len(traits)])
+        precisions = np.array([SIDE_PRECISION, *[trait_precision] * len(traits)])
         return cls(judges, (SIDE, *traits), judge, values, precisions)
 
     def __len__(self) -> int:

@@ -15,14 +15,10 @@ CODED = (*JUDGMENTS.columns, CRITERION, VOTER)
 """Columns of judgments with few distinct texts in many rows."""
 _MOST_KEYS = 2**62
 """Keys of rows stay below this number, which 64 bits hold."""
-_BUCKETS = 4
-"""Buckets of hashed keys per row, rounded up to a power of two."""
 _HASH_FACTOR = np.int64(-0x61C8864680B583EB)
 """2^64 over the golden ratio, whose products spread over their highest bits (Knuth, 1973)."""
 _DENSE = 4
 """A table of all possible codes is used up to this many cells per code."""
-_DIGIT_BITS = 17
-"""Of digits that are sorted by counting: so many counts fit a processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +105,13 @@ def text_codes(values: pd.Series) -> tuple[Indices, list[str]]:
 
 def repeated_rows(table: pd.DataFrame) -> Flags:
     """Tell which rows equal an earlier row in all columns, shape (N,)."""
+    # Buckets of hashed keys per row, rounded up to a power of two
+    buckets = 4
     keys, _ = row_keys(table)
     if not len(keys):
         return np.zeros(0, dtype=np.bool_)
     # Few rows share a bucket of the hashed keys with another: those alone are compared.
-    n_bits = (_BUCKETS * len(keys)).bit_length()
+    n_bits = (buckets * len(keys)).bit_length()
     bucket = (keys * _HASH_FACTOR >> (64 - n_bits)) & ((1 << n_bits) - 1)
     rows = np.arange(len(keys), dtype=np.int32 if len(keys) < 2**31 else np.int64)
     last_row = np.empty(1 << n_bits, dtype=rows.dtype)
@@ -218,8 +216,10 @@ def stable_order(numbers: npt.NDArray[np.intp], n_possible: int) -> Indices:
         numbers: Shape (N,), each from 0 to below ``n_possible``.
         n_possible: How many numbers there may be.
     """
+    # Of digits that are sorted by counting: so many counts fit a processor's cache
+    digit_bits = 17
     n_bits = max(n_possible - 1, 1).bit_length()
-    n_digits = -(-n_bits // _DIGIT_BITS)
+    n_digits = -(-n_bits // digit_bits)
     n_digit_bits = -(-n_bits // n_digits)
     order: Indices | None = None
     # From the last digit to the first, each time keeping the order of those that are equal.

@@ -11,12 +11,6 @@ from typing import NamedTuple
 
 from arena.text.thoughts import without_thoughts
 
-WIDEST_RANGE = 20
-"""Maximum number of passages in a range such as ``[1-3]``; a wider one is an id itself."""
-
-LONGEST_ID = 100
-"""Maximum length of an id that no passage has; anything longer in brackets is prose."""
-
 LABELS = (
     "documents?",
     "docs?",
@@ -219,6 +213,10 @@ def _cited_ids(content: str, citable: _Citable) -> tuple[str, ...]:
 
 
 def _part_ids(part: str, citable: _Citable) -> tuple[str, ...]:
+    # Maximum length of an id that no passage has; anything longer in brackets is prose
+    longest_id = 100
+    # Maximum number of passages in a range such as ``[1-3]``; a wider one is an id itself
+    widest_range = 20
     plain = _plain(part)
     passage_id = _passage_id([part.strip(), plain], citable)
     if passage_id is not None:
@@ -233,9 +231,9 @@ def _part_ids(part: str, citable: _Citable) -> tuple[str, ...]:
     if numbers:
         first = int(numbers[1])
         last = int(numbers[2])
-        if 0 < last - first < WIDEST_RANGE:
+        if 0 < last - first < widest_range:
             return tuple(str(number) for number in range(first, last + 1))
-    has_shape = len(plain) <= LONGEST_ID and _shape(plain) in citable.shapes
+    has_shape = len(plain) <= longest_id and _shape(plain) in citable.shapes
     return (plain,) if numbers or _NUMBER.fullmatch(plain) or has_shape else ()
 
 

@@ -10,12 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-MOST_BLOCKS = 20
-"""Blocks of thoughts in a row that are looked for; bounds the work on hostile texts."""
 MOST_MARKS = 500
 """Marks within a block that are looked at, for the same reason."""
-LONGEST_TOKEN = 40
-"""Maximum length of a token at the end of a text."""
 LONGEST_LINE = 400
 """Characters of a line, on either side of a mark, that tell whether it is quoted."""
 
@@ -131,8 +127,10 @@ def answer_start(text: str, is_cut: bool | None = None) -> int:
     Returns:
         0 for a text without thoughts; ``len(text)`` if the thoughts were cut off.
     """
+    # Blocks of thoughts in a row that are looked for; bounds the work on hostile texts
+    most_blocks = 20
     start = 0
-    for _ in range(MOST_BLOCKS):
+    for _ in range(most_blocks):
         end = _thoughts_end(text, start, is_cut)
         if end == start:
             break
@@ -150,13 +148,15 @@ def without_thoughts(text: str, is_cut: bool | None = None) -> str:
     A text without either is returned as it is; thoughts that were cut off leave an empty text.
     ``is_cut`` says whether a limit ended the text, see ``answer_start``.
     """
+    # Maximum length of a token at the end of a text
+    longest_token = 40
     start = answer_start(text, is_cut)
     end = len(text)
     while True:
         stripped = end
         while stripped > start and text[stripped - 1].isspace():
             stripped -= 1
-        token = _TRAILING.search(text[max(start, stripped - LONGEST_TOKEN) : stripped])
+        token = _TRAILING.search(text[max(start, stripped - longest_token) : stripped])
         if token is None:
             return text[start:end]
         end = stripped - len(token[0])

@@ -36,7 +36,6 @@ CUTOFF = "k"
 MODEL = "model"
 SENTENCES = "sentences"
 """The need of features that cut answers into sentences, which takes a package for Thai."""
-LARGEST_CUTOFF = 1_000_000
 THIS_PACKAGE = "surrogate-arena"
 """Source of features that are defined here."""
 
@@ -72,6 +71,7 @@ class Parameter:
         Raises:
             UsageError: If the parameter cannot take that value.
         """
+        largest_cutoff = 1_000_000
         if self.choices:
             if value not in self.choices:
                 raise UsageError(
@@ -83,7 +83,7 @@ class Parameter:
                     f"a model is given by its name or its folder, without commas and "
                     f"parentheses, not {value!r}"
                 )
-        elif not isinstance(value, int) or not 1 <= value <= LARGEST_CUTOFF:
+        elif not isinstance(value, int) or not 1 <= value <= largest_cutoff:
             raise UsageError(f"a cutoff is a whole number from 1, not {value!r}")
         return replace(self, value=value)
 

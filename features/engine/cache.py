@@ -39,9 +39,6 @@ _TABLE = (
     "CREATE TABLE IF NOT EXISTS kept "
     "(scope BLOB, key BLOB, value BLOB, PRIMARY KEY (scope, key)) WITHOUT ROWID"
 )
-_QUERY_KEYS = 500
-"""Keys per query: SQLite may refuse more than 999 parameters."""
-_TIMEOUT_S = 60.0
 
 
 def content_key(*parts: object) -> bytes:
@@ -90,11 +87,13 @@ class Cache:
         Raises:
             UsageError: If the file cannot be read.
         """
+        # Keys per query: SQLite may refuse more than 999 parameters
+        query_keys = 500
         remaining = [key for key in dict.fromkeys(keys) if key not in self._memory]
         if self._path is not None and remaining:
             with self._opened(self._path) as file:
-                for start in range(0, len(remaining), _QUERY_KEYS):
-                    part = remaining[start : start + _QUERY_KEYS]
+                for start in range(0, len(remaining), query_keys):
+                    part = remaining[start : start + query_keys]
                     marks = ",".join("?" * len(part))
                     query = f"SELECT key, value FROM kept WHERE scope = ? AND key IN ({marks})"  # noqa: S608
                     self._memory.update(file.execute(query, (self._scope, *part)))
@@ -114,8 +113,9 @@ class Cache:
 
     @contextmanager
     def _opened(self, path: Path) -> Iterator[sqlite3.Connection]:
+        timeout_s = 60.0
         try:
-            with closing(sqlite3.connect(path, timeout=_TIMEOUT_S)) as connection, connection:
+            with closing(sqlite3.connect(path, timeout=timeout_s)) as connection, connection:
                 connection.execute(_TABLE)
                 yield connection
         except sqlite3.Error as error:

@@ -26,8 +26,6 @@ OWN_TOKENS = "own"
 ROUGE_SCORE = "rouge-score"
 LONGEST_NGRAM = 4
 """Tokens of the longest n-grams of BLEU."""
-SHORTEST_STEMMED = 4
-"""Letters of the shortest word that rouge-score stems."""
 
 _SOURCE = "MIRAGE-Bench, section 4.1, answer overlap"
 _COMPARED = ("answer", "reference answer")
@@ -164,6 +162,8 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
 
 
 def _rouge_tokens(text: str, tokens: str, is_stemmed: bool) -> list[str]:
+    # Letters of the shortest word that rouge-score stems
+    shortest_stemmed = 4
     stemmer = _stemmer() if is_stemmed else None
     if tokens == ROUGE_SCORE:
         from rouge_score.tokenize import tokenize
@@ -172,7 +172,7 @@ def _rouge_tokens(text: str, tokens: str, is_stemmed: bool) -> list[str]:
     words = folded_words(text)
     if stemmer is None:
         return words
-    return [stemmer.stem(word) if len(word) >= SHORTEST_STEMMED else word for word in words]
+    return [stemmer.stem(word) if len(word) >= shortest_stemmed else word for word in words]
 
 
 @cache

@@ -42,8 +42,6 @@ _TERMINAL = regex.compile(r"[\p{Sentence_Terminal}…‥⋯]", regex.V1)
 _LETTER = regex.compile(r"\p{L}")
 _WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
 _CODE_BLOCK = "```"
-FEWEST_WORDS_OF_PROSE = 6
-"""Words of a line that is prose rather than a name or a title; twice as many parts of words."""
 _OPEN_END = regex.compile(r"[\p{L}\p{M},;،؛、，；][*_\s]*\Z", regex.V1)
 
 
@@ -305,5 +303,7 @@ def ends_in_mid_sentence(text: str) -> bool | None:
 
 def is_prose(line: str) -> bool:
     """Return whether a line has as many words as a sentence, rather than a name or a title."""
+    # Words of a line that is prose rather than a name or a title; twice as many parts of words
+    fewest_words_of_prose = 6
     tokens = words(line)
-    return len(tokens) >= FEWEST_WORDS_OF_PROSE * tokens_per_word(tokens)
+    return len(tokens) >= fewest_words_of_prose * tokens_per_word(tokens)

@@ -31,8 +31,6 @@ from features.text.tokens import tokens_per_word, words
 from surrogate.checks.fit import is_most_frequent_or_empty
 from surrogate.learning.answer_texts import document_weights, hashed, unit_rows
 
-MOST_WORDS = 40
-"""Words of a refusal, or parts of words twice: a longer text answers after all."""
 OPENING = 200
 """Characters in which a refusal says that it is one."""
 
@@ -54,12 +52,14 @@ def refuses(text: str, language: str) -> bool | None:
     Returns:
         None for languages whose refusals are not listed.
     """
+    # Words of a refusal, or parts of words twice: a longer text answers after all
+    most_words = 40
     if language not in phrases():
         return None
     if _pattern(language).search(text[:OPENING].replace("’", "'")) is None:
         return False
     tokens = words(text)
-    return len(tokens) <= MOST_WORDS * tokens_per_word(tokens)
+    return len(tokens) <= most_words * tokens_per_word(tokens)
 
 
 @cache

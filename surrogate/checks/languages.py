@@ -10,11 +10,11 @@ from arena.data.wording import Remark, count_of
 from features.measures.language import SUPPORTED, likeliest_language
 
 FEWEST_QUESTIONS = 5
-SMALLEST_SHARE = 0.1
 
 
 def language_remarks(arena: Arena) -> Iterator[Remark]:
     """Name the languages of which many questions look like another supported language."""
+    smallest_share = 0.1
     for name, questions in arena.queries.groupby("language"):
         language = str(name)
         if language not in SUPPORTED:
@@ -22,7 +22,7 @@ def language_remarks(arena: Arena) -> Iterator[Remark]:
         looks = Counter(map(likeliest_language, questions["query"]))
         others = {code: n for code, n in looks.items() if code not in (language, None)}
         n_others = sum(others.values())
-        if n_others < FEWEST_QUESTIONS or n_others < SMALLEST_SHARE * len(questions):
+        if n_others < FEWEST_QUESTIONS or n_others < smallest_share * len(questions):
             continue
         most, _ = Counter(others).most_common(1)[0]
         sentence = (
