@@ -151,7 +151,6 @@ def _merged(
 
 
 def _suffix_of_new(folder: Path) -> str:
-    """Return the suffix of a table that the folder does not hold yet."""
     answers = find_table_file(folder, "answers")
     return SUFFIXES[0] if answers is None else row_suffix(answers)
 

@@ -59,7 +59,6 @@ from arena.data.wording import count_of, notebook_html
 
 
 def _no_judgments() -> pd.DataFrame:
-    """Return an arena's table of judgments without any row."""
     return typed_table(empty_rows(JUDGMENTS), JUDGMENTS)
 
 

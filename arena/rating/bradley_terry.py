@@ -226,7 +226,6 @@ def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
 
 
 def _shortened(problem: PenalizedLikelihood, parameters: Floats, step: Floats) -> Floats:
-    """Halve a step until the loss does not rise."""
     halvings = 40
     loss = problem.loss(parameters)[0]
     # Rounding errors of the loss must not count as a rise.

@@ -94,7 +94,6 @@ class Ratings:
     biases: tuple[JudgeBias, ...] = ()
 
     def _repr_html_(self) -> str:
-        """Show the ratings and what limits them in a notebook."""
         sentences = [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
         return notebook_html("Ratings", " ".join(sentences), self.table, self.signature)
 

@@ -258,7 +258,6 @@ class SequentialTest:
 
     @property
     def _last_error(self) -> float:
-        """That of the last look."""
         return self._two_sided_error * LAST
 
 

@@ -304,7 +304,6 @@ def _is_inside_quotation(text: str, mark: re.Match[str]) -> bool:
 
 
 def _around(text: str, mark: re.Match[str]) -> tuple[str, str]:
-    """Return the text before and after a mark in its line."""
     line_start = text.rfind("\n", 0, mark.start()) + 1
     first = max(line_start, mark.start() - LONGEST_LINE)
     last = min(_line_end(text, mark.end()), mark.end() + LONGEST_LINE)

@@ -240,7 +240,6 @@ class Board:
         )
 
     def _repr_html_(self) -> str:
-        """Show the ranks and how far they can be trusted in a notebook."""
         caption = f"Leaderboard of {self.summary.arena}, judged by {self.summary.judge}"
         text = " ".join(part.sentence for part in self.summary.macro.conclusions)
         table = self.table()

@@ -148,7 +148,6 @@ def build_board(
 
 
 def _check_pair_counts(arena: Arena) -> None:
-    """Refuse more systems in a language than can be compared with each other."""
     for _, systems in arena.answers.groupby("language")["system"]:
         checked_number(systems.nunique())
 

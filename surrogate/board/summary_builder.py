@@ -98,7 +98,6 @@ def _language_summary(
     interval: RatingInterval,
     on_answers: Sequence[Remark],
 ) -> LanguageSummary:
-    """Sum up a language with verdicts."""
     language = study.language
     tournaments = study.data.tournaments
     n_judged_questions = len(tournaments.battles.questions)
@@ -132,7 +131,6 @@ def _language_summary(
 def _unjudged_summary(
     learned: Learned, language: str, on_answers: Sequence[Remark]
 ) -> LanguageSummary:
-    """Sum up a language without a verdict."""
     is_rated = learned.predictions_in(language)["rating"].notna().any()
     rows = learned.features[learned.features["language"] == language]
     return LanguageSummary(

@@ -51,7 +51,6 @@ def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.c
 
 
 def _with_values(rows: sparse.csr_array, values: Floats) -> sparse.csr_array:
-    """Return a matrix with other values in the same cells."""
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 

@@ -193,7 +193,6 @@ def _others_mean(ratings: Floats, vectors: SystemVectors) -> Floats:
 
 
 def _best_penalty(kernel: Floats, target: Floats, vectors: SystemVectors) -> _LeftOut:
-    """Choose the penalty that predicts ratings with their systems left out best."""
     n_ratings = len(target)
     # The means of languages are unknown: ratings and kernel are projected onto what is left when
     # each language's mean is taken out, which the penalty does not touch.
