@@ -15,7 +15,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
-from arena.rating.biases import TRAIT, Biases
+from arena.rating.biases import TRAIT, Biases, trait_differences
 from arena.rating.judgments import (
     POINTS_OF_A,
     TIE,
@@ -25,7 +25,6 @@ from arena.rating.judgments import (
     question_codes,
     row_weights,
     soft_flags,
-    trait_differences,
     weights_of,
     winner_codes,
 )

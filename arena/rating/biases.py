@@ -18,7 +18,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.data.errors import UsageError
+from arena.data.schema import (
+    ANSWER_KEY,
+    QUESTION_KEY,
+)
 from arena.data.types import Flags, Floats, Indices
 from arena.statistics.significance import NORMAL_95
 from arena.text.answers import parse_answer
@@ -242,3 +246,17 @@ def _counts_of(judgments: pd.DataFrame, side: str, counts: pd.DataFrame) -> Floa
     """Return the counts of the answers on one side, shape (N, F)."""
     keys = pd.MultiIndex.from_frame(judgments[[*QUESTION_KEY, side]], names=ANSWER_KEY)
     return np.asarray(counts.reindex(keys), dtype=np.float64)
+
+
+def trait_differences(columns: pd.DataFrame) -> Floats | None:
+    """Return by how much A exceeds B in each trait, shape (N, F); None without traits.
+
+    Raises:
+        UsageError: If one is not finite.
+    """
+    if not len(columns.columns):
+        return None
+    differences: Floats = columns.to_numpy(np.float64)
+    if not np.isfinite(differences).all():
+        raise UsageError("a judgment has no finite difference of its answers in a trait")
+    return differences

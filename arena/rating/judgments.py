@@ -296,20 +296,6 @@ def judge_codes(judgments: pd.DataFrame) -> tuple[Indices | None, tuple[str, ...
     return numbers[codes], tuple(judges)
 
 
-def trait_differences(columns: pd.DataFrame) -> Floats | None:
-    """Return by how much A exceeds B in each trait, shape (N, F); None without traits.
-
-    Raises:
-        UsageError: If one is not finite.
-    """
-    if not len(columns.columns):
-        return None
-    differences: Floats = columns.to_numpy(np.float64)
-    if not np.isfinite(differences).all():
-        raise UsageError("a judgment has no finite difference of its answers in a trait")
-    return differences
-
-
 def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats | None]:
     """Replace each soft judgment by one row per outcome that it gives a probability above 0.
 

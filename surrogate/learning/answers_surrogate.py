@@ -125,7 +125,6 @@ class AnswersSurrogate(Surrogate):
         return self
 
     def _learn(self) -> None:
-        """Fit both parts, and learn from the systems left out what their blend is worth."""
         ratings = self._ratings_learned_from()
         # The other languages are rated by what is learned in these.
         self.borrowing_ = frozenset(self.fields_.keys() - ratings.keys())
@@ -367,7 +366,6 @@ class AnswersSurrogate(Surrogate):
         return joined(parts, EFFECT_COLUMNS)
 
     def _views(self, X: pd.DataFrame) -> dict[str, FieldView]:
-        """Compare the systems of a table with the fields, by language."""
         return views_of(self.fields_, self._usable_rows(with_features(X, self)))
 
     def _contributions(self, views: Mapping[str, FieldView]) -> dict[str, Floats]:

@@ -125,7 +125,6 @@ class _JudgedLanguage:
 
     @classmethod
     def of(cls, language: str, judgments: pd.DataFrame) -> _JudgedLanguage:
-        """Read the judgments of one language."""
         battles = Battles.from_judgments(judgments)
         items = battles.items
         systems = np.array(battles.systems, dtype=object)
@@ -316,7 +315,6 @@ class _Prior:
         return cls(keys, means, kernels)
 
     def given(self, observations: Mapping[str, Observation]) -> JointPosterior:
-        """Condition on the observed ratings of some of the systems."""
         rows = self.keys.get_indexer(rating_keys(observations))
         kernels = self.kernels[:, rows[:, None], rows]
         return joint_posterior(observations, kernels, self.means[rows])
