@@ -303,6 +303,7 @@ class _Reader:
             table[name] = votes[name]
         if self.problems:
             raise DataError(counted_problems(self.problems))
+        table = _with_drawn_sides(table)
         rows = votes["row"].to_numpy()
         keep = self._latest_votes(table)
         table, rows = table[keep].reset_index(drop=True), rows[keep]
@@ -669,6 +670,30 @@ class _Reader:
         if is_repeat.any():
             table[REPEAT] = pd.Series(number.astype(str)).where(is_repeat, None)
         return table
+
+
+def _with_drawn_sides(table: pd.DataFrame) -> pd.DataFrame:
+    """Show half of the battles without sides the other way round, so that no side has all winners.
+
+    Which half is drawn from their question and systems, whatever the order of rows.
+    """
+    if SIDES not in table:
+        return table
+    pair = table[["query_id", "system_a", "system_b"]].astype(str)
+    draw = pd.util.hash_pandas_object(pair, index=False).to_numpy()
+    is_mirrored = (table.pop(SIDES) == NONE).to_numpy() & (draw % 2 == 1)
+    mirrored = table.copy()
+    for first, second in (("system_a", "system_b"), PROBABILITIES):
+        if first in table:
+            mirrored[first] = table[first].where(~is_mirrored, table[second])
+            mirrored[second] = table[second].where(~is_mirrored, table[first])
+    codes = table["winner"].cat.codes.to_numpy()
+    # Of a, b and tie the first two change places.
+    swapped = np.array([1, 0, 2])[codes]
+    mirrored["winner"] = pd.Categorical.from_codes(
+        np.where(is_mirrored, swapped, codes), categories=["a", "b", "tie"]
+    )
+    return mirrored
 
 
 def _winners(outcome: Indices) -> pd.Categorical:
