@@ -123,7 +123,11 @@ def weighted_overview(
     table = pd.DataFrame(index=pd.Index(systems, name="system"))
     table[["rank", "rank_low", "rank_high"]] = _ranks(score).reindex(table.index)
     table[["score", "low", "high"]] = score[BOUNDS].reindex(table.index)
-    table["note"] = [_absence(system, weighted) for system in systems]
+    notes = []
+    for system in systems:
+        absent = [name for name, rows in weighted.items() if system not in rows.index]
+        notes.append(f"no rank by {', '.join(absent)}" if absent else "")
+    table["note"] = notes
     for name, rows in ratings.items():
         table[f"{name}_rating"] = rows["rating"].where(rows["rank"].notna())
         table[f"{name}_rank"] = rows["rank"]
@@ -141,11 +145,6 @@ def _shortage(board: Board) -> str:
         f"it ranks {count_of(n_ranked, 'system')}, by {count_of(n_judgments, 'judgment')}; "
         f"{fewest} are needed"
     )
-
-
-def _absence(system: str, weighted: Mapping[str, pd.DataFrame]) -> str:
-    absent = [name for name, rows in weighted.items() if system not in rows.index]
-    return f"no rank by {', '.join(absent)}" if absent else ""
 
 
 def _used_weights(

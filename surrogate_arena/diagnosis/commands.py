@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,6 +57,7 @@ def agreement_command(
     """Measure how far judges agree with people, or with another judge."""
     from arena.data.answer_digests import outdated_sentence
     from arena.data.folder import read_arena
+    from arena.quality.people_agreement import add_metaevaluations, agreements
 
     n_outdated = 0
     if judgments.is_dir():
@@ -73,13 +73,16 @@ def agreement_command(
         raise UsageError(f"--write needs an arena folder, and {judgments} is a file")
     judges = _reference(table, reference)
     measured = _measured_agreement(table, judges)
-    notes: list[str] = []
+    notes = [*skipped]
     file = None
     if write:
         name = PEOPLE if reference == PEOPLE else "+".join(judges)
-        file, notes = _written_agreement(judgments, measured, name)
-    shown = measured.tables() if as_json else measured.shown_tables()
-    shown["notes"] = [*skipped, *notes, *measured.notes()]
+        entries, absent = agreements(measured["judges"], name)
+        file = add_metaevaluations(judgments, entries)
+        notes += [f"{judge} is not written: {reason}" for judge, reason in absent.items()]
+    notes += _unknowns(measured)
+    shown = measured if as_json else _shown_tables(measured)
+    shown["notes"] = notes
     shown["written"] = file
     titles = {
         "judges": f"Agreement with {', '.join(judges)} (Cohen's kappa, 95% interval)",
@@ -92,71 +95,50 @@ def agreement_command(
     show(shown, as_json, titles)
 
 
-@dataclass(frozen=True)
-class _Agreement:
-    reference: list[str]
-    people: list[str]
-    kappas: pd.DataFrame
-    one_vote: pd.DataFrame
-    biases: pd.DataFrame
-
-    def tables(self) -> dict[str, Any]:
-        return {
-            "reference": self.reference,
-            "judges": self.kappas,
-            "one_vote": self.one_vote,
-            "biases": self.biases,
-        }
-
-    def shown_tables(self) -> dict[str, Any]:
-        from arena.quality.agreement import MEASURED, RANKED
-
-        ends = {"low": "interval_low", "high": "interval_high"}
-        measured = self.kappas[["judge", *MEASURED]].drop(columns="standard_error")
-        return {
-            "judges": with_spans(measured.rename(columns=ends)),
-            "one_vote": with_spans(self.one_vote.rename(columns=ends)),
-            "rankings": with_spans(self.kappas[["judge", *RANKED]]),
-            "biases": with_spans(self.biases.rename(columns=ends)),
-        }
-
-    def notes(self) -> list[str]:
-        from arena.quality.agreement import FEWEST_ITEMS
-
-        notes = []
-        for judge in self.kappas.loc[self.kappas["tau"].isna(), "judge"]:
-            notes.append(f"{judge} has no ranking: it shares fewer than three systems")
-        has_machines = not all(map(is_person, self.kappas["judge"]))
-        if self.people and has_machines and self.one_vote.empty:
-            notes.append(
-                "How far people agree with each other is not known: several of them and a judge "
-                f"have fewer than {FEWEST_ITEMS} pairs in common"
-            )
-        return notes
-
-
-def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> _Agreement:
+def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> dict[str, Any]:
     from arena.quality.agreement import agreement_with_reference, biases
     from arena.quality.people_agreement import agreement_with_one_vote
 
     kappas = agreement_with_reference(table, reference)
     people = [name for name in reference if is_person(name)]
     compared = table[table["judge"].isin([*people, *kappas["judge"]])]
-    return _Agreement(
-        reference=reference,
-        people=people,
-        kappas=kappas,
-        one_vote=agreement_with_one_vote(compared, people),
-        biases=biases(table, reference),
-    )
+    return {
+        "reference": reference,
+        "judges": kappas,
+        "one_vote": agreement_with_one_vote(compared, people),
+        "biases": biases(table, reference),
+    }
 
 
-def _written_agreement(arena: Path, measured: _Agreement, reference: str) -> tuple[Path, list[str]]:
-    from arena.quality.people_agreement import add_metaevaluations, agreements
+def _shown_tables(measured: dict[str, Any]) -> dict[str, Any]:
+    """Return tables for a terminal: both ends of an interval in one column."""
+    from arena.quality.agreement import MEASURED, RANKED
 
-    entries, absent = agreements(measured.kappas, reference)
-    file = add_metaevaluations(arena, entries)
-    return file, [f"{judge} is not written: {reason}" for judge, reason in absent.items()]
+    ends = {"low": "interval_low", "high": "interval_high"}
+    kappas = measured["judges"][["judge", *MEASURED]].drop(columns="standard_error")
+    return {
+        "judges": with_spans(kappas.rename(columns=ends)),
+        "one_vote": with_spans(measured["one_vote"].rename(columns=ends)),
+        "rankings": with_spans(measured["judges"][["judge", *RANKED]]),
+        "biases": with_spans(measured["biases"].rename(columns=ends)),
+    }
+
+
+def _unknowns(measured: dict[str, Any]) -> list[str]:
+    from arena.quality.agreement import FEWEST_ITEMS
+
+    kappas = measured["judges"]
+    notes = []
+    for judge in kappas.loc[kappas["tau"].isna(), "judge"]:
+        notes.append(f"{judge} has no ranking: it shares fewer than three systems")
+    has_people = any(map(is_person, measured["reference"]))
+    has_machines = not all(map(is_person, kappas["judge"]))
+    if has_people and has_machines and measured["one_vote"].empty:
+        notes.append(
+            "How far people agree with each other is not known: several of them and a judge "
+            f"have fewer than {FEWEST_ITEMS} pairs in common"
+        )
+    return notes
 
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:

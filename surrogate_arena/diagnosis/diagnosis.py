@@ -154,7 +154,15 @@ def _diagnosis(
         *name_remarks(table, declared),
         *row_remarks(counted),
     ]
-    counts, check_remarks = _checked(table, _checks(arena))
+    checks: list[Callable[[pd.DataFrame], CheckResult]] = [
+        connection_check,
+        partial(amount_check, declared=declared),
+    ]
+    # A table of judgments alone has no answers to count.
+    if arena is not None and len(arena.answers):
+        lengths = answer_traits(arena.answers)[LENGTH]
+        checks.append(partial(unmet_check, answers=lengths))
+    counts, check_remarks = _checked(table, checks)
     # A table of judgments alone has no answers to measure.
     answers = arena.answers if arena is not None and len(arena.answers) else None
     tests, test_remarks = _tested(counted, answers)
@@ -170,19 +178,6 @@ def _diagnosis(
         first_places=support_table(places),
         seed=seed,
     )
-
-
-def _checks(arena: Arena | None) -> list[Callable[[pd.DataFrame], CheckResult]]:
-    declared = () if arena is None else arena.info.systems
-    checks: list[Callable[[pd.DataFrame], CheckResult]] = [
-        connection_check,
-        partial(amount_check, declared=declared),
-    ]
-    # A table of judgments alone has no answers to count.
-    if arena is not None and len(arena.answers):
-        lengths = answer_traits(arena.answers)[LENGTH]
-        checks.append(partial(unmet_check, answers=lengths))
-    return checks
 
 
 def _checked(

@@ -57,7 +57,15 @@ def contenders(
     # The latest version comes last in an arena, the best one first on a board.
     names = list(arena.info.systems)[::-1] if board is None else list(board.systems)
     baseline = _baseline([name for name in names if name != system], baseline)
-    own_name = _only_system(rows) if system is None else system
+    own_name = system
+    if own_name is None:
+        systems = sorted(set(rows["system"]))
+        if len(systems) != 1:
+            raise UsageError(
+                f"a gate is for one candidate, and the answers are of {len(systems)} systems: "
+                f"{', '.join(systems[:5])}; give a file of one"
+            )
+        own_name = str(systems[0])
     candidate = own_name
     # A version of the arena keeps its name, unless its earlier answers are on the board.
     if system is None or board is not None:
@@ -65,10 +73,10 @@ def contenders(
             candidate = f"{candidate} (candidate)"
     if system is None or candidate != own_name:
         rows = rows.assign(system=candidate)
-        systems = (*arena.info.systems, candidate)
+        with_candidate = {"systems": (*arena.info.systems, candidate)}
         arena = replace(
             arena,
-            info=arena.info.model_copy(update={"systems": systems}),
+            info=arena.info.model_copy(update=with_candidate),
             answers=pd.concat([arena.answers, rows], ignore_index=True),
         )
     baseline_rows = arena.answers[arena.answers["system"] == baseline]
@@ -110,16 +118,6 @@ def _named_system(arena: Arena, answers: CandidateAnswers) -> str | None:
     if is_name and not Path(str(answers)).is_file():
         return str(answers)
     return None
-
-
-def _only_system(answers: pd.DataFrame) -> str:
-    systems = sorted(set(answers["system"]))
-    if len(systems) != 1:
-        raise UsageError(
-            f"a gate is for one candidate, and the answers are of {len(systems)} systems: "
-            f"{', '.join(systems[:5])}; give a file of one"
-        )
-    return str(systems[0])
 
 
 def _baseline(names: Sequence[str], baseline: str | None) -> str:

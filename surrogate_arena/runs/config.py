@@ -80,7 +80,10 @@ def _configured_boards(
             problems.append(Problem(path.name, None, "boards", name, fault, hint))
         try:
             options = BoardOptions.model_validate(_merged(configuration.defaults, table))
-            pages = _pages(configuration.site, options.site, name)
+            # What the pages of a board state goes before what those of all boards do.
+            stated = configuration.site.model_dump(include=OF_ALL, exclude_unset=True)
+            stated |= options.site.model_dump(exclude_unset=True)
+            pages = SiteSettings(**{**stated, "title": options.site.title or name})
             parent = configuration.site.title or ALL_BOARDS
             board = ConfiguredBoard(name, options, path.parent, pages, parent)
             problems.extend(_faults(board, path.name))
@@ -90,13 +93,6 @@ def _configured_boards(
         except UsageError as error:
             problems.append(_refused(path.name, f"boards.{name}", error))
     return boards, problems
-
-
-def _pages(of_all: RunSite, of_board: SiteSettings, name: str) -> SiteSettings:
-    stated = of_all.model_dump(include=OF_ALL, exclude_unset=True)
-    stated |= of_board.model_dump(exclude_unset=True)
-    stated["title"] = of_board.title or name
-    return SiteSettings(**stated)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -6,7 +6,6 @@ test then misses changes rather than inventing them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -176,20 +175,14 @@ def _overall_diff(old: Compared, new: Compared, languages: pd.DataFrame) -> pd.D
         reasons = languages.drop_duplicates("system").set_index("system")["reason"]
         table["reason"] = [reasons.get(system, ONE_BOARD) for system in table["system"]]
     else:
-        table["reason"] = _untested_languages(table["system"], languages, codes)
+        is_tested = languages["p_value"].notna()
+        tested = languages[is_tested].groupby("system")["language"].agg(set)
+        untested = []
+        for system in table["system"]:
+            names = [code for code in codes if code not in tested.get(system, ())]
+            untested.append(f"not comparable in {', '.join(names)}" if names else "")
+        table["reason"] = untested
     return _with_verdicts(table.assign(language=OVERALL))
-
-
-def _untested_languages(
-    systems: pd.Series, languages: pd.DataFrame, codes: Sequence[str]
-) -> list[str]:
-    is_tested = languages["p_value"].notna()
-    tested = set(zip(languages["system"][is_tested], languages["language"][is_tested], strict=True))
-    reasons = []
-    for system in systems:
-        names = [code for code in codes if (system, code) not in tested]
-        reasons.append(f"not comparable in {', '.join(names)}" if names else "")
-    return reasons
 
 
 def _rank_change(old: pd.Series, new: pd.Series, is_in_both: pd.Series) -> pd.Series:

@@ -117,7 +117,12 @@ def make_board(
     built = _build(board, arena, folder, out / FEATURE_CACHE, n_jobs, progress)
     keep_board(built, folder / HISTORY, ingredients, arena.answers)
     if is_published:
-        _write_pages(board, built, arena, folder, web)
+        history = [record.entry for record in read_history(folder / HISTORY)]
+        settings = board.pages
+        if settings.date is None:
+            settings = settings.model_copy(update={"date": history[-1].date})
+        pages = web / board.name
+        write_site(built, pages, arena, settings, parent=board.parent, history=history)
     if FIGURES in board.options.publish:
         with replaced_folder(folder / FIGURES) as target:
             write_drawings(board_drawings(built), target)
@@ -211,16 +216,6 @@ def _build(
     write_costs(saved, arena, folder / BOARD)
     # Read again, so that all that follows shows what the files say.
     return Board.load(folder / BOARD)
-
-
-def _write_pages(
-    board: ConfiguredBoard, built: Board, arena: Arena, folder: Path, web: Path
-) -> None:
-    history = [record.entry for record in read_history(folder / HISTORY)]
-    settings = board.pages
-    if settings.date is None:
-        settings = settings.model_copy(update={"date": history[-1].date})
-    write_site(built, web / board.name, arena, settings, parent=board.parent, history=history)
 
 
 def _cautions(board: Board) -> Sequence[str]:
