@@ -191,12 +191,21 @@ def test_worse_is_by_more_than_the_margin_and_reports_say_it(answered, run, tmp_
         assert headline in file.read_text(encoding="utf-8")
 
 
-def test_verdicts_pass_a_cheaper_system_that_ties_and_the_command_ends_with_0(
+def mostly_tie(prompt, _):
+    """Prefer the new version's answers to some questions; a judge that only ties tells nothing."""
+    question, _, answers = prompt.partition("[The Start of Assistant A's Answer")
+    if len(question) % 3:
+        return chat_server.completion("[[C]]")
+    is_new_first = "Indeed." in answers.split("[The Start of Assistant B's Answer")[0]
+    return chat_server.completion("[[A]]" if is_new_first else "[[B]]")
+
+
+def test_verdicts_pass_a_cheaper_system_that_mostly_ties_and_the_command_ends_with_0(
     answered, run, tmp_path, capsys
 ):
     write_arena(answered, tmp_path / "arena")
     command = ["gate", "--arena", tmp_path / "arena", "--cheaper", "--margin", 0.2]
-    with chat_server.ChatServer(lambda *_: chat_server.completion("[[C]]")) as server:
+    with chat_server.ChatServer(mostly_tie) as server:
         options = ["--model", "even", "--base-url", server.url]
         assert run(*command, *options) == 0
     printed = " ".join(capsys.readouterr().out.split())
