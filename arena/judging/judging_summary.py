@@ -83,18 +83,7 @@ def summarize_judge(
     prices: Mapping[str, Price],
     people: PeopleAgreement | None,
 ) -> JudgingSummary:
-    """Count what a run of one judge brought.
-
-    Args:
-        arena: Answers, and the judgments before the run.
-        judge: The judge.
-        pairs: All pairs chosen, in this run and before.
-        rounds: The pairs that this run asked about.
-        outcome: Verdicts and failures of the run.
-        usage: Its calls and tokens.
-        prices: Price of each model.
-        people: Agreement of this judge with people, if it was measured before.
-    """
+    """Count what a run of one judge brought."""
     earlier = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = [pairs_left(arena, judge, part) for part in rounds]
     n_already_judged = len(pairs) - sum(map(len, left))

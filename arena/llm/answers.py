@@ -20,16 +20,7 @@ def read_answer(
     api_key: str,
     latency_s: float | None = None,
 ) -> Completion | Fault:
-    """Read the answer to a request, and remove the key from it.
-
-    Args:
-        request: The request that was sent.
-        payload: JSON of the answer; anything where there is a report.
-        report: The error that the server reported instead; None if there is none.
-        headers: Of the answer, which may ask to wait.
-        api_key: The key.
-        latency_s: Seconds until the answer came, where it was waited for.
-    """
+    """Read the answer to a request, and remove the key from it."""
     if report is not None:
         return fault_of(report, headers, api_key, request.fields)
     reader = read_embedding if request.path == EMBEDDINGS else read_completion

@@ -122,12 +122,6 @@ def named_parameters(
 ) -> tuple[str, ...]:
     """Return the parameters that a function has of those that are passed by name.
 
-    Args:
-        function: The function.
-        positional: Names of the arguments that are passed by position.
-        by_name: Names of the arguments that are passed by name if the function has them.
-        shown_name: Name of the function in messages.
-
     Raises:
         UsageError: If it cannot be called so.
     """

@@ -152,12 +152,8 @@ def forecast_adaptive(
 ) -> Forecast:
     """Say what adaptive judging is likely to take, of all languages together.
 
-    Args:
-        courses: Of each language.
-        until: Expected share of misordered pairs at which a ranking is settled.
-        n_pairs: Maximum number of pairs.
-        calls_a_pair: Mean number of calls about a pair, of each judge.
-        judges: Names of the judges, all of which are asked about every pair.
+    It ends when the expected share of misordered pairs is ``until``, or after ``n_pairs``, each of
+    which takes ``calls_a_pair`` of every judge.
     """
     needed = np.array([path.needed(until) for path in courses.values()])
     totals = needed.sum(axis=0)

@@ -37,12 +37,7 @@ FEWEST_CALIBRATION = 10
 
 
 class EscalatedPairs:
-    """Chooses pairs for the second judge: some at random, then those that tell most.
-
-    Attributes:
-        n_planned: Maximum number of pairs; None, as it is not known before the random ones.
-        adaptive: What chooses the pairs after the random ones; None before.
-    """
+    """Chooses pairs for the second judge; ``adaptive`` is None until the random ones are asked."""
 
     n_planned: int | None = None
 
@@ -96,13 +91,7 @@ class EscalatedPairs:
 def ratings_by_first(
     judgments: pd.DataFrame, first_judge: str, prior: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Rate the systems by the first judge, ``PRIOR_COLUMNS``.
-
-    Args:
-        judgments: Those of the first judge, and of people where there are some.
-        first_judge: Its name.
-        prior: What the first judge's ratings started from.
-    """
+    """Rate the systems by the first judge, ``PRIOR_COLUMNS``."""
     temperatures = learn_temperatures(judgments)
     by_first = judgments[judgments["judge"] == first_judge]
     tables = []

@@ -1,9 +1,6 @@
 """Two judges: a cheap one judges first, a strong one judges where that tells most.
 
-The second judge is first asked about a few pairs drawn at random, which show how far its verdicts
-follow the ratings by the first one. These ratings, scaled accordingly, are the prior of its own.
-Then it is asked, round by round, about the pairs that tell most about its ranking: systems that the
-first judge has close to each other, and those on which the two do not agree. It stops when the
+The strong one starts from the ratings by the first; see ``escalated_pairs``. It stops when the
 ranking is settled, as adaptive judging does.
 """
 
