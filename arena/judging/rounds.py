@@ -52,10 +52,10 @@ class JudgedRounds:
             try:
                 next_pairs = next(rounds) if outcome is None else rounds.send(outcome)
             except StopIteration as end:
-                self.reason = self.useless or str(end.value)
+                self.reason = str(end.value)
                 return
+            self.useless = self.reason = self._why_stop()
             if self.useless:
-                self.reason = self.useless
                 return
             awaited = AwaitedReplies()
             for member in judges:
@@ -71,8 +71,17 @@ class JudgedRounds:
             self.rounds.append(next_pairs)
             # The chooser learns from this round's verdicts before it yields the next one.
             outcome = stacked_verdicts([parts[-1] for parts in self.parts.values()])
-            faults = (why_useless(member.judge, self.outcome_of(member.judge)) for member in judges)
-            self.useless = next(filter(None, faults), "")
+
+    def _why_stop(self) -> str:
+        # A judge that is any use has shown it by then.
+        most_verdicts = 100
+        for judge, parts in self.parts.items():
+            if sum(len(part.judgments) for part in parts) > most_verdicts:
+                continue
+            reason = why_useless(judge, self.outcome_of(judge))
+            if reason:
+                return reason
+        return ""
 
     def outcome_of(self, judge: str) -> Verdicts:
         """Return the verdicts and failures of a judge in all rounds."""
