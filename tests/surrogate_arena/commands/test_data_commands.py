@@ -163,7 +163,11 @@ def test_a_new_system_joins_the_arena_and_its_pairs_alone_are_judged(grown, run,
     judged = read_arena(arena).judgments
     assert NEW not in {*judged["system_a"], *judged["system_b"]}
     config.write_text('name = "simulated-teacher"\npairs = "all"\naudit = 0.0')
-    with ChatServer(lambda prompt, earlier: completion("[[A]]")) as server:
+
+    def either(prompt, _):
+        return completion("[[A]]" if len(prompt) % 2 else "[[B]]")
+
+    with ChatServer(either) as server:
         asked = ["--model", "local", "--base-url", server.url, "--config", config]
         assert run("judge", arena, *asked) == 0
         calls = sum(server.asked.values())
