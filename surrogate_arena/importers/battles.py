@@ -37,12 +37,16 @@ from surrogate_arena.importers.columnar import Column, ColumnTable, column_table
 from surrogate_arena.importers.contract import (
     MOST_NAMED,
     NO_HEADER,
+    SIDES_IN_NAMES,
+    WON_AND_LOST,
     Columns,
     are_numbers,
+    are_texts,
     bare_column,
     chosen_columns,
     columns_of_pairs,
     looks_like_data,
+    paired_columns,
     with_paths,
 )
 from surrogate_arena.importers.values import (
@@ -194,20 +198,13 @@ def _refuse_columns_of_pairs(table: ColumnTable, columns: Columns) -> None:
     )
 
 
-_PAIRED_WORDS = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"))
-_WON_AND_LOST = (("chosen", "rejected"), ("won", "lost"), ("better", "worse"), ("best", "worst"))
-
-
 def _suggested_pair(table: ColumnTable, columns: Columns) -> dict[str, str]:
     """Return two columns of names that differ in a word for a side, by the fields they may be."""
-    by_words = {tuple(bare_column(name).split("_")): name for name in columns.unread}
-    fields = (("system_a", "system_b"), _PAIRED_WORDS), (("winner", "loser"), _WON_AND_LOST)
-    for (first_field, second_field), pairs in fields:
-        for words, column in by_words.items():
-            for first, second in pairs:
-                other = by_words.get(tuple(second if word == first else word for word in words))
-                if first in words and other and _hold_names(table, (column, other)):
-                    return {first_field: column, second_field: other}
+    fields = (("system_a", "system_b"), SIDES_IN_NAMES), (("winner", "loser"), WON_AND_LOST)
+    for (first_field, second_field), words in fields:
+        for pair in paired_columns(columns.unread, words):
+            if _hold_names(table, pair):
+                return {first_field: pair[0], second_field: pair[1]}
     return {}
 
 
@@ -570,11 +567,21 @@ class _Reader:
                 return ids.cat.rename_categories(_ids_of_texts(ids.cat.categories))
         n_rows = len(self.table.frame)
         self.understood.append(
-            "each row is a question of its own; if a column identifies questions: --column "
-            "query_id=NAME"
+            "each row is a question of its own; if a column identifies questions: "
+            f"{option('column', self._suggested_question())}"
         )
         ids = pd.Index([f"battle-{number}" for number in range(1, n_rows + 1)])
         return pd.Series(pd.Categorical.from_codes(np.arange(n_rows), categories=ids))
+
+    def _suggested_question(self) -> str:
+        """Return the field and the only unread column of texts that may be the questions."""
+        texts = [
+            name
+            for name in self.unread
+            if len(cells := self.table.column(name).cells) < len(self.table.frame)
+            and are_texts(cells)
+        ]
+        return f"question={texts[0]}" if len(texts) == 1 else "query_id=NAME"
 
     def _languages(self) -> pd.Series:
         default = self.options.language

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -159,6 +159,29 @@ def _paths_in(cell: object, levels: int = _MOST_LEVELS) -> list[str]:
 def _step(name: str) -> str:
     """Return a name as a step of a path: in quotes if it is no plain name."""
     return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else json.dumps(name)
+
+
+SIDES_IN_NAMES = (
+    ("a", "b"),
+    ("1", "2"),
+    ("0", "1"),
+    ("left", "right"),
+    ("first", "second"),
+    ("x", "y"),
+)
+WON_AND_LOST = (("chosen", "rejected"), ("won", "lost"), ("better", "worse"), ("best", "worst"))
+
+
+def paired_columns(
+    columns: Iterable[str], pairs: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield two columns whose names differ in a pair of words: ``left_bot`` and ``right_bot``."""
+    by_words = {tuple(bare_column(name).split("_")): name for name in columns}
+    for words, column in by_words.items():
+        for first, second in pairs:
+            other = by_words.get(tuple(second if word == first else word for word in words))
+            if first in words and other is not None:
+                yield column, other
 
 
 _VERSUS = re.compile(r".+?([ ._-]+vs[ ._-]+).+", re.IGNORECASE)

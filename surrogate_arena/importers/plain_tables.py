@@ -25,6 +25,8 @@ from surrogate_arena.importers.contract import (
     MOST_NAMED,
     NO_COLUMNS,
     NO_HEADER,
+    SIDES_IN_NAMES,
+    WON_AND_LOST,
     Columns,
     are_addresses,
     are_ids,
@@ -38,6 +40,7 @@ from surrogate_arena.importers.contract import (
     contract,
     field_names,
     looks_like_data,
+    paired_columns,
     with_inner_paths,
     with_paths,
 )
@@ -174,6 +177,8 @@ def with_file(rows: Rows, name: str) -> Rows:
 
 # What is refused
 
+_BATTLES = "a row compares two systems: these are battles; use 'import lmarena'"
+
 
 def _check_answers(
     frames: Sequence[pd.DataFrame], chosen: Columns, stated: Mapping[str, str]
@@ -185,6 +190,10 @@ def _check_answers(
     others = list(chosen.competitors.get("answer", ()))
     if not are_labels(cells_of(frames, column)):
         others = [name for name in others if _has_texts(frames, name)]
+    others += _named_alike(_answer_texts(frames, chosen.unread, set()), "answer")
+    if others and "reference" in chosen.names:
+        either = ", or ".join(option("column", f"answer={name}") for name in (others[0], column))
+        raise UsageError(f"{column!r} and {others[0]!r} may both be the answers: {either}")
     if others:
         other = others[0]
         raise UsageError(
@@ -192,7 +201,7 @@ def _check_answers(
             f"{_both(other, column)}, or {_both(column, other)}"
         )
     cells = cells_of(frames, column)
-    if cells and are_labels(cells):
+    if cells and (are_labels(cells) or are_addresses(cells)):
         texts = [name for name in chosen.unread if _has_texts(frames, name)]
         if texts:
             raise UsageError(
@@ -223,7 +232,7 @@ def _check_needed(tables: Sequence[Rows], names: Mapping[str, str], needed: Sequ
     has_pairs = any(columns_of_pairs(frame) for frame in frames)
     has_sides = any({f"{name}_a", f"{name}_b"} <= battles.keys() for name in ("system", "answer"))
     if "answer" in missing and (has_pairs or has_sides):
-        raise UsageError("a row compares two systems: these are battles; use 'import lmarena'")
+        raise UsageError(_BATTLES)
     if "question" in missing and "answer" in missing and looks_like_data(frames):
         raise UsageError(f"{NO_HEADER} question,system,answer")
     columns = list(dict.fromkeys(str(name) for frame in frames for name in frame))
@@ -265,6 +274,9 @@ def _refuse_without_answers(
             f"columns are {first_of(list(columns), MOST_NAMED)}. A row is one answer: question, "
             f"system, answer; if a column holds answers: {option('column', 'answer=NAME')}"
         )
+    pairs = list(paired_columns(texts, [*SIDES_IN_NAMES, *WON_AND_LOST]))
+    if len(pairs) == 1:
+        raise UsageError(_BATTLES)
     systems = _named_alike(texts, "answer") or texts
     is_wide = 1 < len(systems) <= MOST_NAMED and set(systems) <= set(columns)
     if is_wide and "question" in known:

@@ -304,3 +304,12 @@ def test_columns_of_ranks_are_not_suggested_as_systems(tmp_path):
     with pytest.raises(UsageError) as refused:
         read_judgments(path)
     assert "rank_a" not in str(refused.value).partition("the columns are")[0]
+
+
+def test_a_column_of_texts_is_suggested_as_the_question(tmp_path):
+    rows = [f"Where is bridge {n % 2}?,x,y,a" for n in range(6)]
+    path = written(tmp_path / "tasks.csv", "\n".join(["task,model_a,model_b,winner", *rows]))
+    notes = import_arena("lmarena", [path], language="en").notes
+    assert any("--column question=task" in note for note in notes)
+    columns = {"question": "task"}
+    assert len(import_arena("lmarena", [path], language="en", columns=columns).arena.queries) == 2

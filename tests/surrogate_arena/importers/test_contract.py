@@ -372,6 +372,31 @@ def test_rows_of_two_answers_are_battles(tmp_path):
         read(written(tmp_path, rows))
 
 
+@pytest.mark.parametrize("name", ["rag_answer", "llm_output", "bot response"])
+def test_a_text_whose_name_ends_as_answers_do_competes_with_them(tmp_path, name):
+    rows = [{**row, name: f"Nothing is known, {place}."} for place, row in enumerate(ROWS)]
+    with pytest.raises(UsageError) as refused:
+        read(written(tmp_path, rows, ".csv"))
+    assert f"answer={name}" in str(refused.value)
+    assert "answer=answer" in str(refused.value)
+    with pytest.raises(UsageError, match="answer=answer"):
+        read(written(tmp_path, [{**row, "reference": "1932"} for row in rows], ".csv"))
+
+
+def test_file_names_are_no_answers(tmp_path):
+    rows = [{**row, "answer": f"out {n}.txt", "text": row["answer"]} for n, row in enumerate(ROWS)]
+    with pytest.raises(UsageError, match="--column answer=text"):
+        read(written(tmp_path, rows))
+
+
+@pytest.mark.parametrize("names", [("reply_0", "reply_1"), ("chosen", "rejected")])
+def test_two_sides_of_a_row_are_no_systems(tmp_path, names):
+    texts = {names[0]: "It opened in the year 1932.", names[1]: "Nobody knows for certain."}
+    rows = [{"prompt": "When?", **texts}]
+    with pytest.raises(UsageError, match="import lmarena"):
+        read(written(tmp_path, rows))
+
+
 NAMES = st.text("abcdefgh_ ", min_size=1, max_size=12)
 
 
