@@ -25,8 +25,6 @@ CONTRADICTORY_VERDICTS = "contradictory_verdicts"
 CUT_OFF = "cut_off"
 DOUBTFUL = "letters_unlikely"
 """Flag of a verdict where the model would rather have written something else than a letter."""
-LONGEST_REASON = 2000
-"""Characters of a reason that are kept with a verdict; the store has the whole reply."""
 
 _SIDE = r"(?:assistant|answer|response|model)\s?"
 _VERDICT = re.compile(
@@ -95,6 +93,8 @@ def read_verdict(completion: Completion) -> PairVerdict:
     Raises:
         UnparsableError: If there is none, which makes the judgment INVALID, never a tie.
     """
+    # Characters of a reason that are kept with a verdict; the store has the whole reply
+    longest_reason = 2000
     is_cut = completion.is_cut
     reply = completion.answer
     form = "[[A]], [[B]] or [[C]]"
@@ -104,8 +104,8 @@ def read_verdict(completion: Completion) -> PairVerdict:
     if len(letters) > 1:
         flags.insert(0, CONTRADICTORY_VERDICTS if len(set(letters)) > 1 else REPEATED_VERDICT)
     reason = reply[: verdict.start()].strip(" \t\r\n\"'*`:")
-    if len(reason) > LONGEST_REASON:
-        reason = reason[: LONGEST_REASON - 1] + "…"
+    if len(reason) > longest_reason:
+        reason = reason[: longest_reason - 1] + "…"
     return PairVerdict(WINNER_OF_LETTER[_letter(verdict)], None, tuple(flags), reason)
 
 

@@ -35,7 +35,6 @@ from arena.llm.usage import Budget, Usage
 if TYPE_CHECKING:
     from arena.llm.batches.sender import BatchSender
 
-PROMPTS_AT_A_TIME = 64
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -161,11 +160,12 @@ class _Run(Generic[T]):
 
     def replies(self, prompts: Iterator[Prompt]) -> list[Reply[T]]:
         """Return one reply per prompt, in their order."""
+        prompts_at_a_time = 64
         # Enough ahead that no connection waits for prompts, and few enough to hold in memory.
         most_waiting = max(512, 16 * self._llm.settings.concurrency)
         keys: list[str] = []
         with self._opened:
-            while chunk := list(islice(prompts, PROMPTS_AT_A_TIME)):
+            while chunk := list(islice(prompts, prompts_at_a_time)):
                 keys += self._take_on(chunk)
                 while len(self._waiting) > most_waiting:
                     self._wait()

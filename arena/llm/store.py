@@ -20,8 +20,6 @@ from arena.data.files import held_lock
 from arena.llm.replies import Completion
 from arena.llm.requests import Request, digest
 
-BUSY_S = 60.0
-
 _APPLICATION_ID = 0x61_72_65_6E
 _VERSION = 4
 _SCHEMA = f"""
@@ -159,10 +157,11 @@ def open_for_dry_run(where: str | Path) -> Store:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    busy_s = 60.0
     connection = None
     try:
         connection = sqlite3.connect(
-            path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            path, timeout=busy_s, isolation_level=None, check_same_thread=False
         )
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -125,6 +125,8 @@ def with_paths(frame: pd.DataFrame, chosen: Mapping[str, str]) -> pd.DataFrame:
 
 def with_inner_paths(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table with a column for each path in its cells, instead of columns of records."""
+    # Paths in a column that are tried as fields
+    most_paths = 60
     frame = frame.head(_MOST_ROWS)
     columns: dict[str, pd.Series] = {}
     for name in frame:
@@ -133,7 +135,7 @@ def with_inner_paths(frame: pd.DataFrame) -> pd.DataFrame:
         if not paths:
             columns[name] = frame[name]
             continue
-        for path in paths[:_MOST_PATHS]:
+        for path in paths[:most_paths]:
             values = [value_at({"cell": cell}, f"cell{path}") for cell in cells]
             columns[f"{_step(name)}{path}"] = pd.Series(values, frame.index, dtype=object)
     return pd.DataFrame(columns, index=frame.index)

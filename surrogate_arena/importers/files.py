@@ -12,9 +12,6 @@ from arena.data.errors import UsageError, argument
 from arena.data.languages import MIRACL_LANGUAGES, read_language
 from surrogate_arena.importers.tables import TABLE_SUFFIXES
 
-MOST_FILES = 100_000
-"""A folder with more files than this is no clone of a data set."""
-
 JSON = ".json"
 """Ending of files that hold one array of objects; in folders, others hold settings."""
 
@@ -43,6 +40,8 @@ def files_below(
 
 
 def _files_at(path: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
+    # A folder with more files than this is no clone of a data set
+    most_files = 100_000
     if path.is_file():
         yield path
         return
@@ -54,8 +53,8 @@ def _files_at(path: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         # Counted before any is opened: a wrong folder may be a whole disk.
         n_files += len(names)
-        if n_files > MOST_FILES:
-            raise UsageError(f"{path} holds more than {MOST_FILES:,} files; name its parts")
+        if n_files > most_files:
+            raise UsageError(f"{path} holds more than {most_files:,} files; name its parts")
         for name in names:
             if name.endswith(suffixes) and not name.startswith("."):
                 yield Path(folder, name)

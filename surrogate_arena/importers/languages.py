@@ -12,8 +12,6 @@ from features.measures.language import likeliest_language
 
 AUTO = "auto"
 """What a user writes for a language that is detected."""
-_FEWEST = 5
-_SMALLEST_SHARE = 0.05
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,8 @@ def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
     A language of fewer than five questions and a twentieth of them is likely a mistake: these
     questions get the most frequent language, and the note names it.
     """
+    smallest_share = 0.05
+    fewest = 5
     if not questions:
         return DetectedLanguages({}, "")
     languages = {question: likeliest_language(question) or UNDETERMINED for question in questions}
@@ -43,7 +43,7 @@ def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
     rare = [
         code
         for code, count in counts.items()
-        if count < _FEWEST and count < _SMALLEST_SHARE * len(questions) and code != usual
+        if count < fewest and count < smallest_share * len(questions) and code != usual
     ]
     for question, code in languages.items():
         if code in rare:

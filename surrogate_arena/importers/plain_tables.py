@@ -59,8 +59,6 @@ from surrogate_arena.importers.values import (
 )
 
 NEEDED = ("question", "system", "answer")
-_MOST_SYSTEMS = 30
-"""A column with more values is hardly one of systems."""
 
 
 @dataclass(frozen=True)
@@ -383,6 +381,8 @@ def _system_columns(
     frames: Sequence[pd.DataFrame], columns: Sequence[str], taken: set[str]
 ) -> list[str]:
     """Return the columns with few values, each of which may be a system."""
+    # A column with more values is hardly one of systems
+    most_systems = 30
     fitting = []
     for column in columns:
         if column in taken or column == FILE:
@@ -390,7 +390,7 @@ def _system_columns(
         cells = [cell for frame in frames if column in frame for cell in frame[column]]
         values = {str(cell) for cell in cells if is_value(cell)}
         is_short = all(len(value) <= 60 for value in values)
-        if 2 <= len(values) <= _MOST_SYSTEMS and is_short and len(values) * 2 <= len(cells):
+        if 2 <= len(values) <= most_systems and is_short and len(values) * 2 <= len(cells):
             fitting.append(column)
     return fitting
 

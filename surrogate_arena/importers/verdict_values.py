@@ -23,8 +23,6 @@ MEANINGS = ("a", "b", "tie", "bad", "none")
 _STATED = re.compile(r"(?P<value>.+?)=(?P<meaning>[a-z]+)(?:\*(?P<weight>[0-9.]+))?")
 _RANGE = re.compile(r"(?P<low>-?[0-9.]+)\.\.(?P<high>-?[0-9.]+)=(?P<first>[ab])\.\.(?P<last>[ab])")
 _COMPARISON = re.compile(r"(?P<first>.+?)\s*(?P<sign>>{1,3}|<{1,3}|={1,2})\s*(?P<second>.+)")
-_STRONG = 2
-"""Signs such as >> that make a verdict strong."""
 
 
 @dataclass(frozen=True)
@@ -234,6 +232,8 @@ def _stated(cells: Sequence[object], column: str, stated: StatedValues) -> ReadV
 
 def _word(text: str) -> StatedVerdict | None:
     """Return what a word says, such as ``model_a``, ``[[B]]``, ``tie (bothbad)`` or ``A>>B``."""
+    # Signs such as >> that make a verdict strong
+    strong = 2
     plain = _plain(text)
     meaning = words_for_winners().get(plain)
     if meaning is not None:
@@ -248,7 +248,7 @@ def _word(text: str) -> StatedVerdict | None:
     if sign[0] == "=":
         return StatedVerdict("tie")
     winner = str(sides[0] if sign[0] == ">" else sides[1])
-    return StatedVerdict(winner, is_strong=len(sign) >= _STRONG)
+    return StatedVerdict(winner, is_strong=len(sign) >= strong)
 
 
 def _plain(text: str) -> str:
@@ -274,8 +274,9 @@ def _numbers(
     numbers: Mapping[object, float], column: str
 ) -> tuple[dict[object, StatedVerdict], str]:
     """Read numbers by the only scale that fits them, and say what was assumed."""
+    middle = 1.5
     present = frozenset(numbers.values())
-    is_soft = not all(number.is_integer() or number == _MIDDLE for number in present)
+    is_soft = not all(number.is_integer() or number == middle for number in present)
     if is_soft and min(present) >= 1 and max(present) <= _SECOND:
         verdicts = {cell: _soft(_SECOND - number) for cell, number in numbers.items()}
         assumed = f"{column!r} goes from 1 (the first system wins) to 2 (the second wins)"

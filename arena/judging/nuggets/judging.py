@@ -55,9 +55,7 @@ from arena.llm.usage import Usage
 NO_PASSAGES = "no_passages"
 """Reason of a pair without a verdict: nothing to take the facts of its question from."""
 _NO_PASSAGES_DETAIL = "no passages to take nuggets from; write them into further/nuggets.jsonl"
-_SHOWN_MISSING = 5
 _STAND_IN = "a fact of some fifteen words, which stands for one that is not made yet"
-_N_STAND_INS = 12
 
 
 @dataclass(frozen=True)
@@ -115,12 +113,13 @@ class NuggetPrompt(TemplatePrompt):
 
         Nuggets that are not made yet are of a usual number and length in the prompts of marks.
         """
+        n_stand_ins = 12
         texts = ArenaTexts(task.arena)
         questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
         stored = Nuggets.of(task.arena)
         nuggets = stored_nuggets(stored, questions)
         marks = stored_marks(stored, task.judge)
-        stand_ins = (Nugget(_STAND_IN, "okay"),) * _N_STAND_INS
+        stand_ins = (Nugget(_STAND_IN, "okay"),) * n_stand_ins
         of_questions = []
         for question in questions:
             if question not in nuggets and pooled_passages(texts, question):
@@ -352,13 +351,14 @@ def _failure(reply: Reply[Any]) -> Reply[PairVerdict]:
 
 def _missing(marked: Sequence[tuple[str, Mark]]) -> str:
     """Return how many nuggets an answer states, and which ones it does not, in few words."""
+    shown_missing = 5
     missing = [text for text, (_, support) in marked if support == "not"]
     n_supported = sum(support == "supported" for _, (_, support) in marked)
     stated = f"states {n_supported} of {len(marked)} facts"
     if not missing:
         return stated
-    shown = "; ".join(missing[:_SHOWN_MISSING])
-    return f"{stated}, not: {shown}{'; …' if len(missing) > _SHOWN_MISSING else ''}"
+    shown = "; ".join(missing[:shown_missing])
+    return f"{stated}, not: {shown}{'; …' if len(missing) > shown_missing else ''}"
 
 
 def answers_in(pairs: ChosenPairs, texts: ArenaTexts) -> list[AnswerKey]:

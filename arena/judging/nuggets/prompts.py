@@ -19,8 +19,6 @@ from arena.llm.requests import object_schema, schema_format
 
 MOST_NUGGETS = 20
 """Nuggets of a reply that are kept; the prompt asks for the most important ones first."""
-LONGEST_NUGGET = 1_000
-"""Characters of a nugget; whatever is longer is no single fact."""
 
 _SPACE_OR_LINE = re.compile(r"[\s_-]+")
 _LETTER_OR_DIGIT = re.compile(r"\w")
@@ -141,6 +139,8 @@ def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
         UnparsableError: If there is no JSON object with nuggets, it names none, or one of them
             has no text or no importance.
     """
+    # Characters of a nugget; whatever is longer is no single fact
+    longest_nugget = 1_000
     nuggets: dict[str, Nugget] = {}
     for number, record in enumerate(_records(completion, "nuggets"), start=1):
         value = record.get("text")
@@ -149,7 +149,7 @@ def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
             raise UnparsableError(f"nugget {number} has no text")
         if text.casefold().rstrip(".") in _EXAMPLES:
             raise UnparsableError(f"nugget {number} repeats the prompt's example")
-        if len(text) > LONGEST_NUGGET:
+        if len(text) > longest_nugget:
             raise UnparsableError(f"nugget {number} has {len(text)} characters: no single fact")
         importance = _IMPORTANCE_OF_WORD.get(_word(record.get("importance")))
         if importance is None:

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from arena.data.errors import ArenaError
 from arena.data.wording import count_of
 
-SHOWN_BATCHES = 10
-
 
 class RepliesAwaitedError(ArenaError):
     """Replies are awaited in batches; the same call, or command, collects them later.
@@ -24,11 +22,12 @@ class RepliesAwaitedError(ArenaError):
     heading = ""
 
     def __init__(self, n_replies: int, batches: Sequence[str]) -> None:
+        shown_batches = 10
         self.n_replies = n_replies
         self.batches = tuple(dict.fromkeys(batches))
-        shown = list(self.batches[:SHOWN_BATCHES])
-        if len(self.batches) > SHOWN_BATCHES:
-            shown.append(f"and {len(self.batches) - SHOWN_BATCHES} more")
+        shown = list(self.batches[:shown_batches])
+        if len(self.batches) > shown_batches:
+            shown.append(f"and {len(self.batches) - shown_batches} more")
         awaited = count_of(n_replies, "reply is", "replies are")
         lines = [f"{awaited} awaited; run the same command again to collect:"]
         super().__init__("\n  ".join([*lines, *shown]))

@@ -26,10 +26,6 @@ MOST_BYTES = 200 * 1000**2
 """Of the file of one batch, by OpenAI's documentation."""
 MOST_RESULT_BYTES = 8 * 2**30
 """Of a file of results: more is no answer to a file of requests."""
-MOST_LISTED = 10_000
-"""Batches of an account that are looked through for one."""
-WAIT_FOR_FILE_S = 600.0
-"""Timeout of a request that moves a file."""
 SHOWN_ERRORS = 3
 REFUSED = frozenset({400, 404, 413, 422})
 """Statuses after which a batch cannot have been created, nor would be by another try."""
@@ -74,6 +70,8 @@ class BatchServer:
     """Sends batches to one server, and asks for what came of them."""
 
     def __init__(self, settings: LlmSettings) -> None:
+        # Timeout of a request that moves a file
+        wait_for_file_s = 600.0
         self.api_key = settings.api_key()
         self._where = settings.base_url
         self._client = openai.OpenAI(
@@ -86,7 +84,7 @@ class BatchServer:
         )
         # A batch that is created twice is paid for twice.
         self._once = self._client.with_options(max_retries=0)
-        self._with_files = self._client.with_options(timeout=WAIT_FOR_FILE_S)
+        self._with_files = self._client.with_options(timeout=wait_for_file_s)
 
     def close(self) -> None:
         """Close the connections."""
@@ -114,15 +112,17 @@ class BatchServer:
 
     def batch_of_file(self, file_id: str) -> str | None:
         """Find the batch that was created of a file; None if there is none."""
+        # Batches of an account that are looked through for one
+        most_listed = 10_000
         with self._explained("lists no batches"):
             n_listed = 0
-            for batch in islice(self._client.batches.list(limit=100), MOST_LISTED):
+            for batch in islice(self._client.batches.list(limit=100), most_listed):
                 n_listed += 1
                 if getattr(batch, "input_file_id", None) == file_id:
                     return self._name(batch.id)
-        if n_listed == MOST_LISTED:
+        if n_listed == most_listed:
             raise UsageError(
-                f"{self._where} lists more than {MOST_LISTED:,} batches, and whether the file "
+                f"{self._where} lists more than {most_listed:,} batches, and whether the file "
                 f"{file_id} was sent cannot be found out; ask with a new store"
             )
         return None

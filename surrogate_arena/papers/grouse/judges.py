@@ -30,8 +30,6 @@ NOT_LABELED = "not_labeled"
 LABELS_FORM = "labels:FILE[#ANNOTATOR]"
 QUALITIES = ("answer_relevancy", "faithfulness")
 """What shares of facts are of."""
-WITHIN = 0.2
-"""A share passes where it is nearer than this to the one that people found (section 4.3)."""
 
 _NULLS = frozenset({"", "null", "none"})
 
@@ -188,6 +186,8 @@ def near_shares(
     judge: LabelsJudge, tests: Sequence[UnitTest], shares: Shares
 ) -> Iterator[tuple[UnitTest, dict[str, Any]]]:
     """Yield a row for each test and quality with an expected share: how near the tool's is."""
+    # A share passes where it is nearer than this to the one that people found (section 4.3)
+    within = 0.2
     for test in tests:
         for quality in QUALITIES:
             expected = shares.get((test.test_id, quality))
@@ -197,10 +197,10 @@ def near_shares(
             # A test that the file does not hold is neither passed nor failed.
             passed = None
             if verdict.value is not None:
-                passed = abs(float(verdict.value) - expected) < WITHIN
+                passed = abs(float(verdict.value) - expected) < within
             elif verdict.was_asked:
                 passed = False
                 verdict = replace(verdict, failure="no_value")
-            condition = f"{expected:.2f} ± {WITHIN:g}"
+            condition = f"{expected:.2f} ± {within:g}"
             row = {"metric": quality, "condition": condition, "passed": passed, **asdict(verdict)}
             yield test, row

@@ -19,8 +19,6 @@ DESIGNS = {
     "completed": "Random pairs, the others predicted",
     "adaptive": "Pairs chosen one after the other",
 }
-MOST_BANDS = 3
-"""Languages above which bands would hide each other."""
 
 
 def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Figure:
@@ -28,6 +26,8 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
 
     The table is of ``validate(arena, "sampling")``.
     """
+    # Languages above which bands would hide each other
+    most_bands = 3
     absent = [column for column in COLUMNS if column not in table]
     if absent or table["tau"].isna().all():
         raise UsageError("the table is of no study of sampling; figures are drawn of those alone")
@@ -39,7 +39,7 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
         f"Means over random parts of the arena, of {n_judgments.min():.0f} to "
         f"{n_judgments.max():.0f} judgments per language."
     )
-    if len(languages) <= MOST_BANDS:
+    if len(languages) <= most_bands:
         note += " Bands hold 95% of the parts."
     title = f"How many judgments a ranking needs: {arena}".removesuffix(": ")
     with plain_text():
@@ -51,10 +51,10 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
                 curve = rows[rows["language"] == language].sort_values("share")
                 share = 100 * curve["share"].astype(float)
                 (line,) = axes.plot(share, curve["tau"], marker="o", label=language)
-                if len(languages) <= MOST_BANDS:
+                if len(languages) <= most_bands:
                     low, high = curve["low"].astype(float), curve["high"].astype(float)
                     axes.fill_between(share, low, high, color=line.get_color(), alpha=0.15)
-            if len(languages) > MOST_BANDS:
+            if len(languages) > most_bands:
                 mean = rows.groupby("share")["tau"].mean()
                 axes.plot(100 * mean.index, mean, color="black", linewidth=3, label="mean")
             axes.set_title(DESIGNS.get(design, design), loc="left")
