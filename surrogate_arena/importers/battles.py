@@ -53,6 +53,7 @@ from surrogate_arena.importers.values import (
     is_missing_cell,
     mark_of,
     name_text,
+    number_of,
     opened_or_same,
     option,
 )
@@ -65,6 +66,7 @@ from surrogate_arena.importers.verdict_values import (
     option_of_values,
     read_values,
     side_named,
+    stated_values,
     two_meanings,
 )
 
@@ -383,6 +385,8 @@ class _Reader:
     def _by_winner(self, sides: Mapping[str, pd.Series]) -> pd.DataFrame:
         column = self.table.column(self.names["winner"])
         stated = self.options.values.get(column.name) or self.options.values.get("winner")
+        if stated is None:
+            stated = self._numbered_sides(column)
         systems = [str(name) for name in sides["system_a"].cat.categories]
         try:
             values = read_values(column.cells, column.name, systems, stated)
@@ -421,6 +425,16 @@ class _Reader:
                 f"times: --values '{column.name}:A>>B=a*3,B>>A=b*3,A>B=a,B>A=b,A=B=tie'"
             )
         return votes
+
+    def _numbered_sides(self, column: Column) -> StatedValues | None:
+        """Return what 0 and 1 mean where the columns of the sides are numbered 0 and 1."""
+        sides = [self.names["system_a"], self.names["system_b"]]
+        if {number_of(cell) for cell in column.cells} - {0.0, 1.0, None}:
+            return None
+        if not any(paired_columns(sides, [("0", "1")])):
+            return None
+        self.understood.append(f"0 is read as a win of {sides[0]!r}, 1 of {sides[1]!r}")
+        return stated_values(["winner:0=a,1=b"])["winner"]
 
     def _with_names(
         self,

@@ -313,3 +313,13 @@ def test_a_column_of_texts_is_suggested_as_the_question(tmp_path):
     assert any("--column question=task" in note for note in notes)
     columns = {"question": "task"}
     assert len(import_arena("lmarena", [path], language="en", columns=columns).arena.queries) == 2
+
+
+def test_sides_numbered_0_and_1_win_by_their_numbers(tmp_path):
+    rows = ["When?,small,large,0", "Who?,small,large,1"]
+    header = "prompt,reply_0_source,reply_1_source,better_reply_id"
+    path = written(tmp_path / "numbered.csv", "\n".join([header, *rows * 2]))
+    with pytest.raises(UsageError, match="winner=better_reply_id"):
+        winners(path)
+    columns = {"system_a": "reply_0_source", "system_b": "reply_1_source"}
+    assert winners(path, columns={**columns, "winner": "better_reply_id"})[:2] == ["small", "large"]
