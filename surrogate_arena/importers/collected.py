@@ -19,7 +19,7 @@ from arena.data.rows import Rows, is_unstorable
 from arena.data.schema import BOTH_BAD, HISTORY, WEIGHT
 from arena.data.types import Record
 from surrogate_arena.importers.files import files_below, shown_path
-from surrogate_arena.importers.tables import read_table
+from surrogate_arena.importers.tables import SHEET, read_table
 from surrogate_arena.importers.values import name_text
 from surrogate_arena.importers.verdict_values import StatedVerdict
 
@@ -115,7 +115,9 @@ class Collected:
         self.problems += rows.problems
         for line, values in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
             record = {str(name): value for name, value in values.items()}
-            place = Place(rows.source, int(line))
+            # Lines of a workbook count from the top of each sheet.
+            source = f"{rows.source}[{record[SHEET]}]" if SHEET in record else rows.source
+            place = Place(source, int(line))
             self.outcomes.setdefault(place, LOST)
             yield place, record
 

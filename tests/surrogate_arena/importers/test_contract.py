@@ -397,6 +397,17 @@ def test_two_sides_of_a_row_are_no_systems(tmp_path, names):
         read(written(tmp_path, rows))
 
 
+def test_each_row_of_each_sheet_is_counted(tmp_path):
+    path = tmp_path / "book.xlsx"
+    table = pd.DataFrame(ROWS[::2]).drop(columns="system")
+    with pd.ExcelWriter(path) as book:
+        table.to_excel(book, sheet_name="plain", index=False)
+        table.assign(answer="So it is.").to_excel(book, sheet_name="tuned", index=False)
+    foreign = read(path)
+    assert foreign.arena.info.systems == ("plain", "tuned")
+    assert foreign.tally["records"] == foreign.tally["answers"] == len(foreign.arena.answers) == 4
+
+
 NAMES = st.text("abcdefgh_ ", min_size=1, max_size=12)
 
 
