@@ -22,6 +22,7 @@ from arena.data.schema import (
     BOTH_BAD,
     CHOSEN,
     CRITERION,
+    DIGESTS,
     PROBABILITIES,
     REPEAT,
     SIDES,
@@ -72,6 +73,8 @@ from surrogate_arena.importers.verdict_values import (
 
 _OUR_COLUMNS = (CHOSEN, REPEAT, VERDICT_FLAGS)
 """Columns of our own tables that stay as they are."""
+_OUR_DETAILS = (*DIGESTS, "probability", "prompt", "reason")
+"""Columns of our own tables that say nothing of who won."""
 HUMAN = "human"
 """The judge where voters are named and no judge is."""
 SHOWN = "shown"
@@ -310,6 +313,7 @@ class _Reader:
         if table.empty:
             reasons = "; ".join(f"{reason}: {n}" for reason, n in self.skipped.items())
             raise UsageError(f"{self.table.source}: there is no judgment in it ({reasons})")
+        ours = {*_OUR_COLUMNS, *_OUR_DETAILS}
         return ReadBattles(
             table=table,
             rows=rows,
@@ -317,7 +321,7 @@ class _Reader:
             understood=tuple(self.understood),
             skipped={reason: count for reason, count in self.skipped.items() if count},
             frame=self.table.frame,
-            unread=self.unread,
+            unread=tuple(name for name in self.unread if name not in ours),
         )
 
     # Who met
