@@ -192,7 +192,9 @@ def test_tokens_that_no_server_stated_are_not_zero(ask):
     assert "tokens not stated" in str(usage)
     assert "0 tokens" not in str(usage)
     assert usage.as_json()["tokens_in"] is None
-    _, usage, _ = ask(prompts(2), lambda prompt, _: unstated if "1" in prompt else say.completion())
+    _, usage, _ = ask(
+        prompts(4)[2:], lambda prompt, _: unstated if "3" in prompt else say.completion()
+    )
     assert "10 tokens in, 3 out (not stated of 1 answer)" in str(usage)
 
 
