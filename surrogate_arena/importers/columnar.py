@@ -53,8 +53,10 @@ class Column:
         try:
             codes, cells = pd.factorize(values)
         except TypeError:
-            codes, cells = pd.factorize(values.map(_hashable))
-        return cls(name, np.asarray(codes, dtype=np.intp), tuple(pd.Index(cells).tolist()))
+            # An array of objects: a column of texts cannot hold half a surrogate pair.
+            hashable = np.fromiter(map(_hashable, values), dtype=object, count=len(values))
+            codes, cells = pd.factorize(hashable)
+        return cls(name, np.asarray(codes, dtype=np.intp), tuple(cells.tolist()))
 
     def mapped(self, meaning: Callable[[object], object], missing: object = None) -> pd.Series:
         """Return what each cell means, shape (N,), as objects."""
