@@ -28,6 +28,7 @@ from surrogate_arena.importers.tables import read_table
 CSV = ".csv"
 PARQUET = ".parquet"
 _BLOCK_BYTES = 2**24
+_PANDAS_INDEX = "__index_level_"
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,11 +170,16 @@ def _csv_table(path: Path) -> pa.Table:
 def _parquet_table(path: Path) -> pa.Table:
     schema = parquet.read_schema(path)
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
-    return parquet.read_table(path, read_dictionary=texts)
+    table = parquet.read_table(path, read_dictionary=texts)
+    columns = [
+        index for index, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)
+    ]
+    return table.select(columns)
 
 
 def _frame_of(table: pa.Table) -> pd.DataFrame:
-    frame = table.unify_dictionaries().to_pandas()
+    # What pandas noted in the file says nothing of its cells, and may be damaged.
+    frame = table.unify_dictionaries().to_pandas(ignore_metadata=True)
     for field in table.schema:
         if pa.types.is_nested(field.type):
             frame[field.name] = pd.Series(objects_of(table.column(field.name)), dtype=object)
