@@ -31,12 +31,17 @@ def is_heads(first, second):
     return hashlib.sha256(f"{first}|{second}".encode()).digest()[0] < 128
 
 
+def is_mostly_first(first, second):
+    """Name side A of seven pairs in eight: who always does is stopped."""
+    return hashlib.sha256(f"{first}|{second}".encode()).digest()[0] < 224
+
+
 def is_better(first, second):
     return QUALITY[first.split()[0]] > QUALITY[second.split()[0]]
 
 
 JUDGES = {
-    "one-sided": (lambda *_: True, "unreliable"),
+    "one-sided": (is_mostly_first, "unreliable"),
     "long-liking": (is_longer, "unreliable"),
     "flipping": (is_heads, "unreliable"),
     "circular": (is_in_circle, "unreliable"),
