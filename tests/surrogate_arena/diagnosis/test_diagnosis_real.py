@@ -38,7 +38,8 @@ def sentence(found, name, judge):
 def test_of_crowd_rag_exact_copies_of_gpt_4o_verdicts_count_once(crowd_diagnosis):
     combined = row(crowd_diagnosis.counts, "gpt-4o-combined")
     assert combined["judgments"] == 474  # of 693, 219 are copies
-    assert severity(crowd_diagnosis, "side", "en, gpt-4o-combined") == ["info"]
+    # Side A won 55% in all, 61% between answers that are rated alike.
+    assert severity(crowd_diagnosis, "side", "en, gpt-4o-combined") == ["warning"]
     for judge in ("gpt-4o-combined", "gpt-4o-individual"):
         assert "of 233 pairs judged in both orders" in sentence(crowd_diagnosis, "flips", judge)
 
