@@ -59,7 +59,7 @@ def test_a_pull_request_gets_its_place_and_its_pages(tmp_path, is_broken):
     said = (tmp_path / "place" / "place.txt").read_text(encoding="utf-8")
     assert (tmp_path / "place" / "number").read_text() == "7\n"
     assert status == 2 * is_broken
-    assert ("answers.jsonl: " in said, "mine" in said) == (is_broken, not is_broken)
+    assert ("answers.jsonl:1: " in said, "mine" in said) == (is_broken, not is_broken)
     assert (tmp_path / "with-new" / "site" / "index.html").is_file() != is_broken
 
 
