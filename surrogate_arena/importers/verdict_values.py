@@ -45,8 +45,6 @@ class StatedVerdict:
 
 
 NO_VERDICT = StatedVerdict("none")
-UNREAD = NO_VERDICT
-"""Of a cell that names a system, whose side differs by row."""
 _BY_MEANING = MappingProxyType(
     {
         "a": StatedVerdict("a"),

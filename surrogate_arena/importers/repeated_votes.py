@@ -1,0 +1,72 @@
+"""Votes on a pair that was voted on before: copies, votes that were replaced, and repeats."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from arena.data.schema import CRITERION, REPEAT, VOTER, WEIGHT
+from arena.data.selection import names_one_judge
+from arena.data.types import Flags
+from surrogate_arena.importers.battle_rows import BattleRows
+
+REPLACED = "a later vote of the same person on the same pair replaces it"
+COPY = "the row is a copy of another"
+
+
+def without_replaced_votes(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
+    """Keep, of a person's several votes on one pair, the last.
+
+    Args:
+        rows: The rows that were read.
+        table: An arena's ``judgments``, by row of the file.
+    """
+    # Counts of one row are no votes that replace each other.
+    if VOTER not in table or WEIGHT in table or not rows.has_questions:
+        return table
+    side_a = table["system_a"].cat.codes
+    side_b = table["system_b"].cat.codes
+    identity = {"low": np.minimum(side_a, side_b), "high": np.maximum(side_a, side_b)}
+    for name in ("query_id", "language", "judge", VOTER, CRITERION):
+        if name in table:
+            identity[name] = table[name].cat.codes
+    has_later = pd.DataFrame(identity).duplicated(keep="last")
+    is_replaced = has_later & _names_one(table[VOTER])
+    rows.skipped[REPLACED] += int(is_replaced.sum())
+    return table[~is_replaced]
+
+
+def with_repeats(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out copies of rows; number votes of a judge that differ in a column not read.
+
+    Args:
+        rows: The rows that were read.
+        table: An arena's ``judgments``, by row of the file.
+    """
+    is_judge = _names_one(table["judge"])
+    if not rows.has_questions or not is_judge.any():
+        return table
+    codes = table.copy(deep=False)
+    for name in table.select_dtypes("category"):
+        codes[name] = table[name].cat.codes
+    alike = np.flatnonzero(codes.duplicated(keep=False) & is_judge)
+    if not len(alike):
+        return table
+    cells = rows.table.frame.iloc[table.index[alike]].map(repr)
+    # Counts of one row are several judgments, which differ.
+    is_copy = cells.duplicated().to_numpy() & codes.iloc[alike].duplicated().to_numpy()
+    rows.skipped[COPY] += int(is_copy.sum())
+    kept = np.delete(np.arange(len(table)), alike[is_copy])
+    table, codes, is_judge = table.iloc[kept], codes.iloc[kept], is_judge[kept]
+    number = codes.groupby(list(codes), dropna=False).cumcount() + 1
+    is_repeat = (number > 1) & is_judge
+    if is_repeat.any():
+        table = table.assign(**{REPEAT: number.astype(str).where(is_repeat, None)})
+    return table
+
+
+def _names_one(names: pd.Series) -> Flags:
+    """Tell which names are of one judge or person, shape (N,)."""
+    of_categories = [names_one_judge(str(name)) for name in names.cat.categories]
+    # The last is that of a missing name, whose code is -1.
+    return np.asarray(np.array([*of_categories, False])[names.cat.codes.to_numpy()])
