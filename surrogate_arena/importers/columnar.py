@@ -146,7 +146,10 @@ def column_table(path: Path, source: str | None = None) -> ColumnTable:
         try:
             table = _csv_table(path) if ending == CSV else _parquet_table(path)
         except (pa.ArrowException, OSError, UnicodeDecodeError):
-            # Whoever reads by row says on which line the file is damaged.
+            # Whoever reads by row says on which line the file is damaged,
+            return _table_of_rows(path, source)
+        # or which column the header has twice.
+        if len(set(map(str.strip, table.column_names))) < table.num_columns:
             return _table_of_rows(path, source)
         return ColumnTable(_frame_of(table), source, path)
     return _table_of_rows(path, source)

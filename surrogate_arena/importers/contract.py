@@ -13,15 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
 import jmespath
-import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.types import Flags
 from arena.data.wording import first_of
 from surrogate_arena.importers.values import (
     is_value,
@@ -284,24 +283,23 @@ def stated_column(name: str, column: str, fields: Iterable[str], columns: Sequen
 
 def has_values(frames: Iterable[pd.DataFrame], column: str) -> bool:
     """Tell whether a column holds something in any table."""
-    return any(_is_filled(frame[column]).any() for frame in frames if column in frame)
-
-
-def _is_filled(cells: pd.Series) -> Flags:
-    """Tell which cells hold something, shape (N,); a category is looked at once."""
-    if not isinstance(cells.dtype, pd.CategoricalDtype):
-        return np.array([is_value(cell) for cell in cells], dtype=np.bool_)
-    flags = np.array([*map(is_value, cells.cat.categories), False], dtype=np.bool_)
-    return np.asarray(flags[cells.cat.codes.to_numpy()])
+    return next(_filled_cells(frames, column), None) is not None
 
 
 def cells_of(frames: Iterable[pd.DataFrame], column: str) -> list[object]:
     """Return the first cells of a column that hold something."""
-    cells: list[object] = []
+    return list(islice(_filled_cells(frames, column), _MOST_ROWS))
+
+
+def _filled_cells(frames: Iterable[pd.DataFrame], column: str) -> Iterator[object]:
+    """Yield the cells of a column that hold something; of millions, few are looked at."""
+    rows_at_once = 1_000
     for frame in frames:
-        if column in frame:
-            cells += frame[column][_is_filled(frame[column])].head(_MOST_ROWS).tolist()
-    return cells[:_MOST_ROWS]
+        if column not in frame:
+            continue
+        cells = frame[column].dropna()
+        for start in range(0, len(cells), rows_at_once):
+            yield from filter(is_value, cells.iloc[start : start + rows_at_once])
 
 
 _FILE_NAME = re.compile(

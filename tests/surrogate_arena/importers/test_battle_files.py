@@ -323,3 +323,9 @@ def test_sides_numbered_0_and_1_win_by_their_numbers(tmp_path):
         winners(path)
     columns = {"system_a": "reply_0_source", "system_b": "reply_1_source"}
     assert winners(path, columns={**columns, "winner": "better_reply_id"})[:2] == ["small", "large"]
+
+
+def test_a_column_that_the_header_has_twice_is_refused(tmp_path):
+    path = battles(tmp_path, ["x", "y"], header="model_a,model_b,winner,winner", suffix=",tie")
+    with pytest.raises(DataError, match=r"winner.*several times in the header"):
+        counted_judgments_of(path)
