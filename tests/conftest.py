@@ -8,11 +8,14 @@ import contextlib
 import gc
 import os
 import pickle
+from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+import several_judges
 from filelock import FileLock
 from hypothesis import settings as hypothesis_settings
 from simulations import small_simulation
@@ -156,16 +159,43 @@ def small_board(small_arena, shared):
 
 
 @pytest.fixture(scope="session")
-def bilingual_arena():
-    """Six systems in two languages, for boards that take a second."""
-    return small_simulation(range(6), questions=6).arena
+def board_folder(small_board, tmp_path_factory):
+    """The small board as it is saved; no test changes it."""
+    folder = tmp_path_factory.mktemp("board")
+    small_board.save(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
-def bilingual_folder(bilingual_arena, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bilingual")
-    write_arena(bilingual_arena, folder)
-    return folder
+def unjudged(small_arena):
+    """The small arena without a verdict."""
+    return replace(small_arena, judgments=small_arena.judgments.iloc[:0])
+
+
+@pytest.fixture(scope="session")
+def first_board(unjudged, shared):
+    """A board that rests on no verdict."""
+    features = "answer_length,citation_recall@10,bleu,rouge_l"
+    return shared("first_board", lambda: build_board(unjudged, features=features))
+
+
+@pytest.fixture(scope="session")
+def judged_by_many():
+    return several_judges.judged_by_many()
+
+
+@pytest.fixture(scope="session")
+def board_of_many(judged_by_many, shared):
+    """A board of people's verdicts, beside those of machines."""
+    features = "answer_length,citations"
+    built = partial(build_board, judged_by_many, features=features, tournaments=20)
+    return shared("board_of_many", built)
+
+
+@pytest.fixture(scope="session")
+def bilingual_arena():
+    """Six systems in two languages, for boards that take a second."""
+    return small_simulation(range(6), questions=6).arena
 
 
 @pytest.fixture(scope="session")

@@ -1,21 +1,9 @@
-import os
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
 from arena import Arena, ArenaInfo, Passage
 from features import Question, Sample
 from features.declare.sample import NO_REFERENCE_SYSTEM
-
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "arenas"
-
-
-@pytest.fixture(scope="session")
-def shared_arenas():
-    if not SHARED.is_dir():
-        pytest.skip(f"no real arenas at {os.path.relpath(SHARED)}")
-    return SHARED
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from chat_server import ChatServer, Reply, error
 
-OVER = {"completed", "failed", "expired", "cancelled"}
 CREATED_AT = 1_700_000_000
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena import Arena, read_arena
-from arena.simulation import simulated_folder, simulated_truth
+from arena.simulation import simulated_arena, simulated_folder, simulated_truth
 
 SMALL = Path(__file__).parent / "simulated"
 
@@ -68,3 +68,24 @@ def simulated_part(
 ) -> Simulated:
     """Take a part of the simulated arena that comes with the package."""
     return small_simulation(systems, languages, questions, simulated_folder())
+
+
+def full_arena() -> Arena:
+    """Two languages, two judges, attributes of systems, and ratings, also of no system here."""
+    simulated = simulated_arena().select(["en", "es"])
+    systems = simulated.info.systems
+    rated = [
+        (language, system)
+        for language in ("es", "en")
+        for system in (systems[0], systems[1], "else")
+    ]
+    published = pd.DataFrame(rated, columns=["language", "system"]).assign(
+        judge="published", rating=0.5, standard_error=0.1
+    )
+    second = simulated.judgments.iloc[::7].assign(judge="second")
+    return replace(
+        simulated,
+        judgments=pd.concat([simulated.judgments, second], ignore_index=True),
+        published_ratings=published,
+        attributes=pd.DataFrame({"system": systems, "model": [f"m-{name}" for name in systems]}),
+    )

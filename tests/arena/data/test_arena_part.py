@@ -1,34 +1,14 @@
 """Some languages, systems or judges of an arena: every table keeps what is of them."""
 
-from dataclasses import replace
-
-import pandas as pd
 import pytest
+from simulations import full_arena
 
 from arena import UsageError, read_arena, write_arena
-from arena.simulation import simulated_arena
 
 
 @pytest.fixture(scope="module")
 def arena():
-    """Two languages, two judges, ratings and attributes of systems, and one of no system here."""
-    sample = simulated_arena().select(["en", "es"])
-    systems = sample.info.systems
-    rated = [
-        (language, system)
-        for language in ("es", "en")
-        for system in (systems[0], systems[1], "else")
-    ]
-    published = pd.DataFrame(rated, columns=["language", "system"]).assign(
-        judge="published", rating=0.5, standard_error=0.1
-    )
-    second = sample.judgments.iloc[::7].assign(judge="second")
-    return replace(
-        sample,
-        judgments=pd.concat([sample.judgments, second], ignore_index=True),
-        published_ratings=published,
-        attributes=pd.DataFrame({"system": systems, "model": [f"m-{name}" for name in systems]}),
-    )
+    return full_arena()
 
 
 def test_languages_are_kept_in_every_table(arena, tmp_path):

@@ -13,11 +13,6 @@ KEYS = ["language", "system"]
 
 
 @pytest.fixture(scope="module")
-def unjudged(small_arena):
-    return replace(small_arena, judgments=small_arena.judgments.iloc[:0])
-
-
-@pytest.fixture(scope="module")
 def chat(unjudged):
     empty = pd.Series([[] for _ in range(len(unjudged.queries))], dtype=object)
     return replace(unjudged, queries=unjudged.queries.assign(passages=empty))

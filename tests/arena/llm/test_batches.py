@@ -54,10 +54,6 @@ def awaited(ask, *args, **fields):
     return caught.value
 
 
-def states(server):
-    return [batch["status"] for batch in server.batches.values()]
-
-
 def ledger(store):
     with closing(sqlite3.connect(store.path)) as connection:
         return connection.execute("SELECT * FROM batch_requests").fetchall()

@@ -12,8 +12,6 @@ from features.declare.sample import (
 )
 from features.measures.registry import FEATURES
 
-JUDGED = [("1", 1), ("2", 0), ("3", 1), ("4", None)]
-
 
 def measure(name, sample):
     (feature,) = parse_features(name)

@@ -22,13 +22,6 @@ from surrogate.board.tables import (
 )
 
 
-@pytest.fixture(scope="module")
-def saved(small_board, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("saved") / "board"
-    small_board.save(folder)
-    return folder
-
-
 @pytest.mark.slow
 def test_ratings_by_verdicts_alone_are_a_posterior_unless_tournaments_are_asked_for(
     tiny_arena, build_quickly
@@ -51,8 +44,8 @@ def test_ratings_by_verdicts_alone_are_a_posterior_unless_tournaments_are_asked_
     assert (middle - drawn["rating"]).abs().max() > 1e-3
 
 
-def test_a_board_loads_as_it_was_saved(small_board, saved):
-    loaded = Board.load(saved)
+def test_a_board_loads_as_it_was_saved(small_board, board_folder):
+    loaded = Board.load(board_folder)
     for name in (*TABLES, "features"):
         pd.testing.assert_frame_equal(getattr(loaded, name), getattr(small_board, name))
     assert loaded.summary == small_board.summary
@@ -62,11 +55,11 @@ def test_a_board_loads_as_it_was_saved(small_board, saved):
     np.testing.assert_allclose(predicted, expected, atol=1e-6)
 
 
-def test_a_loaded_board_saves_to_the_same_bytes(saved, tmp_path):
-    Board.load(saved).save(tmp_path / "again")
+def test_a_loaded_board_saves_to_the_same_bytes(board_folder, tmp_path):
+    Board.load(board_folder).save(tmp_path / "again")
     for name in BOARD_FILES:
         if not name.startswith(("judge.", "surrogate.")):
-            assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
+            assert (tmp_path / "again" / name).read_bytes() == (board_folder / name).read_bytes()
 
 
 @pytest.mark.slow
@@ -81,9 +74,9 @@ def test_a_board_knows_the_arena_it_was_built_from(small_board, arena_folder, tm
         small_board.arena_folder()
 
 
-def test_files_of_two_boards_are_not_taken_for_one(saved, tmp_path):
+def test_files_of_two_boards_are_not_taken_for_one(board_folder, tmp_path):
     mixed = tmp_path / "mixed"
-    shutil.copytree(saved, mixed)
+    shutil.copytree(board_folder, mixed)
     table = pd.read_csv(mixed / "arena.csv")
     table.assign(tier=1).to_csv(mixed / "arena.csv", index=False)
     with pytest.raises(DataError, match=r"arena\.csv"):
@@ -147,9 +140,9 @@ def test_a_damaged_table_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.file)
-def test_a_table_with_a_row_twice_is_damaged_though_it_is_signed(table, saved, tmp_path):
+def test_a_table_with_a_row_twice_is_damaged_though_it_is_signed(table, board_folder, tmp_path):
     """Readers take rows to be unique; a doubled one once ended in a traceback of pandas."""
-    folder = shutil.copytree(saved, tmp_path / "twice")
+    folder = shutil.copytree(board_folder, tmp_path / "twice")
     path = folder / table.file
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([*lines, lines[-1]]) + "\n", encoding="utf-8")
@@ -162,9 +155,9 @@ def test_a_table_with_a_row_twice_is_damaged_though_it_is_signed(table, saved, t
 
 
 @pytest.mark.parametrize("name", [SUMMARY_FILE, ARENA.file, FEATURES_FILE])
-def test_a_file_of_gigabytes_is_refused_at_once(name, saved, tmp_path):
+def test_a_file_of_gigabytes_is_refused_at_once(name, board_folder, tmp_path):
     """Its bytes were once digested before anybody asked how many they are."""
-    folder = shutil.copytree(saved, tmp_path / "huge")
+    folder = shutil.copytree(board_folder, tmp_path / "huge")
     with (folder / name).open("r+b") as file:
         file.truncate(6 * 2**30)
     started = time.process_time()

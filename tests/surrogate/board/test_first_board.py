@@ -26,21 +26,6 @@ BY_VERDICTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def unjudged(small_arena):
-    return replace(small_arena, judgments=small_arena.judgments.iloc[:0])
-
-
-@pytest.fixture(scope="module")
-def table(unjudged):
-    return extract(unjudged, "answer_length,citation_recall@10,bleu,rouge_l")
-
-
-@pytest.fixture(scope="module")
-def built(unjudged, table):
-    return build_board(unjudged, feature_table=table)
-
-
 def answers(values, feature="bleu"):
     """A feature table: question to the value of each system; the texts do not differ."""
     return pd.DataFrame(
@@ -154,8 +139,8 @@ def test_order_of_rows_and_unit_of_a_feature_change_nothing(order, factor):
     pd.testing.assert_frame_equal(one, other)
 
 
-def test_what_rests_on_verdicts_is_missing_and_every_row_says_why(built, small_arena):
-    rows = built.ratings
+def test_what_rests_on_verdicts_is_missing_and_every_row_says_why(first_board, small_arena):
+    rows = first_board.ratings
     assert len(rows) == 2 * len(small_arena.info.systems)
     assert rows[BY_VERDICTS].isna().all(axis=None)
     assert rows["note"].str.startswith(NO_VERDICT).all()
@@ -166,28 +151,28 @@ def test_what_rests_on_verdicts_is_missing_and_every_row_says_why(built, small_a
     assert (rows["low"] <= rows["rating"]).all()
     assert (rows["rank_low"] <= rows["rank"]).all()
     assert rows.groupby("language")["rating"].mean().tolist() == pytest.approx([0.5, 0.5], abs=0.02)
-    assert built.arena.empty
-    assert built.win_matrix.empty
-    assert built.overall["rank"].notna().all()
-    assert built.overall["arena_rank"].isna().all()
+    assert first_board.arena.empty
+    assert first_board.win_matrix.empty
+    assert first_board.overall["rank"].notna().all()
+    assert first_board.overall["arena_rank"].isna().all()
 
 
-def test_summary_report_and_signature_say_that_nobody_judged(built):
-    summary = built.summary
+def test_summary_report_and_signature_say_that_nobody_judged(first_board):
+    summary = first_board.summary
     assert (summary.judge, summary.is_first, summary.is_published) == (NOBODY, True, False)
     assert summary.macro.conclusions == (UNJUDGED_BY_CONSENSUS,)
     assert all(item.conclusions == (UNJUDGED_BY_CONSENSUS,) for item in summary.languages.values())
     assert all("no logits" in str(item.remarks[0]) for item in summary.languages.values())
     assert summary.languages["sw"].systems_judged == summary.languages["sw"].judgments == 0
-    assert built.judge_report.judge == NOBODY
-    assert built.judge_report.label is None
+    assert first_board.judge_report.judge == NOBODY
+    assert first_board.judge_report.label is None
     assert 'ratings = "consensus"' in summary.settings.toml()
     assert "judge" not in summary.settings.toml()
 
 
-def test_verdicts_that_are_there_are_not_looked_at(built, small_arena, table):
-    asked = build_board(small_arena, feature_table=table, ratings="consensus")
-    pd.testing.assert_frame_equal(asked.ratings, built.ratings)
+def test_verdicts_that_are_there_are_not_looked_at(first_board, small_arena):
+    asked = build_board(small_arena, feature_table=first_board.features, ratings="consensus")
+    pd.testing.assert_frame_equal(asked.ratings, first_board.ratings)
     with pytest.raises(UsageError, match="look at no verdict"):
         build_board(small_arena, ratings="consensus", judge="simulated-teacher")
 
@@ -200,7 +185,7 @@ def test_what_needs_verdicts_is_refused_without_any(unjudged, asked):
         build_board(unjudged, **asked)
 
 
-def test_it_places_no_new_system(built, unjudged):
+def test_it_places_no_new_system(first_board, unjudged):
     new = unjudged.answers.head(3).assign(system="new")
     with pytest.raises(UsageError, match="nobody has judged"):
-        rank_systems(built, new, unjudged)
+        rank_systems(first_board, new, unjudged)

@@ -1,13 +1,12 @@
-"""What a board says of its judge: golden counts, and what an arena's folder knows of it."""
+"""What a board says of its judge: what an arena's folder knows of it."""
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from arena.data.errors import DataError
-from arena.quality.judge_label import read_judging_records, report_judge
-from arena.quality.judge_report import JudgingRecords, MetaEvaluation
+from arena.quality.judge_label import read_judging_records
+from arena.quality.judge_report import MetaEvaluation
 from arena.quality.people_agreement import add_metaevaluations
 from surrogate import rank_systems
 
@@ -23,19 +22,6 @@ def entry(judge, dataset="memerag", value=0.712):
         n=100,
         languages=["en"],
     )
-
-
-def report_of(arena, rows, judge="m", judging_records=None):
-    """A report on judgments of (query_id, side A, side B, winner, judge) in English."""
-    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
-    judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
-    arena = type(arena)(arena.info, arena.queries, arena.answers, judgments)
-    return report_judge(arena, judge, judging_records or JudgingRecords())
-
-
-@pytest.fixture(scope="module")
-def question(small_arena):
-    return small_arena.queries["query_id"][0]
 
 
 def test_an_entry_belongs_to_the_judge_of_its_name(tmp_path):

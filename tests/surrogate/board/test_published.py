@@ -5,30 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from published_ratings import as_published
 
-from arena import UsageError, rate
+from arena import UsageError
 from arena.rating.tournaments import (
     ASSUMED,
     NO_ERRORS,
     SOME_ASSUMED,
     published_tournaments,
 )
-from surrogate import build_board
+from surrogate import Board, build_board
 from surrogate.board.summary_builder import PUBLISHED
 
 KEYS = ["language", "system"]
-
-
-def as_published(arena):
-    """Put the ratings of an arena's judgments in the place of them."""
-    parts = []
-    for language, rows in arena.judgments.groupby("language"):
-        table = rate(rows, rounds=50).table
-        error = (table["high"] - table["low"]) / (2 * 1.959963984540054)
-        parts.append(table.assign(judge="published", language=language, standard_error=error))
-    columns = list(arena.published_ratings)
-    ratings = pd.concat(parts, ignore_index=True)[columns]
-    return replace(arena, judgments=arena.judgments.iloc[:0], published_ratings=ratings)
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +31,8 @@ def english(english_arena):
 
 
 @pytest.fixture(scope="module")
-def features(quick_features):
-    return quick_features
-
-
-@pytest.fixture(scope="module")
-def board(published, features):
-    return build_board(published, feature_table=features, tournaments=2, seed=3)
+def board(published, quick_features):
+    return build_board(published, feature_table=quick_features, tournaments=2, seed=3)
 
 
 def of(board, table):
@@ -78,6 +62,11 @@ def test_the_board_says_what_it_rests_on(board):
     report = board.judge_report
     assert (report.judge, report.label, report.first_places) == ("published", None, ())
     assert board.win_matrix.empty
+
+
+def test_it_is_saved_like_any_other(board, tmp_path):
+    saved = board.save(tmp_path / "board")
+    assert Board.load(tmp_path / "board").summary == saved.summary
 
 
 def test_draws_have_the_mean_and_the_spread_that_is_published(published):

@@ -11,7 +11,6 @@ from arena import UsageError
 from surrogate import build_board
 
 FIGURES = ["rating", "low", "high", "verdict_share", "arena_rating"]
-
 """All but what is drawn for a language by its name, such as tournaments."""
 FEW = settings(max_examples=2, phases=[Phase.generate])
 TOPICS = ["law", "Café, bar", "=1"]

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import pandas as pd
 import pytest
+from answer_versions import BROKEN, TOPICS, arena_of, good, other
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -13,50 +14,6 @@ from arena import Arena, UsageError
 from arena.statistics.significance import sign_test, two_sided_sign_test
 from surrogate.checks.answer_checks import ALARM_ERROR, compare_answers
 from surrogate.checks.faults import FAULT_TESTS
-
-TOPICS = (
-    *("volcano", "glacier", "harbour", "orchard", "library", "satellite", "bakery", "cathedral"),
-    *("railway", "lighthouse", "vineyard", "observatory", "aquarium", "quarry", "windmill"),
-    *("monastery", "stadium", "theatre", "reservoir", "greenhouse"),
-)
-ANSWER = (
-    "The {0} was built in 19{1:02d} by people of the town. Every visitor of the {0} pays {1} "
-    "coins, and the money goes to its repair [1]."
-)
-OTHER = (
-    "People of the town made the {0} in the year 19{1:02d}. Those who come to see the {0} spend "
-    "{1} coins on it, which pay for repairs [1]."
-)
-
-
-def arena_of(versions, language="en", passages=True, topics=TOPICS):
-    """Return an arena of versions, by name, each a function of a topic and its number."""
-    questions = pd.DataFrame(
-        {
-            "query_id": [f"q{number}" for number in range(len(topics))],
-            "query": [f"Who built the {topic}, and what does a visit cost?" for topic in topics],
-            "language": language,
-        }
-    )
-    if passages:
-        texts = [f"The {topic} of the town was built long ago." for topic in topics]
-        questions["passages"] = [[{"passage_id": "1", "text": text}] for text in texts]
-    rows = []
-    for system, write in versions.items():
-        for number, topic in enumerate(topics):
-            answer = write(topic, number)
-            if answer is not None:
-                row = {"query_id": f"q{number}", "system": system, "answer": answer}
-                rows.append({**row, "language": language})
-    return Arena.from_frames(questions, pd.DataFrame(rows), name="versions")
-
-
-def good(topic, number):
-    return ANSWER.format(topic, number)
-
-
-def other(topic, number):
-    return OTHER.format(topic, number)
 
 
 def checks_of(write, baseline=other, accepted=(), **options):
@@ -72,21 +29,6 @@ def alarmed(checks):
 def check_of(checks, name):
     (check,) = [check for check in checks.checks if check.name == name and not check.language]
     return check
-
-
-BROKEN = {
-    "cut": lambda topic, number: good(topic, number)[:60],
-    "empty": lambda topic, number: "",
-    "other language": lambda topic, number: (
-        f"Das Bauwerk {topic} wurde 19{number:02d} von den Bürgern der Stadt errichtet, und wer es "
-        "besucht, zahlt dafür einige Münzen [1]."
-    ),
-    "dead citation": lambda topic, number: f"{good(topic, number)} It is well kept [9].",
-    "repetition": lambda topic, number: f"{good(topic, number)}\n\n{good(topic, number)}",
-    "refusal": lambda topic, number: f"I'm sorry, I cannot say who built the {topic}.",
-    "stock": lambda topic, number: "An error came up while the service was asked for this.",
-    "misplaced": lambda topic, number: good(TOPICS[number - 1], number),
-}
 
 
 @pytest.mark.slow

@@ -41,10 +41,8 @@ def judged(rows, other, winner):
 
 
 @pytest.fixture(scope="module")
-def placed(small_board, small_arena, strongest, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("board")
-    small_board.save(folder)
-    return rank_systems(Board.load(folder), forms_of(small_arena, strongest), small_arena)
+def placed(board_folder, small_arena, strongest):
+    return rank_systems(Board.load(board_folder), forms_of(small_arena, strongest), small_arena)
 
 
 def test_facts_keep_systems_from_a_rank_and_nobody_is_accused(placed):

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from simulations import simulated_part
 
-from arena.data.errors import UsageError
-from surrogate import build_board
+from arena.data.errors import DataError, UsageError
+from surrogate import build_board, rank_systems
 from surrogate.learning.language_data import with_answers
 from surrogate.ranking.advice import advise
 from surrogate.ranking.judged import NOBODY, judged_ratings
@@ -163,6 +163,18 @@ def test_advice_counts_the_verdicts_at_hand(board, table, verdicts, whole):
     people = place_systems(board, table, whole.queries, judgments=losses.assign(judge="people"))
     pd.testing.assert_frame_equal(people.new, placed[1].new)
     assert f"{len(losses)} judgments by people count as those of one judge" in people.notes[0]
+
+
+def test_verdicts_without_a_language_are_in_that_of_their_questions(board, whole, new, verdicts):
+    answers = whole.answers[whole.answers["system"] == new]
+    some = verdicts.head(12)
+    bare = some.drop(columns="language")
+    expected = rank_systems(board, answers, whole, judgments=some).new
+    assert expected["judgments"].tolist() == [12]
+    placed = rank_systems(board, answers, whole, judgments=bare)
+    pd.testing.assert_frame_equal(placed.new, expected)
+    with pytest.raises(DataError, match=r"judgments:1: winner = 'A'"):
+        rank_systems(board, answers, whole, judgments=bare.assign(winner="A"))
 
 
 def test_judgments_that_say_nothing_of_a_new_system_are_refused(board, table, verdicts):

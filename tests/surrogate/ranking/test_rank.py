@@ -13,10 +13,8 @@ from surrogate.ranking.rank import NO_SURROGATE, RANKED_APART
 
 
 @pytest.fixture(scope="module")
-def published(small_board, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("board")
-    small_board.save(folder)
-    return Board.load(folder)
+def published(board_folder):
+    return Board.load(board_folder)
 
 
 def copy_of(arena, system, name):

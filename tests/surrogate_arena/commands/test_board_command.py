@@ -1,11 +1,9 @@
-"""A board and its folder: what is saved is what is loaded, whole or not at all."""
+"""The command ``board``: what is measured is kept, and its help names every group of features."""
 
 import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-
-import pytest
 
 from arena import write_arena
 from features import GROUPS
@@ -16,13 +14,6 @@ from surrogate.board.tables import (
     FEATURE_CACHE,
     MANIFEST_FILE,
 )
-
-
-@pytest.fixture(scope="module")
-def saved(small_board, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("saved") / "board"
-    small_board.save(folder)
-    return folder
 
 
 def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, quick_options, tmp_path):

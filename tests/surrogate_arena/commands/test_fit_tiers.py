@@ -1,4 +1,4 @@
-"""Tiers, rank intervals and the win matrix of judged systems."""
+"""The command ``fit`` gives the arena's table of a board."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a board says of its judge: golden counts, and what an arena's folder knows of it."""
+"""Failures that the command ``judge`` counts are those that are known of the judge later."""
 
 import contextlib
 import json

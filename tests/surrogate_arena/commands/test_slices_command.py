@@ -1,4 +1,4 @@
-"""Any column of the questions parts a board as languages do."""
+"""A board by a column of the questions, and commands that place new systems on it."""
 
 import json
 from dataclasses import replace
@@ -10,8 +10,6 @@ from arena import read_arena, write_arena
 from surrogate.board.board import Board
 
 MT_BENCH = Path(__file__).parents[4] / "shared/data/arenas/mt-bench-ko-en"
-
-"""All but what is drawn for a language by its name, such as tournaments."""
 
 
 @pytest.mark.skipif(not MT_BENCH.is_dir(), reason="needs ../shared/data/arenas/mt-bench-ko-en")

@@ -7,19 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from table_files import write_table
 
 from arena import DataError, UsageError, import_arena
 from surrogate_arena.importers.judgments import counted_judgments_of, read_judgments
 
 SHARED = Path(__file__).parents[4] / "shared"
-CASES = SHARED / "cases" / "contract"
-
-
-@pytest.fixture
-def case():
-    if not CASES.is_dir():
-        pytest.skip("no cases beside the checkout")
-    return CASES.joinpath
 
 
 def written(path, text):
@@ -153,12 +146,7 @@ def test_every_fault_names_its_line(tmp_path, suffix):
         }
     )
     path = tmp_path / f"b{suffix}"
-    if suffix == ".csv":
-        frame.to_csv(path, index=False)
-    elif suffix == ".parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_json(path, orient="records", lines=True)
+    write_table(frame, path)
     with pytest.raises(DataError) as refused:
         counted_judgments_of(path)
     first = 2 if suffix == ".csv" else 1
@@ -209,15 +197,23 @@ def test_order_of_rows_and_columns_changes_nothing(data, tmp_path):
     assert tables[0].to_numpy().tolist() == tables[1].to_numpy().tolist()
 
 
+def test_verdicts_without_a_language_are_in_that_of_their_questions(bilingual_arena, tmp_path):
+    questions, verdicts = (
+        table.assign(query_id=table["query_id"] + table["language"])
+        for table in (bilingual_arena.queries, bilingual_arena.judgments)
+    )
+    path = tmp_path / "verdicts.csv"
+    verdicts.drop(columns="language").to_csv(path, index=False)
+    read = read_judgments(path, questions)
+    pd.testing.assert_frame_equal(read[verdicts.columns], verdicts, check_dtype=False)
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data beside the checkout")
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".csv.gz"])
 def test_real_battles_are_read_alike_in_every_format(tmp_path, suffix):
     frame = pd.read_csv(SHARED / "data" / "battles" / "wmt16-fin-eng.csv.gz", dtype=str)
     path = tmp_path / f"battles{suffix}"
-    if suffix == ".parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_csv(path, index=False)
+    write_table(frame, path)
     read = read_judgments(path)
     columns = ["query_id", "system_a", "system_b", "winner", "judge"]
     assert set(read["system_a"]) == set(frame["system_a"])

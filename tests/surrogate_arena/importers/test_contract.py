@@ -1,31 +1,23 @@
 """The contract of plain tables: read right, or refused with the one command that works."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from table_files import write_table
 
 from arena import DataError, UsageError, import_arena
 from surrogate_arena.importers import read_tables
 
-CASES = Path(__file__).parents[4] / "shared" / "cases" / "contract" / "rag"
 ROWS = [
     {"question": "When?", "system": "one", "answer": "It opened in 1932 [1]."},
     {"question": "When?", "system": "two", "answer": "Nobody can say."},
     {"question": "Who built it?", "system": "one", "answer": "J. Holt did."},
     {"question": "Who built it?", "system": "two", "answer": "The city, in the end."},
 ]
-
-
-@pytest.fixture
-def case():
-    if not CASES.is_dir():
-        pytest.skip("no cases beside the checkout")
-    return CASES.joinpath
 
 
 def read(*paths, **options):
@@ -39,15 +31,7 @@ def answers_of(foreign):
 
 def written(folder, rows, suffix=".jsonl", name="table"):
     path = folder / f"{name}{suffix}"
-    frame = pd.DataFrame(rows)
-    if suffix == ".csv":
-        frame.to_csv(path, index=False)
-    elif suffix == ".parquet":
-        frame.to_parquet(path)
-    elif suffix == ".xlsx":
-        frame.to_excel(path, index=False)
-    else:
-        frame.to_json(path, orient="records", lines=suffix == ".jsonl")
+    write_table(pd.DataFrame(rows), path)
     return path
 
 
@@ -73,24 +57,24 @@ def test_systems_keep_the_order_in_which_the_file_names_them(tmp_path):
     assert read(written(tmp_path, ROWS[::-1])).arena.info.systems == ("two", "one")
 
 
-def test_a_gold_answer_beside_a_prediction_is_asked_about(case):
+def test_a_gold_answer_beside_a_prediction_is_asked_about(rag_case):
     with pytest.raises(UsageError) as refused:
-        read(case("01-gold-as-answer.jsonl"))
+        read(rag_case("01-gold-as-answer.jsonl"))
     assert "--column answer=prediction --column reference=answer" in str(refused.value)
     stated = {"answer": "prediction", "reference": "answer"}
-    foreign = read(case("01-gold-as-answer.jsonl"), columns=stated)
+    foreign = read(rag_case("01-gold-as-answer.jsonl"), columns=stated)
     assert foreign.arena.answers["answer"].iloc[0] == "The bridge opened in 1932 [1]."
     assert foreign.arena.queries["reference"].iloc[0] == "It opened in 1932."
 
 
-def test_a_label_is_no_answer(case):
+def test_a_label_is_no_answer(rag_case):
     with pytest.raises(UsageError, match="--column answer=actual"):
-        read(case("02-result-pass.csv"))
+        read(rag_case("02-result-pass.csv"))
 
 
 @pytest.mark.parametrize("name", ["03-count-as-passages.csv", "04-names-as-passages.csv"])
-def test_numbers_and_file_names_are_no_passages(case, name):
-    foreign = read(case(name))
+def test_numbers_and_file_names_are_no_passages(rag_case, name):
+    foreign = read(rag_case(name))
     assert all(len(passages) == 0 for passages in foreign.arena.queries["passages"])
     assert "is not read" in " ".join(foreign.skipped["reason"])
 
@@ -102,8 +86,8 @@ def test_a_named_column_of_file_names_holds_no_passages(tmp_path):
     assert any("no passages" in note for note in foreign.notes)
 
 
-def test_known_metrics_are_judges_and_others_where_named(case, tmp_path):
-    foreign = read(case("06-ragas-a.csv"), case("06-ragas-b.csv"))
+def test_known_metrics_are_judges_and_others_where_named(rag_case, tmp_path):
+    foreign = read(rag_case("06-ragas-a.csv"), rag_case("06-ragas-b.csv"))
     judges = set(foreign.arena.judgments["judge"])
     assert judges == {"faithfulness", "answer_relevancy"}
     of_first = foreign.arena.judgments[foreign.arena.judgments["judge"] == "faithfulness"]
@@ -116,24 +100,24 @@ def test_known_metrics_are_judges_and_others_where_named(case, tmp_path):
     assert set(read(path, scores=["style"]).arena.judgments["judge"]) == {"style"}
 
 
-def test_one_file_without_a_system_is_of_the_system_it_is_named_for(case):
-    foreign = read(case("07-one-system.csv"))
+def test_one_file_without_a_system_is_of_the_system_it_is_named_for(rag_case):
+    foreign = read(rag_case("07-one-system.csv"))
     assert foreign.arena.info.systems == ("07-one-system",)
     assert any("the name of the file" in note for note in foreign.notes)
 
 
-def test_a_row_of_means_is_left_out_and_counted(case):
-    foreign = read(case("08-mean-row.csv"))
+def test_a_row_of_means_is_left_out_and_counted(rag_case):
+    foreign = read(rag_case("08-mean-row.csv"))
     assert len(foreign.arena.answers) == 3
     assert "it has neither a question nor an answer" in set(foreign.skipped["reason"])
 
 
-def test_a_hint_works(case):
-    path = case("09-strategy-column.csv")
+def test_a_hint_works(rag_case):
+    path = rag_case("09-strategy-column.csv")
     with pytest.raises(UsageError, match="--column system=strategy"):
         read(path)
     assert len(read(path, columns={"system": "strategy"}).arena.info.systems) == 2
-    path = case("18-hint-promptflow.jsonl")
+    path = rag_case("18-hint-promptflow.jsonl")
     with pytest.raises(UsageError) as refused:
         read(path)
     assert "--column question=inputs.chat_input --column answer=outputs.answer" in str(

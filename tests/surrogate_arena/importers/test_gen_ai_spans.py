@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from table_files import write_table
 
 from arena import UsageError, import_arena
 
@@ -255,12 +256,7 @@ def test_tables_of_phoenix_without_times_are_read_by_what_is_within_what(tmp_pat
     scores = {"large-r": 0.0, "small-r": 1.0, "large-1": 1.0, "small-1": 0.0}
     table["eval.Hallucination.score"] = table["context.span_id"].map(scores)
     path = tmp_path / f"spans.{ending}"
-    if ending == "csv":
-        table.to_csv(path, index=False)
-    elif ending == "parquet":
-        table.to_parquet(path)
-    else:
-        table.to_json(path, orient="records", lines=True)
+    write_table(table, path)
     read = import_arena("phoenix", [path])
     assert answers(read) == ANSWERS
     row = read.arena.judgments.iloc[0]

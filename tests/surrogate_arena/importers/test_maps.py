@@ -11,15 +11,7 @@ from surrogate_arena.importers.evident import evident_kind
 from surrogate_arena.importers.tool_maps import shipped_maps
 
 ROOT = Path(__file__).parents[3]
-CASES = ROOT.parent / "shared" / "cases" / "contract" / "rag"
 MAPS = ROOT / "examples" / "maps"
-
-
-@pytest.fixture
-def case():
-    if not CASES.is_dir():
-        pytest.skip("no cases beside the checkout")
-    return CASES.joinpath
 
 
 def questions(read):
@@ -31,10 +23,10 @@ def winners(read):
     return [row.get(f"system_{row['winner']}") for row in rows]
 
 
-def test_a_table_of_promptfoo_says_what_to_export(case):
+def test_a_table_of_promptfoo_says_what_to_export(rag_case):
     for kind in ("promptfoo", "csv"):
         with pytest.raises(DataError, match=r"promptfoo eval -o results\.json"):
-            import_arena(kind, [case("10-promptfoo.csv")])
+            import_arena(kind, [rag_case("10-promptfoo.csv")])
 
 
 def test_a_prompt_without_variables_is_the_question_and_a_failed_call_is_said(tmp_path):
@@ -47,8 +39,8 @@ def test_a_prompt_without_variables_is_the_question_and_a_failed_call_is_said(tm
     assert questions(import_arena("promptfoo", [path])) == ["Why?"]
 
 
-def test_an_example_reads_results_of_bedrock(case):
-    files = [case("11-bedrock-lite.jsonl"), case("11-bedrock-pro.jsonl")]
+def test_an_example_reads_results_of_bedrock(rag_case):
+    files = [rag_case("11-bedrock-lite.jsonl"), rag_case("11-bedrock-pro.jsonl")]
     read = import_arena(str(MAPS / "bedrock.toml"), files)
     assert read.arena.info.systems == ("amazon.nova-lite-v1:0", "amazon.nova-pro-v1:0")
     assert read.arena.queries["reference"].tolist()[0] == "It opened in 1932."
@@ -56,13 +48,14 @@ def test_an_example_reads_results_of_bedrock(case):
     assert winners(read) == ["amazon.nova-lite-v1:0"] * 3
 
 
-def test_an_experiment_of_phoenix_is_a_system(case, tmp_path):
-    runs = json.loads(case("12-phoenix-experiment.json").read_text())
+def test_an_experiment_of_phoenix_is_a_system(rag_case, tmp_path):
+    path = rag_case("12-phoenix-experiment.json")
+    runs = json.loads(path.read_text())
     for run in runs:
         run["output"]["answer"] = "I do not know."
         run["annotations"][0] |= {"score": 0.0, "label": "incorrect"}
     (tmp_path / "second.json").write_text(json.dumps(runs))
-    read = import_arena("phoenix", [case("12-phoenix-experiment.json"), tmp_path / "second.json"])
+    read = import_arena("phoenix", [path, tmp_path / "second.json"])
     assert read.arena.queries["reference"].tolist()[1] == "J. Holt designed it."
     assert len(read.arena.queries["passages"][0]) == 2
     assert read.arena.judges == ("correctness",)
@@ -70,31 +63,31 @@ def test_an_experiment_of_phoenix_is_a_system(case, tmp_path):
 
 
 @pytest.mark.parametrize("topics", ["13-trec-topics.jsonl", "14-ragtime-topics.jsonl"])
-def test_runs_are_joined_to_their_topics(case, topics):
-    files = [case("13-trec-run-a.jsonl"), case("13-trec-run-b.jsonl"), case(topics)]
+def test_runs_are_joined_to_their_topics(rag_case, topics):
+    files = [rag_case("13-trec-run-a.jsonl"), rag_case("13-trec-run-b.jsonl"), rag_case(topics)]
     read = import_arena("trec-rag", files)
     assert questions(read)[0] == "Bridge opening. When did the bridge open?"
     assert read.arena.info.systems == ("a", "b")
     assert read.skipped["reason"].tolist() == ["'background' is not read"]
 
 
-def test_runs_are_joined_to_the_tracks_table_of_topics(case, tmp_path):
+def test_runs_are_joined_to_the_tracks_table_of_topics(rag_case, tmp_path):
     topics = tmp_path / "rag25-topics-dev.tsv"
     topics.write_text("100\tWhen did it open?\n101\tWho designed it?\n102\tHow long is it?\n")
-    read = import_arena("trec-rag", [case("13-trec-run-a.jsonl"), topics])
+    read = import_arena("trec-rag", [rag_case("13-trec-run-a.jsonl"), topics])
     assert questions(read) == ["When did it open?", "Who designed it?", "How long is it?"]
     topics.write_text("100 When did it open?\n")
     with pytest.raises(DataError, match="an id, a tab and a text"):
-        import_arena("trec-rag", [case("13-trec-run-a.jsonl"), topics])
+        import_arena("trec-rag", [rag_case("13-trec-run-a.jsonl"), topics])
 
 
-def test_runs_without_topics_say_so(case):
+def test_runs_without_topics_say_so(rag_case):
     with pytest.raises(UsageError, match="topics are missing: add their file"):
-        import_arena("trec-rag", [case("13-trec-run-a.jsonl"), case("13-trec-run-b.jsonl")])
+        import_arena("trec-rag", [rag_case("13-trec-run-a.jsonl"), rag_case("13-trec-run-b.jsonl")])
 
 
-def test_a_table_of_scores_of_langfuse_is_joined_to_its_traces(case):
-    files = [case("15-langfuse-traces.csv"), case("15-langfuse-scores.csv")]
+def test_a_table_of_scores_of_langfuse_is_joined_to_its_traces(rag_case):
+    files = [rag_case("15-langfuse-traces.csv"), rag_case("15-langfuse-scores.csv")]
     read = import_arena("langfuse", files)
     assert read.arena.judges == ("correctness",)
     assert winners(read) == ["v1"] * 3
@@ -102,8 +95,8 @@ def test_a_table_of_scores_of_langfuse_is_joined_to_its_traces(case):
         import_arena("langfuse", files[1:])
 
 
-def test_an_example_reads_preferences_of_argilla(case):
-    read = import_arena(str(MAPS / "argilla.toml"), [case("17-argilla.json")], language="en")
+def test_an_example_reads_preferences_of_argilla(rag_case):
+    read = import_arena(str(MAPS / "argilla.toml"), [rag_case("17-argilla.json")], language="en")
     assert winners(read) == ["alpha", "alpha", "beta"]
     assert len(read.arena.answers) == 6
     assert questions(read)[2] == "How long is the bridge?"
@@ -212,6 +205,6 @@ def test_every_map_says_what_it_is(name):
     assert {"question", "system", "answer"} <= tool.fields.keys()
 
 
-def test_a_file_of_the_cases_is_known(case):
-    assert evident_kind([case("12-phoenix-experiment.json")])[0] == "phoenix"
-    assert evident_kind([case("13-trec-run-a.jsonl")])[0] == "trec-rag"
+def test_a_file_of_the_cases_is_known(rag_case):
+    assert evident_kind([rag_case("12-phoenix-experiment.json")])[0] == "phoenix"
+    assert evident_kind([rag_case("13-trec-run-a.jsonl")])[0] == "trec-rag"

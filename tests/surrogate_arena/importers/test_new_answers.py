@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from table_files import write_table
 
 from arena import DataError, UsageError, add_answers, import_arena, read_answers, write_arena
 from arena.data.folder import read_arena
@@ -40,14 +41,7 @@ def test_a_new_system_in_another_form(suffix, written, tmp_path):
         {"query": ["How high?", "Why?"], "system": "new", "output": ["1", "2"], "cost": [1, 2]}
     )
     path = tmp_path / f"new{suffix}"
-    if suffix == ".parquet":
-        frame.to_parquet(path)
-    elif suffix == ".xlsx":
-        frame.to_excel(path, index=False)
-    elif suffix == ".tsv":
-        frame.to_csv(path, sep="\t", index=False)
-    else:
-        frame.to_json(path, orient="records", lines=suffix == ".jsonl")
+    write_table(frame, path)
     answers = read_answers(path, arena.queries)
     assert dict(zip(answers["language"], answers["answer"], strict=True)) == {"pt": "1", "en": "2"}
 

@@ -25,13 +25,6 @@ IN_TABLES = (
 
 
 @pytest.fixture(scope="session")
-def board_folder(small_board, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("board")
-    small_board.save(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
 def board(board_folder):
     return Board.load(board_folder)
 

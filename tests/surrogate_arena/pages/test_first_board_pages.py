@@ -1,48 +1,27 @@
-"""A board without any verdict: what it rests on, how it is marked, and what it is good for."""
+"""How pages, figures and exports mark a board without any verdict."""
 
-from dataclasses import replace
-
-import pytest
-
-from features import extract
-from surrogate import build_board
 from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS
 from surrogate_arena.pages.exports import export_text
 from surrogate_arena.pages.figures.board_figures import draw_ratings
 from surrogate_arena.pages.site import write_site
 
 
-@pytest.fixture(scope="module")
-def unjudged(small_arena):
-    return replace(small_arena, judgments=small_arena.judgments.iloc[:0])
-
-
-@pytest.fixture(scope="module")
-def table(unjudged):
-    return extract(unjudged, "answer_length,citation_recall@10,bleu,rouge_l")
-
-
-@pytest.fixture(scope="module")
-def built(unjudged, table):
-    return build_board(unjudged, feature_table=table)
-
-
-def test_pages_show_the_answers_that_nobody_has_judged(built, unjudged, tmp_path):
-    folder = write_site(built, tmp_path / "site", unjudged).parent
+def test_pages_show_the_answers_that_nobody_has_judged(first_board, unjudged, tmp_path):
+    folder = write_site(first_board, tmp_path / "site", unjudged).parent
     page = (folder / "pairs/en.html").read_text()
     texts = unjudged.queries.loc[unjudged.queries["language"] == "en", "query"]
     assert sum(text in page for text in texts) > 0
 
 
-def test_pages_figures_and_exports_are_marked(built, tmp_path):
-    index = write_site(built, tmp_path / "site").read_text()
+def test_pages_figures_and_exports_are_marked(first_board, tmp_path):
+    index = write_site(first_board, tmp_path / "site").read_text()
     assert UNJUDGED_BY_CONSENSUS.sentence.split(".")[0] in index
     assert "in logits" not in index
     system = next((tmp_path / "site" / "systems").iterdir()).read_text()
     assert not any(name in system for name in ("Own verdicts", "Surrogate alone", "Verdicts alone"))
     assert "Nobody has judged this arena" in (tmp_path / "site" / "judge.html").read_text()
     assert "Fay and Herriot" not in (tmp_path / "site" / "method.html").read_text()
-    assert "(not judged)" in export_text(built, "latex")
-    figure = draw_ratings(built, "en")
+    assert "(not judged)" in export_text(first_board, "latex")
+    figure = draw_ratings(first_board, "en")
     said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]
     assert any("Ratings without verdicts" in text for text in said)

@@ -1,4 +1,4 @@
-"""What a board says in plain words of its own scores, and the intervals that decide it."""
+"""A board tests its surrogate as ``validate`` does."""
 
 import pytest
 

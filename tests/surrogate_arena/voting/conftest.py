@@ -22,3 +22,10 @@ def folders(quick_board, small_arena, tmp_path_factory):
 def client(folders):
     with running(folders) as started:
         yield started
+
+
+@pytest.fixture
+def folder(arena, tmp_path):
+    """The folder of a test file's own arena."""
+    write_arena(arena, tmp_path / "arena")
+    return tmp_path / "arena"

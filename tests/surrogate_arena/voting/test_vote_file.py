@@ -19,12 +19,6 @@ def arena():
     return simulated_part(range(4), ["en"], questions=3).arena
 
 
-@pytest.fixture
-def folder(arena, tmp_path):
-    write_arena(arena, tmp_path / "arena")
-    return tmp_path / "arena"
-
-
 def vote_on(arena, row, winner="a", judge="person:Ada"):
     pair = arena.judgments.iloc[row]
     keys = ["query_id", "language", "system_a", "system_b"]

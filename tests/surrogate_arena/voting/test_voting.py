@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from simulations import simulated_part
 
-from arena import UsageError, read_arena, write_arena
+from arena import UsageError, read_arena
 from arena.judging.ballots import NamedVote
 from arena.judging.choosing.drawn_pairs import pairs_for_people
 from surrogate_arena.voting.voting import HELD_S, MOST_VOTERS, OVERLAP, Voting
@@ -15,12 +15,6 @@ from surrogate_arena.voting.voting import HELD_S, MOST_VOTERS, OVERLAP, Voting
 @pytest.fixture(scope="module")
 def arena():
     return simulated_part(range(5), ["ar", "en"], questions=6).arena
-
-
-@pytest.fixture
-def folder(arena, tmp_path):
-    write_arena(arena, tmp_path / "arena")
-    return tmp_path / "arena"
 
 
 class Clock:
