@@ -172,7 +172,10 @@ def _csv_table(path: Path) -> pa.Table:
 
 def _parquet_table(path: Path) -> pa.Table:
     schema = parquet.read_schema(path)
-    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    texts = []
+    for column in schema:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            texts.append(column.name)
     table = parquet.read_table(path, read_dictionary=texts)
     columns = [
         index for index, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)

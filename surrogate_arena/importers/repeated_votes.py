@@ -56,13 +56,14 @@ def with_repeats(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
     # Counts of one row are several judgments, which differ.
     is_copy = cells.duplicated().to_numpy() & codes.iloc[alike].duplicated().to_numpy()
     rows.skipped[COPY] += int(is_copy.sum())
-    kept = np.delete(np.arange(len(table)), alike[is_copy])
-    table, codes, is_judge = table.iloc[kept], codes.iloc[kept], is_judge[kept]
-    number = codes.groupby(list(codes), dropna=False).cumcount() + 1
-    is_repeat = (number > 1) & is_judge
+    others = codes.iloc[alike[~is_copy]]
+    number = others.groupby(list(codes), dropna=False).cumcount().to_numpy() + 1
+    is_repeat = number > 1
     if is_repeat.any():
-        table = table.assign(**{REPEAT: number.astype(str).where(is_repeat, None)})
-    return table
+        repeats = np.full(len(table), None, dtype=object)
+        repeats[alike[~is_copy][is_repeat]] = number[is_repeat].astype(str)
+        table = table.assign(**{REPEAT: repeats})
+    return table.iloc[np.delete(np.arange(len(table)), alike[is_copy])]
 
 
 def _names_one(names: pd.Series) -> Flags:
