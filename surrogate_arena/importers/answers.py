@@ -2,53 +2,37 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
 from arena.data.rows import Rows
-from arena.data.schema import HISTORY, OWN_PASSAGES, WEIGHT
-from arena.data.selection import UNKNOWN_JUDGE
+from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
 from arena.data.wording import first_of
 from arena.text.notes import note_on_systems
-from surrogate_arena.importers.amounts import amounts_of
-from surrogate_arena.importers.collected import SCORE, Collected, Key, Place, question_id, seen_from
-from surrogate_arena.importers.contract import MOST_NAMED, NO_COLUMNS, bare_column, contract
-from surrogate_arena.importers.conversations import last_exchange
-from surrogate_arena.importers.files import checked_language
-from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
-from surrogate_arena.importers.languages import AUTO, detected_languages
-from surrogate_arena.importers.passages import HINT, passages_of
-from surrogate_arena.importers.plain_tables import (
-    PlainTables,
-    marks_of_row,
-    read_plain_tables,
+from surrogate_arena.importers.answer_rows import (
+    AnswerRows,
+    Repeats,
+    default_languages,
+    row_values,
     shown_row,
 )
-from surrogate_arena.importers.values import (
-    first_text,
-    is_missing_cell,
-    mark_of,
-    name_text,
-    opened,
-    opened_or_same,
+from surrogate_arena.importers.collected import Collected, Place
+from surrogate_arena.importers.contract import MOST_NAMED, NO_COLUMNS
+from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.plain_tables import (
+    PlainTables,
+    known_tables,
+    read_plain_tables,
+    with_file,
 )
 
 TABLE = "csv"
-Repeats = Literal["first", "each"]
-"""What becomes of a question that a system answers again: only the first answer is kept, or each
-asking is a question of its own."""
-_REPEATS = (
-    "keep one of its answers, or choose: --repeats first keeps the first and counts the others, "
-    "--repeats each makes each asking a question of its own"
-)
 
 
 def read_answer_tables(
@@ -87,316 +71,52 @@ def read_answer_tables(
     if repeats is not None:
         checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
     known = read_plain_tables(paths, columns=columns, scores=scores, may_repeat=repeats is not None)
-    return arena_of_tables(
-        known,
-        language=language,
-        judge=judge,
-        name=name,
-        reference_system=reference_system,
-        repeats=repeats,
-    )
+    collected, shown = _collected(known, language, judge, repeats)
+    return _arena(collected, shown, name, reference_system)
 
 
-def arena_of_tables(
-    known: PlainTables,
-    *,
-    language: str | None = None,
-    judge: str | None = None,
-    name: str = "answers",
-    reference_system: str | None = None,
-    repeats: Repeats | None = None,
-) -> ForeignArena:
-    """Put an arena together from tables whose columns are known; see ``read_answer_tables``."""
+def _collected(
+    known: PlainTables, language: str | None, judge: str | None, repeats: Repeats | None
+) -> tuple[Collected, tuple[str, ...]]:
+    """Read the rows of tables, and show how the first one was understood."""
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
-    rows_left_out = [n for (_, item, _), n in known.left_out.items() if item == "row"]
-    collected.n_empty = sum(rows_left_out)
-    rows = AnswerRows(collected, judge, repeats)
+    collected.n_empty = sum(n for (_, item, _), n in known.left_out.items() if item == "row")
     records: list[tuple[Place, Record, dict[str, float]]] = []
     for table in known.tables:
         for place, record in collected.raw(table):
             values = row_values(collected, place, known.columns.values(record))
-            records.append((place, values, marks_of_row(record, known)))
+            records.append((place, values, known.marks(record)))
+    rows = AnswerRows(collected, judge, repeats)
     defaults = default_languages(collected, [values for _, values, _ in records], language)
     for (place, values, marks), default in zip(records, defaults, strict=True):
         rows.add(place, values, marks, default)
     if rows.empty:
         collected.notes.append(note_on_systems(rows.empty, "is empty", "are empty"))
     collected.share(OWN_PASSAGES)
-    collected.share(HISTORY)
     shown: tuple[str, ...] = ()
     if records:
         _, values, marks = records[0]
         shown = shown_row(values, marks)
+    return collected, shown
+
+
+def _arena(
+    collected: Collected, shown: tuple[str, ...], name: str, reference_system: str | None
+) -> ForeignArena:
+    """Put the arena together, and say whose scores became no verdicts."""
     foreign = foreign_arena(collected, name, reference=reference_system)
     judged = set(foreign.arena.judgments["judge"])
-    judges = dict.fromkeys(str(mark["judge"]) for mark in collected.marks)
+    judges = dict.fromkeys(mark["judge"] for mark in collected.marks)
     unused = [judge for judge in judges if judge not in judged]
+    notes = foreign.notes
     if unused:
         note = (
             f"no verdicts by {first_of(unused, MOST_NAMED)}: scores become verdicts where two "
             "systems answered a question"
         )
-        foreign = replace(foreign, notes=(*foreign.notes, note))
-    return replace(foreign, shown=shown)
-
-
-def row_values(collected: Collected, place: Place, values: Record) -> Record:
-    """Return the fields of a row, with what programs write around a text taken away."""
-    for name in ("question", "answer", "reference"):
-        if name not in values:
-            continue
-        try:
-            inside = opened(values[name]) if name != "answer" else _messages_or_same(values[name])
-        except ValueError as error:
-            collected.fault(place, name, values[name], str(error), "write the text alone")
-            continue
-        if isinstance(inside, list) and inside and isinstance(inside[0], Mapping):
-            exchange = last_exchange(inside)
-            text = exchange.question if name == "question" else exchange.reply
-            if text:
-                values[name] = text
-                collected.skip(place, f"messages around the {name}", "the last one is read")
-                if name == "question" and exchange.history:
-                    values.setdefault(HISTORY, exchange.history)
-        elif name == "answer" and isinstance(inside, list) and len(inside) == 1:
-            # Harnesses write a list of samples.
-            [values[name]] = inside
-        elif name != "answer":
-            values[name] = first_text(inside)
-    return values
-
-
-def _messages_or_same(cell: object) -> object:
-    """Open an answer that is a conversation in JSON; any other JSON may be what a system said."""
-    inside = opened_or_same(cell)
-    if not isinstance(inside, list) or not inside:
-        return cell
-    return inside if all(isinstance(item, dict) and "role" in item for item in inside) else cell
-
-
-def default_languages(
-    collected: Collected, rows: Sequence[Record], language: str | None
-) -> list[str]:
-    """Return the language of each row that names none: as stated, or detected per question."""
-    if language not in (None, AUTO):
-        return [checked_language(language) or UNDETERMINED] * len(rows)
-    if all("language" in values for values in rows):
-        return [UNDETERMINED] * len(rows)
-    questions = [str(values.get("question", "")) for values in rows]
-    detected = detected_languages(list(dict.fromkeys(questions)))
-    if detected.note:
-        collected.notes.append(detected.note)
-    return [detected.languages.get(question, UNDETERMINED) for question in questions]
-
-
-def language_of_row(collected: Collected, place: Place, cell: object, default: str) -> str | None:
-    """Return the language of a row; None if it is unknown, which is a fault."""
-    if is_missing_cell(cell):
-        return default
-    # Words such as "unknown" say that nobody knows, which is no fault.
-    if isinstance(cell, str) and cell.strip().casefold() in NO_LANGUAGE:
-        collected.skip(place, "language", f"{cell!r} is none: read as {default or 'not given'}")
-        return default
-    reading = read_language(cell) if isinstance(cell, str) else None
-    if reading is None or reading.code is None:
-        hint = reading.hint if reading else "use a code such as 'en', or an English name"
-        collected.fault(place, "language", cell, "is not a language known by name", hint)
-        return None
-    if reading.remark:
-        collected.skip(place, "region of a language", reading.remark)
-    return reading.code
-
-
-def passages_of_row(collected: Collected, place: Place, cell: object) -> list[Record] | None:
-    """Return the passages of a row; None if they cannot be read, which is a fault."""
-    try:
-        return passages_of(cell)
-    except ValueError as error:
-        collected.fault(place, "passages", cell, str(error), HINT)
-        return None
-
-
-@dataclass
-class AnswerRows:
-    """Adds rows of answers to what is collected.
-
-    Attributes:
-        collected: Keeps the rows, with faults and counts.
-        judge: Judge of verdicts in rows that name none.
-        repeats: What becomes of a question that a system answers again; None refuses it.
-        empty: Number of empty answers by system.
-    """
-
-    collected: Collected
-    judge: str | None = None
-    repeats: Repeats | None = None
-    empty: Counter[str] = field(default_factory=Counter)
-
-    def add(self, place: Place, values: Record, marks: Mapping[str, float], default: str) -> None:
-        """Add a row; one at fault is left out, and the fault kept.
-
-        Args:
-            place: Its file and line.
-            values: Field to cell.
-            marks: Judge to the mark of the answer.
-            default: Language where the row names none.
-        """
-        collected = self.collected
-        language = language_of_row(collected, place, values.get("language"), default)
-        question = self._text(place, "question", values.get("question"))
-        system = self._text(place, "system", values.get("system"))
-        answer = self._answer(place, values.get("answer"))
-        passages = passages_of_row(collected, place, values.get("passages"))
-        if None in (language, question, system, answer, passages):
-            return
-        marks = {**marks, **self._verdict(place, values)}
-        query_id = name_text(values.get("query_id"))
-        if query_id is None:
-            query_id = question_id(str(question), values.get(HISTORY))
-        key: Key = (str(language), str(query_id).strip())
-        asked = self._asking(place, key, str(system), str(answer), marks)
-        if asked is None or not self._add_question(place, asked, str(question), values):
-            return
-        if not str(answer).strip():
-            self.empty[str(system)] += (*asked, str(system)) not in collected.answers
-        is_new = (*asked, str(system)) not in collected.answers
-        row = collected.answer(place, asked, str(system), str(answer), may_repeat=True)
-        if not is_new:
-            collected.outcomes[place] = SCORE
-        row.setdefault(OWN_PASSAGES, passages or None)
-        row.setdefault(HISTORY, values.get(HISTORY))
-        for column, amount in amounts_of(collected, place, values).items():
-            row.setdefault(column, amount)
-        for judge, mark in marks.items():
-            self._add_mark(asked, str(system), judge, mark, values)
-
-    def _text(self, place: Place, name: str, cell: object) -> str | None:
-        text = name_text(cell)
-        if isinstance(text, str) and text.strip():
-            if name == "system" and text != text.strip():
-                self.collected.skip(place, "space", f"at the edges of the name {text.strip()!r}")
-            return text.strip()
-        fault = "is missing" if is_missing_cell(cell) else "is not a text"
-        column = self.collected.names.get(name, name)
-        hint = f"write a text, or name another column: --column {name}=NAME"
-        if isinstance(cell, Mapping):
-            hint = f"name the text in it, such as --column {name}='{column}.{next(iter(cell), '')}'"
-        self.collected.fault(place, name, cell, fault, hint)
-        return None
-
-    def _answer(self, place: Place, cell: object) -> str | None:
-        """Return an answer, which may be empty."""
-        if cell is None:
-            return ""
-        if isinstance(cell, bool):
-            return str(cell)
-        text = name_text(cell)
-        return text if isinstance(text, str) else self._text(place, "answer", cell)
-
-    def _verdict(self, place: Place, values: Record) -> dict[str, float]:
-        """Return the mark of a row's verdict by its judge."""
-        if "verdict" not in values:
-            return {}
-        mark = mark_of(values["verdict"])
-        if mark is None:
-            hint = "write a number, the higher the better, true or false, or nothing"
-            self.collected.fault(place, "verdict", values["verdict"], "is no mark", hint)
-            return {}
-        column = bare_column(self.collected.names.get("verdict", ""))
-        scores = contract()["scores"]
-        if column in (*scores["lower_is_better"], *scores["ranks"]):
-            mark = -mark
-            note = f"of {self.collected.names['verdict']!r} the lowest wins"
-            if note not in self.collected.notes:
-                self.collected.notes.append(note)
-        judge = str(name_text(values.get("judge")) or self.judge or UNKNOWN_JUDGE)
-        criterion = values.get("criterion")
-        if criterion:
-            judge = f"{judge}:{criterion}"
-            self.collected.criteria[judge] = str(criterion)
-        return {judge: mark}
-
-    def _asking(
-        self, place: Place, key: Key, system: str, answer: str, marks: Mapping[str, float]
-    ) -> Key | None:
-        """Return the key of the question that a row answers; None if the row is left out.
-
-        A system may have answered the question before. The same answer may be in several rows, one
-        for each judge; an exact repetition is left out and counted.
-        """
-        collected = self.collected
-        language, query_id = key
-        number = 1
-        while True:
-            asked = key if number == 1 else (language, f"{query_id}-{number}")
-            earlier = collected.answers.get((*asked, system))
-            if earlier is None:
-                return asked
-            given = {
-                judge: collected.marked.get((*asked, system, judge))
-                for judge in marks
-                if (*asked, system, judge) in collected.marked
-            }
-            is_new_asking = self.repeats == "each" and not self._names_judges
-            if is_new_asking:
-                number += 1
-                continue
-            if earlier["answer"] == answer and all(given[name] == marks[name] for name in given):
-                if not marks or given:
-                    reason = "it repeats an earlier row: the same answer again"
-                    collected.skip(place, "row", reason)
-                    return None
-                return asked
-            if self.repeats is None:
-                fault = f"has answered this question {seen_from(place, earlier['place'])}"
-                hint = _REPEATS
-                if earlier["answer"] == answer:
-                    fault = f"has another mark {seen_from(place, earlier['place'])}"
-                    hint = f"name who judged in a column 'judge'; or {_REPEATS}"
-                collected.fault(place, "system", system, fault, hint)
-                return None
-            if self.repeats == "first":
-                reason = "its system has answered the question before: the first answer is kept"
-                collected.skip(place, "row", reason)
-                return None
-            number += 1
-
-    @property
-    def _names_judges(self) -> bool:
-        """Whether rows may repeat an answer because several judges marked it."""
-        return not self.collected.names.keys().isdisjoint(("judge", "criterion"))
-
-    def _add_question(self, place: Place, key: Key, text: str, values: Record) -> bool:
-        """Add a question; tell whether an earlier row has the same text and reference, if any."""
-        question = self.collected.question(place, key, text, [], may_repeat=True)
-        reference = values.get("reference")
-        stated = {"query": text}
-        if isinstance(reference, str):
-            stated["reference"] = reference
-        for column, value in stated.items():
-            if question.setdefault(column, value) == value:
-                continue
-            name = "question" if column == "query" else column
-            where = seen_from(place, question["place"])
-            fault = f"differs from that of the same question {where}"
-            self.collected.fault(place, name, value, fault, f"give each question one {name}")
-            return False
-        return True
-
-    def _add_mark(self, key: Key, system: str, judge: str, mark: float, values: Record) -> None:
-        language, query_id = key
-        row: Record = {
-            "language": language,
-            "query_id": query_id,
-            "system": system,
-            "judge": judge,
-            "mark": mark,
-        }
-        if WEIGHT in values:
-            row[WEIGHT] = values[WEIGHT]
-        self.collected.marks.append(row)
-        self.collected.marked[language, query_id, system, judge] = mark
+        notes = (*notes, note)
+    return replace(foreign, notes=notes, shown=shown)
 
 
 def table_in_memory(name: str, frame: pd.DataFrame) -> Rows:
@@ -427,10 +147,9 @@ def read_tables(
         UsageError: If there is no table, or one is unclear.
         DataError: With every problem.
     """
-    from surrogate_arena.importers.plain_tables import known_tables, with_file
-
     if not tables:
         raise UsageError("there is no table to read")
     rows = [with_file(table_in_memory(name, frame), name) for name, frame in tables.items()]
     known = known_tables(rows, columns=columns, scores=scores, may_repeat=repeats is not None)
-    return arena_of_tables(known, language=language, repeats=repeats)
+    collected, shown = _collected(known, language, None, repeats)
+    return _arena(collected, shown, "answers", None)

@@ -6,7 +6,6 @@ agree: a column of numbers holds no passages, and of two columns of answers neit
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,11 +31,13 @@ from surrogate_arena.importers.values import (
 
 FILE = "file"
 """What a user writes for a field that is the name of a row's file."""
+Frames = Sequence[pd.DataFrame]
+"""Tables of one layout."""
 NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
 MOST_NAMED = 10
 """Names that a message lists."""
-_MOST_ROWS = 200
+MOST_ROWS = 200
 """Rows that tell what a column holds."""
 
 
@@ -122,46 +123,6 @@ def with_paths(frame: pd.DataFrame, chosen: Mapping[str, str]) -> pd.DataFrame:
     return frame.assign(**columns)
 
 
-def with_inner_paths(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with a column for each path in its cells, instead of columns of records."""
-    # Paths in a column that are tried as fields
-    most_paths = 60
-    frame = frame.head(_MOST_ROWS)
-    columns: dict[str, pd.Series] = {}
-    for name in frame:
-        cells = [opened_or_same(cell) for cell in frame[name]]
-        paths = list(dict.fromkeys(path for cell in cells for path in _paths_in(cell)))
-        if not paths:
-            columns[name] = frame[name]
-            continue
-        for path in paths[:most_paths]:
-            values = [value_at({"cell": cell}, f"cell{path}") for cell in cells]
-            columns[f"{_step(name)}{path}"] = pd.Series(values, frame.index, dtype=object)
-    return pd.DataFrame(columns, index=frame.index)
-
-
-_MOST_PATHS = 60
-"""Paths in a column that are tried as fields."""
-_MOST_LEVELS = 4
-
-
-def _paths_in(cell: object, levels: int = _MOST_LEVELS) -> list[str]:
-    """Return the paths to the values of a record, such as ``.vars.topic``; lists are values."""
-    if not isinstance(cell, Mapping) or levels == 0:
-        return []
-    paths = []
-    for name, value in cell.items():
-        step = f".{_step(str(name))}"
-        inner = _paths_in(value, levels - 1)
-        paths += [f"{step}{path}" for path in inner] or [step]
-    return paths
-
-
-def _step(name: str) -> str:
-    """Return a name as a step of a path: in quotes if it is no plain name."""
-    return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else json.dumps(name)
-
-
 SIDES_IN_NAMES = (
     ("a", "b"),
     ("1", "2"),
@@ -194,18 +155,21 @@ def columns_of_pairs(frame: pd.DataFrame) -> dict[str, str]:
     return {name: match[1] for name in names if (match := _VERSUS.fullmatch(name)) is not None}
 
 
-def looks_like_data(frames: Sequence[pd.DataFrame]) -> bool:
+def looks_like_data(frames: Frames) -> bool:
     """Tell whether the names of columns look like a first row of data: the header is missing."""
     for frame in frames:
         for name in map(str, frame):
             cells = [str(cell).strip() for cell in cells_of([frame], name)]
-            asking = sum(cell.endswith(ASKING) for cell in cells)
-            if name in cells or (name.endswith(ASKING) and asking * 2 > len(cells)):
+            if name in cells or (n_asking([name]) and n_asking(cells) * 2 > len(cells)):
                 return True
     return False
 
 
-ASKING = ("?", "？", "؟")
+def n_asking(cells: Sequence[object]) -> int:
+    """Return how many cells end with a question mark."""
+    return sum(str(cell).strip().endswith(("?", "？", "؟")) for cell in cells)
+
+
 NO_HEADER = (
     "the first line looks like a row of data: put a line with the names of the columns above it, "
     "such as"
@@ -226,7 +190,7 @@ def value_at(record: object, path: str) -> object:
         raise UsageError(f"{path!r} is neither a column nor a path: {error}") from None
 
 
-def chosen_columns(frames: Sequence[pd.DataFrame], kind: str, chosen: Mapping[str, str]) -> Columns:
+def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Columns:
     """Choose the column of each field: the one that the user names, or one with a known name.
 
     Args:
@@ -238,7 +202,7 @@ def chosen_columns(frames: Sequence[pd.DataFrame], kind: str, chosen: Mapping[st
         UsageError: For an unknown field or column.
     """
     fields = field_names(kind)
-    columns = list(dict.fromkeys(str(name) for frame in frames for name in frame))
+    columns = columns_in(frames)
     names = {name: stated_column(name, column, fields, columns) for name, column in chosen.items()}
     competitors: dict[str, tuple[str, ...]] = {}
     taken = set(names.values())
@@ -251,17 +215,15 @@ def chosen_columns(frames: Sequence[pd.DataFrame], kind: str, chosen: Mapping[st
             for column in columns
             if bare_column(column) == wanted and column not in taken
         ]
-        filled = [column for column in fitting if has_values(frames, column)]
         if not fitting:
             continue
-        best, *others = filled or fitting[:1]
-        names[name] = best
-        taken.add(best)
-        if others:
-            competitors[name] = tuple(others)
-    competing = {column for listed in competitors.values() for column in listed}
-    unread = tuple(name for name in columns if name not in taken and name not in competing)
-    return Columns(names, competitors, unread)
+        filled = [column for column in fitting if cells_of(frames, column)]
+        names[name], *rivals = filled or fitting[:1]
+        taken.add(names[name])
+        if rivals:
+            competitors[name] = tuple(rivals)
+    read = taken.union(*competitors.values())
+    return Columns(names, competitors, tuple(name for name in columns if name not in read))
 
 
 def stated_column(name: str, column: str, fields: Iterable[str], columns: Sequence[str]) -> str:
@@ -281,17 +243,22 @@ def stated_column(name: str, column: str, fields: Iterable[str], columns: Sequen
     return alike[0]
 
 
-def has_values(frames: Iterable[pd.DataFrame], column: str) -> bool:
+def has_values(frames: Frames, column: str) -> bool:
     """Tell whether a column holds something in any table."""
     return next(_filled_cells(frames, column), None) is not None
 
 
-def cells_of(frames: Iterable[pd.DataFrame], column: str) -> list[object]:
+def columns_in(frames: Frames) -> list[str]:
+    """Return the columns of tables, in the order in which the tables first have them."""
+    return list(dict.fromkeys(str(name) for frame in frames for name in frame))
+
+
+def cells_of(frames: Frames, column: str) -> list[object]:
     """Return the first cells of a column that hold something."""
-    return list(islice(_filled_cells(frames, column), _MOST_ROWS))
+    return list(islice(_filled_cells(frames, column), MOST_ROWS))
 
 
-def _filled_cells(frames: Iterable[pd.DataFrame], column: str) -> Iterator[object]:
+def _filled_cells(frames: Frames, column: str) -> Iterator[object]:
     """Yield the cells of a column that hold something; of millions, few are looked at."""
     rows_at_once = 1_000
     for frame in frames:

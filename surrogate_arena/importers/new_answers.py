@@ -16,15 +16,16 @@ from arena.data.rows import Rows
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY
 from arena.data.types import Record
 from surrogate_arena.importers.amounts import amounts_of
-from surrogate_arena.importers.answers import (
+from surrogate_arena.importers.answer_rows import (
     Repeats,
     language_of_row,
     passages_of_row,
     row_values,
+    shown_row,
 )
 from surrogate_arena.importers.collected import Collected, Place, question_id
 from surrogate_arena.importers.contract import NO_COLUMNS
-from surrogate_arena.importers.plain_tables import read_plain_tables, shown_row
+from surrogate_arena.importers.plain_tables import read_plain_tables
 from surrogate_arena.importers.values import name_text
 
 _LOG = logging.getLogger(__name__)

@@ -17,13 +17,18 @@ from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.types import Record
 from arena.data.wording import count_of, first_of
-from surrogate_arena.importers.answers import AnswerRows, Repeats, default_languages
+from surrogate_arena.importers.answer_rows import (
+    AnswerRows,
+    Repeats,
+    default_languages,
+    shown_row,
+)
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord, question_id
 from surrogate_arena.importers.contract import FILE, NO_COLUMNS, contract
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.map_battles import battles_of_records
 from surrogate_arena.importers.opened import found, texts_in
-from surrogate_arena.importers.plain_tables import NEEDED, shown_row
+from surrogate_arena.importers.plain_tables import NEEDED
 from surrogate_arena.importers.scores import marks_of, numbers_beside
 from surrogate_arena.importers.tool_fields import (
     MOST_PATHS,

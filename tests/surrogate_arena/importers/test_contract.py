@@ -86,6 +86,16 @@ def test_a_named_column_of_file_names_holds_no_passages(tmp_path):
     assert any("no passages" in note for note in foreign.notes)
 
 
+def test_a_column_that_holds_no_passages_is_not_offered_for_them(tmp_path):
+    further = {"contexts": 3, "documents": "bridge.pdf", "chunks": "The bridge opened in 1932."}
+    foreign = read(written(tmp_path, [{**row, **further} for row in ROWS]))
+    assert all(len(passages) == 1 for passages in foreign.arena.queries["passages"])
+    assert [note.partition(":")[2] for note in foreign.notes] == [
+        " 'contexts' holds numbers",
+        " 'documents' holds file names or addresses",
+    ]
+
+
 def test_known_metrics_are_judges_and_others_where_named(rag_case, tmp_path):
     foreign = read(rag_case("06-ragas-a.csv"), rag_case("06-ragas-b.csv"))
     judges = set(foreign.arena.judgments["judge"])
@@ -93,7 +103,7 @@ def test_known_metrics_are_judges_and_others_where_named(rag_case, tmp_path):
     of_first = foreign.arena.judgments[foreign.arena.judgments["judge"] == "faithfulness"]
     better = of_first.apply(lambda row: row[f"system_{row['winner']}"], axis=1)
     assert set(better) == {"06-ragas-a"}
-    marked = [{**row, "style": place} for place, row in enumerate(ROWS)]
+    marked = [{**row, "style": place / 2} for place, row in enumerate(ROWS)]
     path = written(tmp_path, marked)
     assert read(path).arena.judgments.empty
     assert "--scores style" in " ".join(read(path).skipped["reason"])
@@ -253,6 +263,13 @@ def test_places_judge_only_where_they_are_named_and_the_first_wins(tmp_path):
     assert any("lowest wins" in note for note in foreign.notes)
 
 
+def test_a_verdict_is_a_place_by_the_same_names_as_a_score(tmp_path):
+    rows = [{**row, "judged": {"rank": 1 + (row["system"] == "two")}} for row in ROWS]
+    foreign = read(written(tmp_path, rows), columns={"verdict": "judged.rank"})
+    better = foreign.arena.judgments.apply(lambda row: row[f"system_{row['winner']}"], axis=1)
+    assert set(better) == {"one"}
+
+
 def test_texts_are_no_scores(tmp_path):
     with pytest.raises(UsageError, match="no numbers"):
         read(written(tmp_path, ROWS), scores=["answer"])
@@ -263,6 +280,12 @@ def test_empty_columns_and_references_by_other_names_are_said(tmp_path):
     reasons = " ".join(read(written(tmp_path, rows)).skipped["reason"])
     assert "'faithfulness' is empty" in reasons
     assert "--column reference=true_answers" in reasons
+
+
+def test_numbers_of_rows_are_no_scores(tmp_path):
+    rows = [{"Unnamed: 0": place, **row} for place, row in enumerate(ROWS)]
+    reasons = list(read(written(tmp_path, rows)).skipped["reason"])
+    assert reasons == ["'Unnamed: 0' is not read"]
 
 
 def test_seconds_are_an_assumption_that_is_said(tmp_path):
@@ -472,6 +495,13 @@ def test_of_a_column_that_is_read_in_part_the_rest_is_named(tmp_path):
     columns = {"question": "inputs.text", "answer": "outputs.answer", "system": "run.name"}
     foreign = read(written(tmp_path, NESTED), columns=columns)
     assert "'outputs.contexts' is not read" in " ".join(foreign.skipped["reason"])
+
+
+def test_the_rest_of_a_column_whose_name_needs_quotes_is_named(tmp_path):
+    rows = [{**row, "my marks": {"faithfulness": 0.5, "by": "A. Miller"}} for row in ROWS]
+    reasons = " ".join(read(written(tmp_path, rows)).skipped["reason"])
+    assert """'"my marks".by' is not read""" in reasons
+    assert "faithfulness" not in reasons
 
 
 def test_conversations_are_read_from_csv_too(tmp_path):

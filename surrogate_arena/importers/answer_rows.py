@@ -1,0 +1,324 @@
+"""Rows of answers: their cells as the fields of an arena, and what is at fault in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Literal
+
+from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
+from arena.data.schema import HISTORY, OWN_PASSAGES, WEIGHT
+from arena.data.selection import UNKNOWN_JUDGE
+from arena.data.types import Record
+from surrogate_arena.importers.amounts import amounts_of
+from surrogate_arena.importers.collected import SCORE, Collected, Key, Place, question_id, seen_from
+from surrogate_arena.importers.conversations import last_exchange
+from surrogate_arena.importers.files import checked_language
+from surrogate_arena.importers.languages import AUTO, detected_languages
+from surrogate_arena.importers.passages import HINT, passages_of
+from surrogate_arena.importers.score_columns import lowest_wins
+from surrogate_arena.importers.values import (
+    first_text,
+    is_missing_cell,
+    mark_of,
+    name_text,
+    opened,
+    opened_or_same,
+    short,
+)
+
+Repeats = Literal["first", "each"]
+"""What becomes of a question that a system answers again: only the first answer is kept, or each
+asking is a question of its own."""
+_REPEATS = (
+    "keep one of its answers, or choose: --repeats first keeps the first and counts the others, "
+    "--repeats each makes each asking a question of its own"
+)
+
+
+def row_values(collected: Collected, place: Place, values: Record) -> Record:
+    """Return the fields of a row, with what programs write around a text taken away."""
+    for name in ("question", "answer", "reference"):
+        if name not in values:
+            continue
+        try:
+            inside = opened(values[name]) if name != "answer" else _messages_or_same(values[name])
+        except ValueError as error:
+            collected.fault(place, name, values[name], str(error), "write the text alone")
+            continue
+        if isinstance(inside, list) and inside and isinstance(inside[0], Mapping):
+            exchange = last_exchange(inside)
+            text = exchange.question if name == "question" else exchange.reply
+            if text:
+                values[name] = text
+                collected.skip(place, f"messages around the {name}", "the last one is read")
+                if name == "question" and exchange.history:
+                    values.setdefault(HISTORY, exchange.history)
+        elif name == "answer" and isinstance(inside, list) and len(inside) == 1:
+            # Harnesses write a list of samples.
+            [values[name]] = inside
+        elif name != "answer":
+            values[name] = first_text(inside)
+    return values
+
+
+def _messages_or_same(cell: object) -> object:
+    """Open an answer that is a conversation in JSON; any other JSON may be what a system said."""
+    inside = opened_or_same(cell)
+    if not isinstance(inside, list) or not inside:
+        return cell
+    return inside if all(isinstance(item, dict) and "role" in item for item in inside) else cell
+
+
+def default_languages(
+    collected: Collected, rows: Sequence[Record], language: str | None
+) -> list[str]:
+    """Return the language of each row that names none: as stated, or detected per question."""
+    if language not in (None, AUTO):
+        return [checked_language(language) or UNDETERMINED] * len(rows)
+    if all("language" in values for values in rows):
+        return [UNDETERMINED] * len(rows)
+    questions = [str(values.get("question", "")) for values in rows]
+    detected = detected_languages(list(dict.fromkeys(questions)))
+    if detected.note:
+        collected.notes.append(detected.note)
+    return [detected.languages.get(question, UNDETERMINED) for question in questions]
+
+
+def language_of_row(collected: Collected, place: Place, cell: object, default: str) -> str | None:
+    """Return the language of a row; None if it is unknown, which is a fault."""
+    if is_missing_cell(cell):
+        return default
+    # Words such as "unknown" say that nobody knows, which is no fault.
+    if isinstance(cell, str) and cell.strip().casefold() in NO_LANGUAGE:
+        collected.skip(place, "language", f"{cell!r} is none: read as {default or 'not given'}")
+        return default
+    reading = read_language(cell) if isinstance(cell, str) else None
+    if reading is None or reading.code is None:
+        hint = reading.hint if reading else "use a code such as 'en', or an English name"
+        collected.fault(place, "language", cell, "is not a language known by name", hint)
+        return None
+    if reading.remark:
+        collected.skip(place, "region of a language", reading.remark)
+    return reading.code
+
+
+def passages_of_row(collected: Collected, place: Place, cell: object) -> list[Record] | None:
+    """Return the passages of a row; None if they cannot be read, which is a fault."""
+    try:
+        return passages_of(cell)
+    except ValueError as error:
+        collected.fault(place, "passages", cell, str(error), HINT)
+        return None
+
+
+def _question_key(language: str, question: str, values: Record) -> Key:
+    """Return the key of the question of a row, whose id may be missing."""
+    query_id = name_text(values.get("query_id"))
+    if query_id is None:
+        query_id = question_id(question, values.get(HISTORY))
+    return language, str(query_id).strip()
+
+
+@dataclass
+class AnswerRows:
+    """Adds rows of answers to what is collected.
+
+    Attributes:
+        collected: Keeps the rows, with faults and counts.
+        judge: Judge of verdicts in rows that name none.
+        repeats: What becomes of a question that a system answers again; None refuses it.
+        empty: Number of empty answers by system.
+    """
+
+    collected: Collected
+    judge: str | None = None
+    repeats: Repeats | None = None
+    empty: Counter[str] = field(default_factory=Counter)
+
+    def add(self, place: Place, values: Record, marks: Mapping[str, float], default: str) -> None:
+        """Add a row; one at fault is left out, and the fault kept.
+
+        Args:
+            place: Its file and line.
+            values: Field to cell.
+            marks: Judge to the mark of the answer.
+            default: Language where the row names none.
+        """
+        collected = self.collected
+        language = language_of_row(collected, place, values.get("language"), default)
+        question = self._text(place, "question", values.get("question"))
+        system = self._text(place, "system", values.get("system"))
+        answer = self._answer(place, values.get("answer"))
+        passages = passages_of_row(collected, place, values.get("passages"))
+        if language is None or question is None or system is None:
+            return
+        if answer is None or passages is None:
+            return
+        marks = {**marks, **self._verdict(place, values)}
+        key = _question_key(language, question, values)
+        asked = self._asking(place, key, system, answer, marks)
+        if asked is None or not self._add_question(place, asked, question, values):
+            return
+        is_new = (*asked, system) not in collected.answers
+        if is_new and not answer.strip():
+            self.empty[system] += 1
+        row = collected.answer(place, asked, system, answer, may_repeat=True)
+        if not is_new:
+            collected.outcomes[place] = SCORE
+        row.setdefault(OWN_PASSAGES, passages or None)
+        row.setdefault(HISTORY, values.get(HISTORY))
+        for column, amount in amounts_of(collected, place, values).items():
+            row.setdefault(column, amount)
+        for judge, mark in marks.items():
+            self._add_mark(asked, system, judge, mark, values)
+
+    def _text(self, place: Place, name: str, cell: object) -> str | None:
+        text = name_text(cell)
+        if isinstance(text, str) and text.strip():
+            if name == "system" and text != text.strip():
+                self.collected.skip(place, "space", f"at the edges of the name {text.strip()!r}")
+            return text.strip()
+        fault = "is missing" if is_missing_cell(cell) else "is not a text"
+        column = self.collected.names.get(name, name)
+        hint = f"write a text, or name another column: --column {name}=NAME"
+        if isinstance(cell, Mapping):
+            hint = f"name the text in it, such as --column {name}='{column}.{next(iter(cell), '')}'"
+        self.collected.fault(place, name, cell, fault, hint)
+        return None
+
+    def _answer(self, place: Place, cell: object) -> str | None:
+        """Return an answer, which may be empty."""
+        if cell is None:
+            return ""
+        if isinstance(cell, bool):
+            return str(cell)
+        text = name_text(cell)
+        return text if isinstance(text, str) else self._text(place, "answer", cell)
+
+    def _verdict(self, place: Place, values: Record) -> dict[str, float]:
+        """Return the mark of a row's verdict by its judge."""
+        if "verdict" not in values:
+            return {}
+        mark = mark_of(values["verdict"])
+        if mark is None:
+            hint = "write a number, the higher the better, true or false, or nothing"
+            self.collected.fault(place, "verdict", values["verdict"], "is no mark", hint)
+            return {}
+        column = self.collected.names.get("verdict", "")
+        if lowest_wins(column):
+            mark = -mark
+            note = f"of {column!r} the lowest wins"
+            if note not in self.collected.notes:
+                self.collected.notes.append(note)
+        judge = str(name_text(values.get("judge")) or self.judge or UNKNOWN_JUDGE)
+        criterion = values.get("criterion")
+        if criterion:
+            judge = f"{judge}:{criterion}"
+            self.collected.criteria[judge] = str(criterion)
+        return {judge: mark}
+
+    def _asking(
+        self, place: Place, key: Key, system: str, answer: str, marks: Mapping[str, float]
+    ) -> Key | None:
+        """Return the key of the question that a row answers; None if the row is left out.
+
+        A system may have answered the question before. The same answer may be in several rows, one
+        for each judge; an exact repetition is left out and counted.
+        """
+        collected = self.collected
+        language, query_id = key
+        number = 1
+        while True:
+            asked = key if number == 1 else (language, f"{query_id}-{number}")
+            earlier = collected.answers.get((*asked, system))
+            if earlier is None:
+                return asked
+            if self.repeats == "each" and not self._names_judges:
+                number += 1
+                continue
+            earlier_marks = {
+                judge: collected.marked[(*asked, system, judge)]
+                for judge in marks
+                if (*asked, system, judge) in collected.marked
+            }
+            is_same = all(marks[judge] == mark for judge, mark in earlier_marks.items())
+            if earlier["answer"] == answer and is_same:
+                if earlier_marks or not marks:
+                    reason = "it repeats an earlier row: the same answer again"
+                    collected.skip(place, "row", reason)
+                    return None
+                return asked
+            if self.repeats is None:
+                fault = f"has answered this question {seen_from(place, earlier['place'])}"
+                hint = _REPEATS
+                if earlier["answer"] == answer:
+                    fault = f"has another mark {seen_from(place, earlier['place'])}"
+                    hint = f"name who judged in a column 'judge'; or {_REPEATS}"
+                collected.fault(place, "system", system, fault, hint)
+                return None
+            if self.repeats == "first":
+                reason = "its system has answered the question before: the first answer is kept"
+                collected.skip(place, "row", reason)
+                return None
+            number += 1
+
+    @property
+    def _names_judges(self) -> bool:
+        """Whether rows may repeat an answer because several judges marked it."""
+        return not self.collected.names.keys().isdisjoint(("judge", "criterion"))
+
+    def _add_question(self, place: Place, key: Key, text: str, values: Record) -> bool:
+        """Add a question; tell whether an earlier row has the same text and reference, if any."""
+        question = self.collected.question(place, key, text, [], may_repeat=True)
+        reference = values.get("reference")
+        stated = {"query": text}
+        if isinstance(reference, str):
+            stated["reference"] = reference
+        for column, value in stated.items():
+            if question.setdefault(column, value) == value:
+                continue
+            name = "question" if column == "query" else column
+            where = seen_from(place, question["place"])
+            fault = f"differs from that of the same question {where}"
+            self.collected.fault(place, name, value, fault, f"give each question one {name}")
+            return False
+        return True
+
+    def _add_mark(self, key: Key, system: str, judge: str, mark: float, values: Record) -> None:
+        language, query_id = key
+        row: Record = {
+            "language": language,
+            "query_id": query_id,
+            "system": system,
+            "judge": judge,
+            "mark": mark,
+        }
+        if WEIGHT in values:
+            row[WEIGHT] = values[WEIGHT]
+        self.collected.marks.append(row)
+        self.collected.marked[language, query_id, system, judge] = mark
+
+
+_SHOWN = ("query_id", "language", "question", "system", "answer", "reference", "passages")
+"""Fields of a row that are shown first, in this order."""
+
+
+def shown_row(values: Mapping[str, object], marks: Mapping[str, float]) -> tuple[str, ...]:
+    """Return one row as it was understood, a line per field, for the user to check."""
+    names = [name for name in _SHOWN if name in values]
+    names += [name for name in values if name not in _SHOWN]
+    shown = []
+    for name in names:
+        value = values[name]
+        if name == "passages":
+            with suppress(ValueError):
+                passages = passages_of(value)
+                first = f", the first: {short(passages[0]['text'])}" if passages else ""
+                shown.append(f"passages: {len(passages)}{first}")
+                continue
+        shown.append(f"{name}: {short(value)}")
+    shown += [f"judge {judge}: {mark:g}" for judge, mark in marks.items()]
+    return tuple(shown)

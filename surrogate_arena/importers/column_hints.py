@@ -1,0 +1,169 @@
+"""Columns that a message suggests for a field; nothing is read by these guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from arena.data.types import Record
+from surrogate_arena.importers.contract import (
+    FILE,
+    Frames,
+    are_texts,
+    bare_column,
+    cells_of,
+    contract,
+    field_names,
+    n_asking,
+    with_paths,
+)
+from surrogate_arena.importers.conversations import last_exchange
+from surrogate_arena.importers.values import is_value, opened_or_same
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Columns that may hold a field.
+
+    Attributes:
+        frames: The tables.
+        columns: Columns to choose from.
+        taken: Columns that hold other fields.
+    """
+
+    frames: Frames
+    columns: Sequence[str]
+    taken: Collection[str] = frozenset()
+
+    def texts(self) -> list[str]:
+        """Return the columns of texts that are neither labels, addresses nor ids."""
+        free = [column for column in self.columns if column not in self.taken]
+        return [column for column in free if are_texts(cells_of(self.frames, column))]
+
+    def systems(self) -> list[str]:
+        """Return the columns with few values, each of which may be a system."""
+        # A column with more values is hardly one of systems
+        most_systems = 30
+        systems = []
+        for column in self.columns:
+            if column in self.taken or column == FILE:
+                continue
+            cells = [cell for frame in self.frames if column in frame for cell in frame[column]]
+            values = {str(cell) for cell in cells if is_value(cell)}
+            is_short = all(len(value) <= 60 for value in values)
+            if 2 <= len(values) <= most_systems and is_short and len(values) * 2 <= len(cells):
+                systems.append(column)
+        return systems
+
+    def answers(self) -> list[str]:
+        """Return the columns of texts that a system may have written."""
+        passed = set(self.systems())
+        for column in self.columns:
+            if is_reference(column) or _has_word(column, "not_answers"):
+                passed.add(column)
+        return [column for column in self.texts() if column not in passed]
+
+    def likely_answers(self) -> list[str]:
+        """Return the columns of answers by their names; else all that a system may have written."""
+        answers = self.answers()
+        return named_alike(answers, "answer") or answers
+
+    def question(self) -> str | None:
+        """Return the column that may hold questions, by its name or its cells."""
+        texts = self.texts()
+        for column in named_alike(texts, "question"):
+            if not is_reference(column):
+                return column
+        for column in texts:
+            cells = cells_of(self.frames, column)
+            if n_asking(cells) * 2 >= len(cells):
+                return column
+        return None
+
+
+def suggested_columns(candidates: Candidates, missing: Collection[str]) -> dict[str, str]:
+    """Return the columns that may hold the question and the answer, of those that are missing."""
+    if {"question", "answer"} <= set(missing):
+        for column in candidates.columns:
+            if _are_messages(cells_of(candidates.frames, column)):
+                return {"question": column, "answer": column}
+    suggested: dict[str, str] = {}
+    if "question" in missing:
+        question = candidates.question()
+        if question is not None:
+            suggested["question"] = question
+            candidates = replace(candidates, taken={*candidates.taken, question})
+    if "answer" in missing:
+        answers = candidates.likely_answers()
+        if len(answers) == 1:
+            suggested["answer"] = answers[0]
+    return suggested
+
+
+def named_alike(columns: Iterable[str], name: str) -> list[str]:
+    """Return the columns whose names end as those of a field do, also in the plural."""
+    endings = field_names("answers")[name]
+    alike = []
+    for column in columns:
+        last_step = column.rpartition(".")[2]
+        if bare_column(last_step).removesuffix("s").endswith(endings):
+            alike.append(column)
+    return alike
+
+
+def is_reference(column: str) -> bool:
+    """Tell whether a column is named as references are."""
+    return _has_word(column, "references")
+
+
+def _has_word(column: str, words: str) -> bool:
+    """Tell whether the name of a column has a word of a list of ``names.toml``."""
+    listed = contract()["hints"][words]
+    return any(word.removesuffix("s") in listed for word in bare_column(column).split("_"))
+
+
+def system_of_repeats(frames: Frames, question: str, candidates: Candidates) -> str | None:
+    """Return the column that tells apart the answers to one question; None if there is none.
+
+    Files that answer each question once need no such column.
+    """
+    frames = [with_paths(frame, {"question": question}) for frame in frames]
+    frames = [frame for frame in frames if question in frame]
+    asked = [frame[question].map(_asked) for frame in frames]
+    if not any(questions.duplicated().any() for questions in asked):
+        return None
+    for column in candidates.systems():
+        answered: list[tuple[str, str]] = []
+        for frame, questions in zip(frames, asked, strict=True):
+            with_system = with_paths(frame, {"system": column})
+            if column in with_system:
+                answered += zip(questions, with_system[column].map(str), strict=True)
+        if len(set(answered)) == len(answered):
+            return column
+    return None
+
+
+def _asked(cell: object) -> str:
+    """Return the question of a cell, also of one that holds a conversation."""
+    messages = opened_or_same(cell)
+    if _are_messages([messages]):
+        return str(last_exchange(cast(list[Record], messages)).question)
+    return str(cell)
+
+
+def _are_messages(cells: Sequence[object]) -> bool:
+    """Tell whether cells are conversations that end with a reply."""
+    for cell in cells:
+        messages = opened_or_same(cell)
+        if not isinstance(messages, list) or len(messages) < 2:
+            return False
+        if not all(isinstance(message, Mapping) and "role" in message for message in messages):
+            return False
+    return bool(cells)
+
+
+def systems_in_order(frames: Frames, column: str) -> list[str]:
+    """Return the systems in the order in which the tables first name them."""
+    names = [str(cell) for frame in frames for cell in frame.get(column, ())]
+    return list(dict.fromkeys(names))

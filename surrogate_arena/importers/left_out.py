@@ -1,0 +1,140 @@
+"""What is not read from plain tables: empty rows, columns without passages, further columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from arena.data.rows import Rows
+from surrogate_arena.importers.column_hints import is_reference
+from surrogate_arena.importers.contract import (
+    FILE,
+    Columns,
+    Frames,
+    are_addresses,
+    are_ids,
+    are_numbers,
+    are_texts,
+    cells_of,
+)
+from surrogate_arena.importers.inner_paths import paths_in_column, step
+from surrogate_arena.importers.values import (
+    first_text,
+    is_value,
+    mark_of,
+    number_of,
+    opened_or_same,
+    option,
+)
+
+
+def without_empty_rows(rows: Rows, names: Mapping[str, str]) -> Rows:
+    """Leave out rows without a question and an answer, such as means at the foot of a table."""
+    fields = [names[name] for name in ("question", "query_id", "answer") if name in names]
+    present = [name for name in fields if name in rows.table]
+    if not present:
+        return rows
+    is_filled = rows.table[present].map(is_value).any(axis=1)
+    if is_filled.all():
+        return rows
+    table = rows.table[is_filled].reset_index(drop=True)
+    return replace(rows, table=table, lines=rows.lines[is_filled].reset_index(drop=True))
+
+
+def with_true_passages(frames: Frames, columns: Columns) -> tuple[Columns, dict[str, str]]:
+    """Read passages from the first of their columns that may hold texts.
+
+    Returns:
+        The columns; and the columns that were passed over, each with what it holds instead.
+    """
+    passed: dict[str, str] = {}
+    if "passages" not in columns.names:
+        return columns, passed
+    names, competitors = dict(columns.names), dict(columns.competitors)
+    candidates = [names.pop("passages"), *competitors.pop("passages", ())]
+    for place, column in enumerate(candidates, start=1):
+        cells = [item for cell in cells_of(frames, column) for item in _items(cell)]
+        kind = _kind_without_texts(cells)
+        if kind is None:
+            names["passages"] = column
+            competitors["passages"] = tuple(candidates[place:])
+            break
+        passed[column] = kind
+    return replace(columns, names=names, competitors=competitors), passed
+
+
+def _kind_without_texts(cells: Sequence[object]) -> str | None:
+    """Return what cells hold instead of texts of passages; None if they may hold these."""
+    if are_numbers(cells):
+        return "numbers"
+    if are_addresses(cells):
+        return "file names or addresses"
+    return "ids" if are_ids(cells) else None
+
+
+def _items(cell: object) -> list[object]:
+    """Return the items of a list, also of one that was written as text."""
+    inside = opened_or_same(cell)
+    return inside if isinstance(inside, list) else [inside]
+
+
+def n_unread_marks(rows: Rows, column: str) -> int:
+    """Return how many cells of a column of scores are no numbers."""
+    cells = [cell for cell in rows.table.get(column, ()) if is_value(cell)]
+    return sum(mark_of(cell) is None for cell in cells)
+
+
+def unread_columns(frames: Frames, columns: Columns, judges: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that nothing is read from; of a column that is read in part, its paths.
+
+    Args:
+        frames: The tables.
+        columns: Which column, or path in one, is read as which field.
+        judges: Columns and paths of scores.
+    """
+    read = {*columns.names.values(), *judges}
+    unread: list[str] = []
+    for column in columns.unread:
+        if column == FILE or column in read:
+            continue
+        first_steps = (f"{step(column)}.", f"{step(column)}[")
+        if any(path.startswith(first_steps) for path in read):
+            paths = paths_in_column(frames, column)
+            unread += [path for path in paths if path not in read and path != column]
+        else:
+            unread.append(column)
+    return tuple(unread)
+
+
+def reasons_unread(frames: Frames, inner: Frames, columns: Columns) -> list[str]:
+    """Say of each column that nothing is read from what it holds, and how to read it.
+
+    Args:
+        frames: The tables.
+        inner: The same with a column per path in their cells.
+        columns: Their columns.
+    """
+    reasons: list[str] = []
+    for column in columns.unread:
+        reason = f"{column!r} is not read"
+        # Cells of records are in the tables themselves, those of paths in the inner ones
+        cells = cells_of(frames, column) or cells_of(inner, column)
+        cells = [first_text(opened_or_same(cell)) for cell in cells]
+        if not cells:
+            reason = f"{column!r} is empty"
+        elif all(mark_of(cell) is not None for cell in cells) and not _counts_rows(cells):
+            reason += f"; if it is a score: {option('scores', column)}"
+        elif are_texts(cells):
+            reason += ", and holds texts"
+            if is_reference(column) and "reference" not in columns.names:
+                reason += f"; if they are references: {option('column', f'reference={column}')}"
+        reasons.append(reason)
+    return reasons
+
+
+def _counts_rows(cells: Sequence[object]) -> bool:
+    """Tell whether cells are 0, 1, 2 … or 1, 2, 3 …: numbers of rows, not scores."""
+    numbers = [number_of(cell) for cell in cells]
+    n_rows = len(numbers)
+    fewest = 3
+    return n_rows >= fewest and numbers in (list(range(n_rows)), list(range(1, n_rows + 1)))

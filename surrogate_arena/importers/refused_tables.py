@@ -1,0 +1,196 @@
+"""Plain tables that are refused, with the command that would read them.
+
+What is not clear is not guessed; a command that a message shows was tried on the cells first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from arena.data.errors import UsageError
+from arena.data.wording import all_of, first_of
+from surrogate_arena.importers.column_hints import (
+    Candidates,
+    is_reference,
+    named_alike,
+    suggested_columns,
+    system_of_repeats,
+    systems_in_order,
+)
+from surrogate_arena.importers.contract import (
+    FILE,
+    MOST_NAMED,
+    NO_COLUMNS,
+    NO_HEADER,
+    SIDES_IN_NAMES,
+    WON_AND_LOST,
+    Columns,
+    Frames,
+    are_addresses,
+    are_labels,
+    bare_column,
+    cells_of,
+    chosen_columns,
+    columns_in,
+    columns_of_pairs,
+    field_names,
+    looks_like_data,
+    paired_columns,
+    with_paths,
+)
+from surrogate_arena.importers.inner_paths import with_inner_paths
+from surrogate_arena.importers.tables import SHEET
+from surrogate_arena.importers.values import option, short
+
+_BATTLES = "a row compares two systems: these are battles; use 'import lmarena'"
+
+
+def check_answers(frames: Frames, chosen: Columns) -> None:
+    """Refuse two columns that may both be the answers, and a column of labels beside a text.
+
+    Args:
+        frames: The tables.
+        chosen: Their columns; nobody has said which one is the answers.
+    """
+    if "answer" not in chosen.names:
+        return
+    column = chosen.names["answer"]
+    cells = cells_of(frames, column)
+    rivals = list(chosen.competitors.get("answer", ()))
+    if not are_labels(cells):
+        rivals = Candidates(frames, rivals).texts()
+    rivals += named_alike(Candidates(frames, chosen.unread).answers(), "answer")
+    if rivals:
+        rival = rivals[0]
+        both = f"{column!r} and {rival!r} may both be the answers"
+        rival_answers = option("column", f"answer={rival}")
+        column_answers = option("column", f"answer={column}")
+        if "reference" in chosen.names:
+            raise UsageError(f"{both}: {rival_answers}, or {column_answers}")
+        raise UsageError(
+            f"{both}; if one is the reference: "
+            f"{rival_answers} {option('column', f'reference={column}')}, or "
+            f"{column_answers} {option('column', f'reference={rival}')}"
+        )
+    if cells and (are_labels(cells) or are_addresses(cells)):
+        texts = Candidates(frames, chosen.unread).texts()
+        if texts:
+            raise UsageError(
+                f"{column!r} holds labels such as {short(cells[0])!r}, and "
+                f"{texts[0]!r} texts: {option('column', f'answer={texts[0]}')} reads the texts, "
+                f"{option('column', f'answer={column}')} the labels"
+            )
+
+
+def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]) -> None:
+    """Refuse tables that lack a field, with all that are missing and a command to try."""
+    missing = [name for name in needed if name not in names]
+    if "question" not in needed and not {"question", "query_id"} & names.keys():
+        missing.insert(0, "question")
+    if not missing:
+        return
+    _refuse_other_layouts(frames, missing)
+    inner = [with_inner_paths(frame) for frame in frames]
+    candidates = Candidates(inner, columns_in(inner), set(names.values()))
+    known = {**names, **suggested_columns(candidates, missing)}
+    candidates = replace(candidates, taken=set(known.values()))
+    columns, paths = _columns_of_user(frames), _columns_of_user(inner)
+    if "answer" not in known:
+        _refuse_without_answers(candidates, columns, known)
+    hints = [option("column", f"{name}={known.get(name, 'NAME')}") for name in missing]
+    if "question" in known and names.get("system") == FILE:
+        system = system_of_repeats(frames, known["question"], candidates)
+        if system is not None:
+            hints.append(option("column", f"system={system}"))
+    kind = "columns" if paths == columns else "columns and paths in them"
+    raise UsageError(
+        f"no column is known for {all_of(missing)}: {' '.join(hints)}; "
+        f"the {kind} are {first_of(paths, MOST_NAMED)}. A row is one answer: the importing guide "
+        "has short recipes for other shapes"
+    )
+
+
+def _columns_of_user(frames: Frames) -> list[str]:
+    """Return the columns that the user wrote: not those for the names of files and sheets."""
+    return [column for column in columns_in(frames) if column not in (FILE, SHEET)]
+
+
+def _refuse_other_layouts(frames: Frames, missing: Sequence[str]) -> None:
+    """Refuse battles, and tables without a header."""
+    if "answer" not in missing:
+        return
+    battles = chosen_columns(frames, "battles", NO_COLUMNS).names
+    has_pairs = any(columns_of_pairs(frame) for frame in frames)
+    has_sides = any({f"{name}_a", f"{name}_b"} <= battles.keys() for name in ("system", "answer"))
+    if has_pairs or has_sides:
+        raise UsageError(_BATTLES)
+    if "question" in missing and looks_like_data(frames):
+        raise UsageError(f"{NO_HEADER} question,system,answer")
+
+
+def _refuse_without_answers(
+    candidates: Candidates, columns: Sequence[str], known: Mapping[str, str]
+) -> None:
+    """Refuse tables without answers, or with several columns of them, one per system.
+
+    Args:
+        candidates: Columns, and paths in them, that may hold the answers.
+        columns: The columns that the user wrote.
+        known: Field to its column, also where that is only suggested.
+    """
+    answers = candidates.answers()
+    if not answers:
+        raise UsageError(
+            "there are no answers in it: no column holds texts that a system may have written; the "
+            f"columns are {first_of(columns, MOST_NAMED)}. A row is one answer: question, "
+            f"system, answer; if a column holds answers: {option('column', 'answer=NAME')}"
+        )
+    pairs = list(paired_columns(answers, [*SIDES_IN_NAMES, *WON_AND_LOST]))
+    if len(pairs) == 1:
+        raise UsageError(_BATTLES)
+    systems = candidates.likely_answers()
+    is_wide = 1 < len(systems) <= MOST_NAMED and set(systems) <= set(columns)
+    if not is_wide or "question" not in known:
+        return
+    kept = [column for column in columns if column in candidates.taken]
+    kept += [column for column in columns if is_reference(column) and column not in kept]
+    question = known["question"]
+    then = ""
+    if bare_column(question) not in field_names("answers")["question"]:
+        then = f", then import it with {option('column', f'question={question}')}"
+    raise UsageError(
+        f"{first_of(systems, 3)} may each hold the answers of a system; write a row for each "
+        f"answer by pandas: table.melt({kept}, {systems}, 'system', 'answer'){then}. "
+        f"If one holds the answers: {option('column', f'answer={systems[0]}')}"
+    )
+
+
+def check_repeats(frames: Frames, names: Mapping[str, str], source: str) -> None:
+    """Refuse a file in which a question is answered several times, where a column tells systems."""
+    if not {"question", "system"} <= names.keys() or not _has_repeats(frames, names):
+        return
+    inner = [with_inner_paths(frame) for frame in frames]
+    candidates = Candidates(inner, columns_in(inner), set(names.values()))
+    column = system_of_repeats(frames, names["question"], candidates)
+    if column is None:
+        return
+    systems = systems_in_order([with_paths(frame, {"system": column}) for frame in frames], column)
+    hint = option("column", f"system={column}")
+    raise UsageError(
+        f"{source} answers questions several times; {column!r} has {len(systems)} values "
+        f"({first_of(systems, 5)}), which may be the systems: {hint}; if they are not: "
+        "--repeats first, or --repeats each"
+    )
+
+
+def _has_repeats(frames: Frames, names: Mapping[str, str]) -> bool:
+    """Tell whether a system answers a question in several ways."""
+    fields = [names[name] for name in ("question", "system", "answer") if name in names]
+    for frame in frames:
+        present = [name for name in fields if name in frame]
+        distinct = frame[present].map(str).drop_duplicates()
+        key = [name for name in present if name != names.get("answer")]
+        if key and distinct.duplicated(subset=key).any():
+            return True
+    return False

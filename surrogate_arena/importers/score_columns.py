@@ -1,0 +1,88 @@
+"""Columns of marks in plain tables: known metrics, and those that the user names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from arena.data.errors import UsageError
+from arena.data.wording import first_of
+from surrogate_arena.importers.contract import (
+    MOST_NAMED,
+    Frames,
+    bare_column,
+    cells_of,
+    columns_in,
+    contract,
+)
+from surrogate_arena.importers.values import mark_of
+
+
+def paths_of_metrics(frames: Frames, inner: Frames) -> dict[str, str]:
+    """Return the paths to known metrics in records of cells, each to itself.
+
+    Args:
+        frames: The tables.
+        inner: The same with a column per path in their cells.
+    """
+    columns = set(columns_in(frames))
+    paths = [path for path in columns_in(inner) if path not in columns]
+    return {path: path for path in paths if _is_known(path)}
+
+
+def score_columns(frames: Frames, taken: Sequence[str], named: Sequence[str]) -> list[str]:
+    """Return the columns of marks: each is a judge.
+
+    Args:
+        frames: The tables.
+        taken: Columns that hold fields.
+        named: Columns that the user names.
+
+    Raises:
+        UsageError: If a column that the user names is not there, or holds no numbers.
+    """
+    columns = columns_in(frames)
+    for name in named:
+        if name not in columns:
+            raise UsageError(
+                f"no column {name!r} of scores; the columns are {first_of(columns, MOST_NAMED)}"
+            )
+        if not _n_marks(cells_of(frames, name)):
+            raise UsageError(f"{name!r} holds no numbers, which scores are")
+    scores = dict.fromkeys(named)
+    for column in columns:
+        if not _is_known(column) or column in taken:
+            continue
+        cells = cells_of(frames, column)
+        # A few strays are no reason to pass over a metric: they are counted
+        if cells and _n_marks(cells) * 10 >= len(cells) * 9:
+            scores[column] = None
+    return list(scores)
+
+
+def _n_marks(cells: Sequence[object]) -> int:
+    return sum(mark_of(cell) is not None for cell in cells)
+
+
+def lowest_wins(column: str) -> bool:
+    """Tell whether lower marks are better in a column, by its name."""
+    scores = contract()["scores"]
+    return _metric(column) in (*scores["lower_is_better"], *scores["ranks"])
+
+
+def _is_known(column: str) -> bool:
+    scores = contract()["scores"]
+    return _metric(column) in map(bare_column, (*scores["known"], *scores["lower_is_better"]))
+
+
+@cache
+def _metric(column: str) -> str:
+    """Return the name of a metric without what programs write around it.
+
+    ``outputs.gpt_groundedness``, ``groundedness/v1/score`` and ``groundedness_score`` are all
+    ``groundedness``.
+    """
+    parts = [part for part in re.split(r"[./]", column) if not re.fullmatch(r"v\d+|score", part)]
+    name = bare_column(parts[-1]) if parts else ""
+    return name.removeprefix("gpt_").removesuffix("_score")
