@@ -99,20 +99,13 @@ class ToolReader:
         except DataError as error:
             raise self._with_hint(error) from None
         records = self._answers(records, collected)
+        name = name or self.tool
         if self.map.battles:
-            return battles_of_records(
-                self.map, records, collected, columns, values, name or self.tool, language
-            )
-        if len(files) > 1:
-            fields = self.map.fields
-        else:
-            fields = {field: without_file(at) for field, at in self.map.fields.items()}
-        chosen = stated_paths(fields, columns, records, self.tool)
-        chosen = with_one_path_for_names(chosen, records)
-        reading = FieldReading(self.map, chosen, frozenset(columns))
+            return battles_of_records(self.map, records, collected, columns, values, name, language)
+        reading = self._reading(records, columns, may_name_files=len(files) > 1)
         rows = [(place, record, reading.values(record)) for place, record in records]
         self._check_needed(records, rows)
-        collected.names = {name: paths[0] for name, paths in reading.used().items()}
+        collected.names = {field: used[0] for field, used in reading.used().items()}
         _name_variants(self.map, rows)
         if "query_id" not in columns:
             _tell_ids_apart(collected, [values for *_, values in rows])
@@ -126,8 +119,19 @@ class ToolReader:
                 answers.add(place, fields_read, marked, default)
         collected.share(OWN_PASSAGES)
         note = f"Fields: {reading.shown()}. Scores: {self._judges(marks)}."
-        arena = foreign_arena(collected, name or self.tool, reference=reference_system, note=note)
+        arena = foreign_arena(collected, name, reference=reference_system, note=note)
         return replace(arena, shown=shown_row(rows[0][-1], marks[0]))
+
+    def _reading(
+        self, records: Sequence[PlacedRecord], columns: Mapping[str, str], *, may_name_files: bool
+    ) -> FieldReading:
+        """Return the paths that each field is read from."""
+        fields = self.map.fields
+        if not may_name_files:
+            fields = {field: without_file(paths) for field, paths in fields.items()}
+        chosen = stated_paths(fields, columns, records, self.tool)
+        chosen = with_one_path_for_names(chosen, records)
+        return FieldReading(self.map, chosen, frozenset(columns))
 
     def _judges(self, marks: Iterable[Mapping[str, float]]) -> str:
         """Return the judges of some marks, and of which of them the lower mark is better."""

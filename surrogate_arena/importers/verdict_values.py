@@ -272,39 +272,46 @@ def _numbers(
     numbers: Mapping[object, float], column: str
 ) -> tuple[dict[object, StatedVerdict], str]:
     """Read numbers by the only scale that fits them, and say what was assumed."""
-    middle = 1.5
     present = frozenset(numbers.values())
-    is_soft = not all(number.is_integer() or number == middle for number in present)
-    if is_soft and min(present) >= 1 and max(present) <= _SECOND:
-        verdicts = {cell: _soft(_SECOND - number) for cell, number in numbers.items()}
-        assumed = f"{column!r} goes from 1 (the first system wins) to 2 (the second wins)"
-        return verdicts, assumed
+    if _are_soft_places(present):
+        # 1 is the first place, 2 the second, as in AlpacaEval's preferences.
+        verdicts = {cell: _soft(2 - number) for cell, number in numbers.items()}
+        return verdicts, f"{column!r} goes from 1 (the first system wins) to 2 (the second wins)"
     fitting = [meanings for needed, meanings in _SCALES if needed <= present <= set(meanings)]
     if len(fitting) != 1:
-        listed = sorted(present)
-        stated = option_of_values(column, [f"{number:g}" for number in listed])
-        hint = f"say what the numbers mean, each a, b, tie, bad or none: {stated}"
-        if len(listed) > 3:
-            low, high = f"{listed[0]:g}", f"{listed[-1]:g}"
-            scale = option("values", f"{column}:{low}..{high}=a..b")
-            hint += f"; or for a scale, if {low} favors side a: {scale}"
-        value = next(cell for cell, number in numbers.items() if number == listed[-1])
-        raise UnclearValuesError(value, "is a number that may mean several things", hint)
+        raise _several_meanings(numbers, column)
     meanings = fitting[0]
     verdicts = {cell: _BY_MEANING[meanings[number]] for cell, number in numbers.items()}
-    other = ",".join(
-        f"{number:g}={'tie' if side == 'tie' else 'b' if side == 'a' else 'a'}"
-        for number, side in meanings.items()
-        if number in present
+    stated = []
+    for number, meaning in meanings.items():
+        if number in present:
+            stated.append(f"{number:g}={_OTHER_SIDE[meaning]}")
+    reversed_scale = option("values", f"{column}:{','.join(stated)}")
+    return verdicts, f"1 is read as a win of the first system; if it is not: {reversed_scale}"
+
+
+_OTHER_SIDE = MappingProxyType({"a": "b", "b": "a", "tie": "tie"})
+
+
+def _are_soft_places(numbers: Collection[float]) -> bool:
+    """Tell whether numbers lie between two places: other ones than 1, 1.5 and 2."""
+    is_between = min(numbers) >= 1 and max(numbers) <= 2
+    return is_between and not set(numbers) <= {1, 1.5, 2}
+
+
+def _several_meanings(numbers: Mapping[object, float], column: str) -> UnclearValuesError:
+    """Return the error of numbers that fit no scale, or several."""
+    fewest_of_a_scale = 4
+    listed = [f"{number:g}" for number in sorted(set(numbers.values()))]
+    hint = (
+        "say what the numbers mean, each a, b, tie, bad or none: "
+        f"{option_of_values(column, listed)}"
     )
-    stated = option("values", f"{column}:{other}")
-    assumed = f"1 is read as a win of the first system; if it is not: {stated}"
-    return verdicts, assumed
-
-
-_MIDDLE = 1.5
-_SECOND = 2.0
-"""A place: 1 is the first, 2 the second, as AlpacaEval's preferences are."""
+    if len(listed) >= fewest_of_a_scale:
+        scale = option("values", f"{column}:{listed[0]}..{listed[-1]}=a..b")
+        hint += f"; or for a scale, if {listed[0]} favors side a: {scale}"
+    highest = max(numbers, key=lambda cell: numbers[cell])
+    return UnclearValuesError(highest, "is a number that may mean several things", hint)
 
 
 def _soft(probability_a: float) -> StatedVerdict:
