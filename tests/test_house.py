@@ -134,7 +134,12 @@ def test_the_core_passes_its_tests_without_ring_and_application(tmp_path):
         if (ROOT / "tests" / folder).is_dir():
             shutil.copytree(ROOT / "tests" / folder, tmp_path / "tests" / folder)
     shutil.copytree(ROOT / "tests" / "support", tmp_path / "tests" / "support")
-    for path in ("conftest.py", "features/conftest.py", "features/sentences.py"):
+    for path in (
+        "conftest.py",
+        "arena/conftest.py",
+        "features/conftest.py",
+        "features/sentences.py",
+    ):
         shutil.copy(ROOT / "tests" / path, tmp_path / "tests" / path)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     words = ("-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", "tests")

@@ -41,6 +41,8 @@ HEADINGS = {
     "arena_rank": "by verdicts",
 }
 
+UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+"""Stands for a control character."""
 LATEX_MARKS = {
     "&": r"\&",
     "%": r"\%",
@@ -62,6 +64,7 @@ LATEX_MARKS = {
     "—": r"\textemdash{}",
     "∞": r"$\infty$",
     "…": r"\dots{}",
+    UNPRINTABLE: "?",
 }
 """How LaTeX writes characters that mean something else to it."""
 LIGATURES = re.compile(r"--+|''+|,,+")
@@ -163,7 +166,7 @@ def _one_line(text: str) -> str:
     marks: list[str] = []
     for mark in re.sub(r"\s", " ", text):
         is_control = unicodedata.category(mark) in {"Cc", "Cs"}
-        marks.append("\N{REPLACEMENT CHARACTER}" if is_control else mark)
+        marks.append(UNPRINTABLE if is_control else mark)
     return "".join(marks).strip()
 
 
