@@ -19,8 +19,8 @@ import pandas as pd
 
 from arena import Arena, sample_arena
 from surrogate import Board, build_board
-from surrogate.ranking.advice import advise
 from surrogate.ranking.rank import rank_systems
+from surrogate_arena.diagnosis.advice import advise
 
 LANGUAGE = "en"
 NEWER = ("Mixtral-8x7B-Instruct-v0.1", "Orca-2-7b", "aya-101")

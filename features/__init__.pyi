@@ -1,3 +1,4 @@
+from surrogate_arena.measuring.descriptions import describe_features as describe_features
 from surrogate_arena.measuring.parts import extract_parts as extract_parts
 
 from . import declare as declare
@@ -29,7 +30,6 @@ from .declare.sample import Sample as Sample
 from .engine.extraction import extract as extract
 from .engine.extraction import feature_columns as feature_columns
 from .engine.extraction import missing_counts as missing_counts
-from .measures.descriptions import describe_features as describe_features
 from .measures.registry import DEFAULT_FEATURES as DEFAULT_FEATURES
 from .measures.registry import FEATURES as FEATURES
 from .measures.registry import GROUPS as GROUPS

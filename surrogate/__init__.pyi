@@ -1,4 +1,5 @@
 from arena.judging.run import judge as judge
+from surrogate_arena.diagnosis.judging_prior import judging_prior as judging_prior
 from surrogate_arena.gating.gate import gate as gate
 from surrogate_arena.gating.gate_result import Gate as Gate
 from surrogate_arena.pages.site import write_site as write_site
@@ -16,7 +17,6 @@ from .learning.names import find_surrogate as find_surrogate
 from .learning.saving import load_surrogate as load_surrogate
 from .learning.saving import save_surrogate as save_surrogate
 from .learning.surrogate import Surrogate as Surrogate
-from .ranking.prior import judging_prior as judging_prior
 from .ranking.rank import place_systems as place_systems
 from .ranking.rank import rank_systems as rank_systems
 from .ranking.ranked_systems import RankedSystems as RankedSystems

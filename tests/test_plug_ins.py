@@ -15,8 +15,8 @@ from arena import Arena, JudgingSettings, UsageError, import_arena, read_arena, 
 from arena.data import plug_ins
 from arena.judging import judge
 from features import extract, parse_features
-from surrogate.ranking.prior import judging_prior
 from surrogate_arena.cli.app import main
+from surrogate_arena.diagnosis.judging_prior import judging_prior
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "arena_example"

@@ -1,4 +1,4 @@
-"""Statistics that several stages need: agreement of raters and of rankings, bootstrap, tests."""
+"""Statistics that several stages need: agreement of rankings, bootstrap, intervals, tests."""
 
 from arena.data.lazy_names import lazy_names
 

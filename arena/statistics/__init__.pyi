@@ -1,5 +1,4 @@
 from .agreement import kendall_tau as kendall_tau
 from .bootstrap import percentile_interval as percentile_interval
-from .rater_agreement import agreement_report as agreement_report
 from .significance import holm_adjusted as holm_adjusted
 from .significance import wilson_interval as wilson_interval

@@ -22,7 +22,6 @@ from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Floats
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgeReport
-from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name
 from surrogate.board.estimation import Estimation
@@ -338,31 +337,3 @@ def _resampled(scores: pd.DataFrame, random: np.random.Generator) -> Floats:
     )
     # A resample without any answer of a system says nothing of it: its mean stands in.
     return np.asarray(np.where(n_answered > 0, means, scores.mean(axis=0).to_numpy()))
-
-
-def first_prior(ratings: pd.DataFrame, evidence: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Put a first board's ratings on the scale of verdicts, as a prior before any is asked.
-
-    Args:
-        ratings: Columns ``language, system, rating``, as on a first board.
-        evidence: Language to what its ratings rest on, see ``FirstRatings.used``.
-
-    Returns:
-        Columns ``language, system, rating, standard_error``, in logits.
-    """
-    # Ratings by verdicts spread by one logit, mean over public arenas, and correlate with those of
-    # a first board by .5. With judge preferences it was .83 on four arenas, weights learned without
-    # each (benchmarks/README.md, "First boards"); less is taken, as these arenas are much alike.
-    spread = 1.0
-    uses_preferences = ratings["language"].map(lambda name: PREFERENCES in evidence[name])
-    correlation = np.where(uses_preferences, 0.7, 0.5)
-    grouped = ratings.groupby("language")["rating"]
-    deviation = grouped.transform("std", ddof=0)
-    centered = ratings["rating"] - grouped.transform("mean")
-    standardized = centered / deviation.where(deviation > 0)
-    error = spread * np.sqrt(1 - correlation**2)
-    prior = ratings.assign(
-        rating=correlation * spread * standardized,
-        standard_error=np.where(standardized.notna(), error, np.nan),
-    )
-    return prior[list(PRIOR_COLUMNS)]

@@ -1,5 +1,1 @@
-"""New systems on a board: rank, explain, advise."""
-
-from arena.data.lazy_names import lazy_names
-
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
+"""New systems on a board: rank them, and say why."""

@@ -1,1 +1,1 @@
-"""What every command uses: the list of commands, options, settings, printing."""
+"""What commands share: their list, options, settings, printing, the sentence on first place."""

@@ -194,7 +194,7 @@ def publish_overview(
 
 def print_board(board: Board, then: str, index: Path | None = None, frontier: str = "") -> None:
     """Print a board's ranks, what limits them, and what to do next."""
-    from surrogate.board.first_place import conclusion
+    from surrogate_arena.cli.first_place import conclusion
 
     summary = board.summary.macro
     rows, columns = shown_board(board.ratings, board.overall)

@@ -63,7 +63,7 @@ def judge_command(
     from arena.judging.plans.plan import judging_budget
     from arena.llm import read_prices
     from arena.quality.people_agreement import recorded_agreements
-    from surrogate.ranking import judging_prior
+    from surrogate_arena.diagnosis.judging_prior import judging_prior
 
     price_of = {} if prices is None else read_prices(prices)
     judging_budget(settings, price_of)  # a model without a price is refused before anything is done

@@ -26,8 +26,8 @@ from surrogate_arena.cli.printing import (
 )
 
 if TYPE_CHECKING:
-    from surrogate.ranking.advice import Advice
     from surrogate.ranking.ranked_systems import RankedSystems
+    from surrogate_arena.diagnosis.advice import Advice
 
 
 def rank(
@@ -56,8 +56,8 @@ def rank(
     The board's rows stay as they are, and no LLM is called.
     """
     from arena.data.folder import read_arena
-    from surrogate.ranking import advice
     from surrogate.ranking.rank import rank_systems
+    from surrogate_arena.diagnosis import advice
 
     published = given_board(board, features)
     read = read_arena(arena or published.arena_folder(), is_judged=False)

@@ -20,7 +20,7 @@ from arena.data.types import Flags, Floats
 from arena.data.wording import first_of
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS
-from surrogate.board.uncompared import uncompared_systems
+from surrogate_arena.costs.uncompared import uncompared_systems
 
 COSTS_FILE = "costs.csv"
 COST_COLUMNS = [

@@ -1,4 +1,4 @@
-"""What limits a board: connections, verdicts, contents, judges, in sentences."""
+"""What limits a board, in sentences, and what to judge next: advice, and priors of judging."""
 
 from arena.data.lazy_names import lazy_names
 

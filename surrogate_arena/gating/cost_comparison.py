@@ -10,7 +10,7 @@ import pandas as pd
 from arena.data.schema import COST, LATENCY
 from arena.data.wording import count_of
 from arena.statistics.significance import mean_interval, ratio_interval
-from surrogate.board.first_place import shown_probability
+from surrogate_arena.cli.first_place import shown_probability
 from surrogate_arena.costs.costs import (
     NO_COST,
     NO_CURRENCY,

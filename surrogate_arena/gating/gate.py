@@ -21,11 +21,11 @@ from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, Difference
 from surrogate.board.board import Board, open_board
-from surrogate.board.uncompared import uncompared_systems
 from surrogate.checks.answer_checks import compare_answers
 from surrogate.checks.languages import language_remarks
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
+from surrogate_arena.costs.uncompared import uncompared_systems
 from surrogate_arena.gating.arena_verdicts import compare_by_arena
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison, compare_systems
 from surrogate_arena.gating.contenders import CandidateAnswers, Contenders, contenders

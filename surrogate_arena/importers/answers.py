@@ -14,7 +14,6 @@ from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
 from arena.data.wording import first_of
-from arena.text.notes import note_on_systems
 from surrogate_arena.importers.answer_rows import (
     AnswerRows,
     Repeats,
@@ -25,6 +24,7 @@ from surrogate_arena.importers.answer_rows import (
 from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.contract import MOST_NAMED, NO_COLUMNS
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.notes import note_on_systems
 from surrogate_arena.importers.plain_tables import (
     PlainTables,
     known_tables,

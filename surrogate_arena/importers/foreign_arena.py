@@ -25,8 +25,8 @@ from arena.data.schema import (
     TableSchema,
 )
 from arena.data.types import Record
-from arena.text.notes import thoughts_note
 from surrogate_arena.importers.collected import Collected, Place
+from surrogate_arena.importers.notes import thoughts_note
 from surrogate_arena.importers.values import storable
 
 

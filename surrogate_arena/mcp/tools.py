@@ -237,7 +237,7 @@ class Tools:
         questions: Annotated[int, Field(ge=1, description="Number of questions to suggest.")] = 20,
     ) -> Annotated[CallToolResult, AdviceResult]:
         """Suggest which questions to judge to settle a new system's rank, and how many."""
-        from surrogate.ranking.advice import advise
+        from surrogate_arena.diagnosis.advice import advise
 
         published, placed = self.place(answers, board, arena, judgments)
         advice = advise(published, placed, questions=questions)

@@ -91,7 +91,7 @@ def features(
 
 
 def _list_features(as_json: bool) -> None:
-    from features.measures.descriptions import describe_all_features
+    from surrogate_arena.measuring.descriptions import describe_all_features
 
     descriptions = describe_all_features()
     if not as_json:

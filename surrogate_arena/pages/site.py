@@ -21,9 +21,9 @@ from arena.data.languages import language_name
 from arena.data.wording import short_digest
 from arena.quality.influence import LISTED
 from surrogate.board.board import Board
-from surrogate.board.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
+from surrogate_arena.cli.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate_arena.costs.costs import cost_table
 from surrogate_arena.pages.cost_page import cost_page
 from surrogate_arena.pages.formats import slugs

@@ -33,6 +33,7 @@ from .pairs.benchmark import PairBenchmark as PairBenchmark
 from .pairs.gold_pairs import GoldPairs as GoldPairs
 from .pairs.gold_pairs import gold_pairs_of_arena as gold_pairs_of_arena
 from .pairs.reader import read_gold_pairs as read_gold_pairs
+from .rater_agreement import agreement_report as agreement_report
 from .settings import JudgeOptions as JudgeOptions
 from .settings import MetaevalSettings as MetaevalSettings
 from .training_sets import make_trainset as make_trainset

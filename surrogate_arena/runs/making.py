@@ -26,12 +26,12 @@ from features.engine.cache import code_digest
 from features.measures.registry import parse_features
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.first_place import conclusion, first_place_sentence
 from surrogate.board.tables import FEATURE_CACHE, MANIFEST_FILE, read_feature_table
 from surrogate.board.view import board_judges
 from surrogate.checks.status import VANISHED
-from surrogate.ranking.prior import judging_prior
+from surrogate_arena.cli.first_place import conclusion, first_place_sentence
 from surrogate_arena.costs.costs import write_costs
+from surrogate_arena.diagnosis.judging_prior import judging_prior
 from surrogate_arena.pages.figures.board_figures import board_drawings
 from surrogate_arena.pages.figures.figure import write_drawings
 from surrogate_arena.pages.site import check_replaceable, write_site

@@ -8,7 +8,6 @@ import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables import plain_records
-from arena.statistics.rater_agreement import AgreementReport, agreement_report
 from surrogate_arena.papers.memerag.benchmark import NOTICE
 from surrogate_arena.papers.memerag.sentences import (
     CHALLENGING,
@@ -18,6 +17,7 @@ from surrogate_arena.papers.memerag.sentences import (
     JUDGED_RELEVANCE,
     RELEVANCE,
 )
+from surrogate_arena.papers.rater_agreement import AgreementReport, agreement_report
 from surrogate_arena.papers.reports import Report, ReportTable
 
 QUALITIES = {

@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from features import extract
 from surrogate import build_board, rank_systems
-from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS, UNJUDGED_BY_PREFERENCES
+from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS
 from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
-from surrogate.board.first_place import first_place_sentence
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import PREFERENCES, fingerprint
 from surrogate.checks.status import NO_ANSWER
-from surrogate.learning.preferences import shipped_preferences
-from surrogate.ranking.prior import expected_systems
 
 BY_VERDICTS = [
     *("surrogate_rating", "surrogate_low", "surrogate_high"),
@@ -103,27 +100,6 @@ def test_without_passages_features_count_by_what_judges_of_other_arenas_liked():
     for unknown in ({}, {"elsewhere": 1.0}):
         as_before = first_ratings(table, "en", ["x", "y", "z"], 3, preferences=unknown)
         assert PREFERENCES not in as_before.used
-
-
-def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged):
-    empty = pd.Series([[] for _ in range(len(unjudged.queries))], dtype=object)
-    chat = replace(unjudged, queries=unjudged.queries.assign(passages=empty))
-    board = build_board(chat, features="answer_length,repetition")
-    for language in board.summary.languages.values():
-        assert language.evidence == (PREFERENCES,)
-        assert "judges of other arenas" in str(language.remarks[-1])
-        assert all(
-            source.arena in str(language.remarks[-1]) for source in shipped_preferences().arenas
-        )
-    assert board.summary.macro.conclusions == (UNJUDGED_BY_PREFERENCES,)
-    assert "judges of other arenas" in first_place_sentence(board)
-    prior = expected_systems(board, chat)
-    with_passages = build_board(unjudged, features="answer_length,repetition")
-    assert all("consensus" in item.evidence for item in with_passages.summary.languages.values())
-    assert "judges of other arenas" not in first_place_sentence(with_passages)
-    wider = expected_systems(with_passages, unjudged)
-    assert prior["standard_error"].max() < wider["standard_error"].min()
-    assert prior["rating"].std() > wider["rating"].std()
 
 
 @pytest.mark.slow

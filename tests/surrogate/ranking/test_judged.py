@@ -10,7 +10,6 @@ from simulations import simulated_part
 from arena.data.errors import DataError, UsageError
 from surrogate import build_board, rank_systems
 from surrogate.learning.language_data import with_answers
-from surrogate.ranking.advice import advise
 from surrogate.ranking.judged import NOBODY, judged_ratings
 from surrogate.ranking.rank import place_systems
 
@@ -153,11 +152,11 @@ def test_a_system_that_wins_all_is_rated_but_not_infinite(board, table, verdicts
 
 
 @pytest.mark.slow
-def test_advice_counts_the_verdicts_at_hand(board, table, verdicts, whole):
+def test_a_system_that_loses_all_falls_and_people_count_as_one_judge(board, table, verdicts, whole):
     system = table["system"].iloc[0]
     losses = verdicts.assign(winner=np.where(verdicts["system_a"] == system, "b", "a"))
     placed = [place_systems(board, table, whole.queries, judgments=own) for own in (None, losses)]
-    before, after = (advise(board, one, questions=1).neighbors["rank"].iloc[0] for one in placed)
+    before, after = (one.new["rank"].iloc[0] for one in placed)
     assert after > before or after == len(board.ratings) + 1
     assert not any("count as those of one judge" in note for note in placed[1].notes)
     people = place_systems(board, table, whole.queries, judgments=losses.assign(judge="people"))

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surrogate.board import tables
-from surrogate.board.uncompared import uncompared_board
 from surrogate_arena.costs.costs import (
     cost_table,
     frontier_sentence,
     pareto_frontier,
     write_costs,
 )
+from surrogate_arena.costs.uncompared import uncompared_board
 
 NUMBERS = st.integers(0, 4) | st.just(float("nan"))
 

@@ -14,7 +14,7 @@ from features import Feature, extract
 from surrogate import Board, build_board, place_systems, rank_systems
 from surrogate.board import language_study
 from surrogate.learning.names import DEFAULT_SURROGATE, SURROGATE_NAMES, surrogate_name
-from surrogate.ranking.advice import advise
+from surrogate_arena.diagnosis.advice import advise
 from surrogate_arena.studies import validate
 
 BOOSTING = GradientBoostingRegressor(max_depth=2)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena import UsageError
 from arena.statistics.agreement import cohen_kappas
-from arena.statistics.rater_agreement import agreement_report
+from surrogate_arena.papers.rater_agreement import agreement_report
 
 CASES = json.loads((Path(__file__).parent / "fixtures" / "agreement.json").read_text())
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
@@ -17,11 +18,10 @@ from features.measures.registry import FEATURES
 from surrogate.board.board import Board
 from surrogate.board.first_board import (
     EVIDENCE_FEATURES,
-    first_prior,
     first_ratings,
     preferences_for,
 )
-from surrogate.board.summary import fingerprint
+from surrogate.board.summary import PREFERENCES, fingerprint
 from surrogate.learning.language_data import with_answers
 from surrogate.ranking.rank import rank_systems
 
@@ -91,7 +91,7 @@ def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFram
     Systems on the board are rated by surrogates that saw neither them nor their verdicts, so that
     no verdict counts twice; others are placed by their answers. A standard error is the one whose
     normal 90% interval is the conformal interval. A first board, without any verdict, is put on
-    the scale of verdicts; see ``board.first_board.first_prior``.
+    the scale of verdicts; see ``first_prior``.
 
     Args:
         board: A board of an arena with the same questions.
@@ -131,3 +131,31 @@ def _all_rated(board: Board, arena: Arena) -> pd.DataFrame:
         reason = f"it lacks {', '.join(absent)}" if absent else "its questions are others"
         raise UsageError(f"the first board is not of this arena: {reason}; build it again")
     return board.ratings[board.ratings["system"].isin(set(arena.info.systems))]
+
+
+def first_prior(ratings: pd.DataFrame, evidence: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Put a first board's ratings on the scale of verdicts, as a prior before any is asked.
+
+    Args:
+        ratings: Columns ``language, system, rating``, as on a first board.
+        evidence: Language to what its ratings rest on, see ``FirstRatings.used``.
+
+    Returns:
+        Columns ``language, system, rating, standard_error``, in logits.
+    """
+    # Ratings by verdicts spread by one logit, mean over public arenas, and correlate with those of
+    # a first board by .5. With judge preferences it was .83 on four arenas, weights learned without
+    # each (benchmarks/README.md, "First boards"); less is taken, as these arenas are much alike.
+    spread = 1.0
+    uses_preferences = ratings["language"].map(lambda name: PREFERENCES in evidence[name])
+    correlation = np.where(uses_preferences, 0.7, 0.5)
+    grouped = ratings.groupby("language")["rating"]
+    deviation = grouped.transform("std", ddof=0)
+    centered = ratings["rating"] - grouped.transform("mean")
+    standardized = centered / deviation.where(deviation > 0)
+    error = spread * np.sqrt(1 - correlation**2)
+    prior = ratings.assign(
+        rating=correlation * spread * standardized,
+        standard_error=np.where(standardized.notna(), error, np.nan),
+    )
+    return prior[list(PRIOR_COLUMNS)]
