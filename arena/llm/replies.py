@@ -59,6 +59,7 @@ LEAST_KEY = 8
 _KEY_LIKE = re.compile(
     r"\bsk-[\w*.-]+|\b(?:gsk|hf|xai|pplx|nvapi|csk|tgp|fw|r8)[-_][\w*.-]{8,}|\bAIza[\w*.-]+"
 )
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _TOKEN_SPACES = string.whitespace + "\u2581\u0120"
 """Spaces around a token, and the letters that stand for them where a server does not decode it."""
 T = TypeVar("T")
@@ -168,6 +169,11 @@ class Reply(Generic[T]):
     def was_asked(self) -> bool:
         """Whether the model has answered, if only unusably; else a later run asks again."""
         return self.reason not in PASSING and self.reason != OVER_BUDGET
+
+
+def storable_text(value: object) -> str | None:
+    """Return a text with U+FFFD for what no store can keep; None for anything else."""
+    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else None
 
 
 def read_vector(completion: Completion) -> tuple[float, ...]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
-from typing import Any
 
 from arena.data.errors import argument
 from arena.llm.replies import (
@@ -41,20 +40,17 @@ PHRASES: Mapping[str | int, tuple[str, ...]] = MappingProxyType(
         CONTENT_FILTER: (
             "content filter",
             "content policy",
-            "content management policy",
             "inappropriate content",
             "data inspection",
             "moderation",
             "prohibited content",
             "safety",
-            "usage polic",
         ),
         CONTEXT_LENGTH: (
             "context length",
             "context size",
             "context window",
             "exceed context",
-            "maximum model length",
             "maximum number of tokens",
             "too long",
         ),
@@ -85,13 +81,7 @@ _NO_MORE_CALLS: Mapping[int, str] = MappingProxyType(
 )
 _ABOUT_THE_PROMPT = frozenset({None, 400, 403, 413, 422, 500})
 """Statuses with which a filtered or too long prompt may be reported."""
-_MESSAGE_NAMES = ("message", "msg", "Message", "error_msg", "status_msg", "detail", "error")
-_CODE_NAMES = ("code", "type", "status", "Code", "status_code", "error_code")
-_FIELD_NAMES = ("param", "field", "parameter")
-_WAIT_NAMES = frozenset(
-    {"retryDelay", "retry_delay", "retryAfter", "retry_after", "retry-after", "Retry-After"}
-    | {"retryAfterSeconds", "retry_after_seconds", "estimated_time"}
-)
+_WAIT_NAMES = frozenset({"retryDelay", "retryAfter", "retry_after", "retry-after"})
 _MOST_READ = 20_000
 _DEEPEST = 7
 
@@ -102,8 +92,8 @@ class ReportedError:
 
     Attributes:
         message: Its message.
-        codes: Its codes, types and states.
-        status: HTTP status, or a code that is one; None if there is neither.
+        codes: Its code, type and status in words or numbers.
+        status: HTTP status, or a code that is one in an answer with status 200; None for neither.
         field_name: Field of the request that it names as the cause, such as ``max_tokens``.
         body: The JSON of the whole answer; None for a text or a page.
         is_paid: Whether an answer was begun, which may have to be paid for.
@@ -120,14 +110,10 @@ class ReportedError:
 def reported(status: int, text: str) -> ReportedError:
     """Read an answer with an error status: JSON, a page of HTML, or plain text."""
     try:
-        body: object = json.loads(text)
+        body = json.loads(text)
     except (ValueError, RecursionError):
         return ReportedError(text[:_MOST_READ], status=status)
-    report = _report(_error_part(body), body)
-    # Gateways send a general status for what the code of the server behind them says exactly.
-    if report.status is None or status in _NO_MORE_CALLS or status in {413, 429}:
-        report = replace(report, status=status)
-    return replace(report, message=report.message or text[:_MOST_READ])
+    return _report(body, status)
 
 
 def reported_error(payload: object) -> ReportedError | None:
@@ -137,23 +123,11 @@ def reported_error(payload: object) -> ReportedError | None:
         return None
     choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    if isinstance(choice, Mapping):
-        message = choice.get("message")
-        in_message = message.get("error") if isinstance(message, Mapping) else None
-        for error in (choice.get("error"), in_message):
-            if _is_error(error):
-                return replace(_report(error, answer), is_paid=True)
-    if _is_error(answer.get("error")):
-        return _report(answer["error"], answer)
-    base_response = answer.get("base_resp")  # of MiniMax
-    if isinstance(base_response, Mapping) and base_response.get("status_code"):
-        return _report(base_response, answer)
-    is_answer = any(answer.get(name) for name in ("choices", "data", "usage"))
-    part = _error_part(answer)
-    if is_answer or not isinstance(part, Mapping | list):
-        return None
-    report = _report(part, answer)
-    return report if report.message else None
+    if isinstance(choice, Mapping) and choice.get("error"):
+        return _report(choice, status=None, is_paid=True)
+    if answer.get("error"):
+        return _report(answer, status=None)
+    return None
 
 
 def fault_of(
@@ -198,23 +172,22 @@ def asked_wait(headers: Mapping[str, str], body: object) -> float:
         return milliseconds / 1000
     stated = headers.get("retry-after")
     waits = [_seconds(stated), _seconds_until(stated)]
-    waits += [_seconds(value) for value in nested_values(body, _WAIT_NAMES)]
+    waits += [_seconds(value) for value in _waits(body)]
     return next((wait for wait in waits if wait is not None), 0.0)
 
 
-def nested_values(value: object, names: Collection[str], depth: int = _DEEPEST) -> Iterator[object]:
-    """Yield the values of some names anywhere in JSON, within a few levels."""
+def _waits(value: object, depth: int = _DEEPEST) -> Iterator[object]:
     if depth == 0:
         return
     if isinstance(value, Mapping):
         for name, part in value.items():
-            if name in names:
+            if name in _WAIT_NAMES:
                 yield part
-            yield from nested_values(part, names, depth - 1)
+            yield from _waits(part, depth - 1)
     elif isinstance(value, list):
         most_entries = 50
         for part in value[:most_entries]:
-            yield from nested_values(part, names, depth - 1)
+            yield from _waits(part, depth - 1)
 
 
 def _meaning(report: ReportedError) -> str | int | None:
@@ -231,11 +204,11 @@ def _meaning(report: ReportedError) -> str | int | None:
 def _passing_reason(status: int | None, meaning: str | int | None) -> str | None:
     if status == 429 or meaning == RATE_LIMITED:
         return RATE_LIMITED
-    if status in {408, 504, 524}:
+    if status in {408, 504}:
         return TIMEOUT
-    if status in {501, 505}:  # the server cannot do it
+    if status == 501:  # the server cannot do it
         return None
-    is_passing = status is None or status in {409, 423, 424, 425, 498, 499} or status >= 500
+    is_passing = status is None or status in {409, 425} or status >= 500
     return SERVER_ERROR if is_passing or meaning == SERVER_ERROR else None
 
 
@@ -252,64 +225,47 @@ def _setting_advice(report: ReportedError) -> str:
     return advice
 
 
-def _is_error(value: object) -> bool:
-    """Return whether the value of ``error`` is one: not null, empty, or a success."""
-    if isinstance(value, Mapping):
-        return bool(value) and not (value.get("code") in (0, "0") and not value.get("message"))
-    return isinstance(value, str | list) and bool(value)
+def _report(body: object, status: int | None, is_paid: bool = False) -> ReportedError:
+    error = _innermost_error(body)
+    if not isinstance(error, Mapping):
+        message = error if isinstance(error, str) else json.dumps(body)
+        return ReportedError(message[:_MOST_READ], status=status, body=body, is_paid=is_paid)
+    codes = [error.get(name) for name in ("code", "type", "status")]
+    shown_codes = tuple(str(code) for code in codes if isinstance(code, str | int))
+    if status is None:
+        numbers = [int(code) for code in shown_codes if code.isascii() and code.isdecimal()]
+        status = next((number for number in numbers if 400 <= number < 600), None)
+    message = error.get("message") or error.get("msg")
+    field_name = error.get("param")
+    location = error.get("loc")  # of pydantic's errors, such as ["body", "top_k"]
+    if isinstance(location, list) and len(location) > 1:
+        field_name = location[1]
+    return ReportedError(
+        message=(message if isinstance(message, str) else json.dumps(error))[:_MOST_READ],
+        codes=shown_codes,
+        status=status,
+        field_name=field_name if isinstance(field_name, str) else None,
+        body=body,
+        is_paid=is_paid,
+    )
 
 
-def _error_part(body: object) -> object:
+def _innermost_error(body: object) -> object:
+    """Return what OpenAI, Google (in a list) and FastAPI (as ``detail``) say about an error."""
     for _ in range(_DEEPEST):
-        if isinstance(body, list) and body and not _is_of_validation(body):
-            body = body[0]
-            continue
-        if not isinstance(body, Mapping):
-            break
-        inner = next((body[name] for name in ("error", "detail", "errors") if body.get(name)), None)
-        if not isinstance(inner, Mapping | list):
+        inner = None
+        if isinstance(body, list) and body:
+            inner = body[0]
+        elif isinstance(body, Mapping):
+            inner = body.get("error") or body.get("detail")
+        if not isinstance(inner, Mapping | list | str):
             break
         body = inner
     return body
 
 
-def _is_of_validation(entries: list[Any]) -> bool:
-    """Return whether a list is of pydantic's errors: ``[{"loc": ["body", "top_k"], "msg": …}]``."""
-    return isinstance(entries[0], Mapping) and isinstance(entries[0].get("loc"), list)
-
-
-def _report(part: object, body: object) -> ReportedError:
-    if isinstance(part, str):
-        return ReportedError(part[:_MOST_READ], body=body)
-    if isinstance(part, list) and part and _is_of_validation(part):
-        location = [str(name) for name in part[0]["loc"]]
-        message = f"{'.'.join(location)}: {part[0].get('msg')}"
-        # The first part is where the field was sent: body, query or header.
-        name = location[1] if len(location) > 1 else None
-        return ReportedError(message[:_MOST_READ], status=422, field_name=name, body=body)
-    if not isinstance(part, Mapping):
-        return ReportedError("", body=body)
-    texts = (part.get(name) for name in _MESSAGE_NAMES)
-    message = next((text for text in texts if isinstance(text, str) and text), "")
-    metadata = part.get("metadata")
-    if isinstance(metadata, Mapping) and isinstance(metadata.get("raw"), str):
-        message = f"{message}: {metadata['raw']}"  # of the server behind OpenRouter
-    codes = tuple(str(part[name]) for name in _CODE_NAMES if isinstance(part.get(name), str | int))
-    statuses = [int(code) for code in codes if code.isascii() and code.isdecimal()]
-    names = (part.get(name) for name in _FIELD_NAMES)
-    return ReportedError(
-        message=message[:_MOST_READ],
-        codes=codes,
-        status=next((status for status in statuses if 400 <= status < 600), None),
-        field_name=next((name for name in names if isinstance(name, str)), None),
-        body=body,
-    )
-
-
 def _seconds(value: object) -> float | None:
-    """Read a wait: 20, "20", "20s", or {"seconds": 20}; None for anything else."""
-    if isinstance(value, Mapping):
-        value = value.get("seconds")
+    """Read a wait: 20, "20" or "20s"; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

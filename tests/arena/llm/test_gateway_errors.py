@@ -209,4 +209,4 @@ def test_an_answer_of_another_interface_is_named_and_paid_for_a_few_times_only(a
     message = {"content": [{"type": "text", "text": "A"}], "usage": {"input_tokens": 9}}
     replies, usage, _ = ask(prompts(1), lambda *_: say.Reply(message))
     assert (replies[0].reason, usage.calls) == ("malformed", 3)
-    assert "another interface" in replies[0].detail
+    assert "base_url leads" in replies[0].detail

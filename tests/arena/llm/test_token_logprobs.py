@@ -1,4 +1,4 @@
-"""Log-probabilities in the forms in which servers send them, and the letters in them."""
+"""Log-probabilities as servers send them, and the letters in them."""
 
 import pytest
 
@@ -12,36 +12,13 @@ def entry(token, logprob=0.0, **alternatives):
     return {"token": token, "logprob": logprob, "top_logprobs": listed}
 
 
-def test_the_older_form_says_the_same():
-    older = {
-        "content": None,
-        "tokens": ["A", "."],
-        "token_logprobs": [-0.1, 0.0],
-        "top_logprobs": [{"A": -0.1, "B": -2.5}, {}],
-    }
-    assert read_logprobs(older) == read_logprobs(
-        {"content": [entry("A", -0.1, A=-0.1, B=-2.5), entry(".")]}
-    )
-    plain = read_logprobs({"tokens": ["A"], "token_logprobs": [-0.1], "top_logprobs": None})
-    assert plain == read_logprobs({"content": [entry("A", -0.1)]})
-
-
 def test_a_malformed_alternative_leaves_the_others():
     (token,) = read_logprobs({"content": [entry("B", -0.2, A=-1.8, x=None, B=-0.2)]})
     assert dict(token.alternatives) == {"A": -1.8, "B": -0.2}
 
 
-def test_tokens_that_are_named_by_numbers_are_read_from_their_bytes():
-    listed = [{"token": "token_id:33", "logprob": -2.0, "bytes": [66]}]
-    chosen = {"token": "token_id:32", "logprob": -0.1, "bytes": [65], "top_logprobs": listed}
-    (token,) = read_logprobs({"content": [chosen]})
-    assert (token.token, token.alternatives) == ("A", (("B", -2.0),))
-    (unnamed,) = read_logprobs({"content": [chosen | {"bytes": [200]}]})
-    assert unnamed.token == "token_id:32"
-
-
 @pytest.mark.parametrize(
-    "value", [None, [], {}, {"tokens": ["A"]}, {"tokens": ["A"], "token_logprobs": [None]}]
+    "value", [None, [], {}, {"tokens": ["A"]}, {"content": [{"token": "A", "logprob": None}]}]
 )
 def test_what_holds_no_probabilities_is_none(value):
     assert read_logprobs(value) is None
