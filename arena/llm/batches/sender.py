@@ -60,8 +60,6 @@ class BatchSender:
         self._prospects = Prospects(settings, proven)
         self._server = BatchServer(settings)
         self._under_way: list[BatchState] = []
-        self._n_collected_batches = 0
-        self._over_limit: list[tuple[NotedBatch, BatchState]] = []
         self._refused: list[str] = []
         self._faults: list[Fault] = []
         self._failed: dict[str, Completion] = {}
@@ -88,11 +86,9 @@ class BatchSender:
                 self._under_way.append(state)
         if self._refused:
             raise UsageError(
-                f"{'; '.join(self._refused)}; change the settings or prompts, and run the same "
-                "command again"
+                f"{'; '.join(self._refused)}; change the settings or prompts, or send fewer at a "
+                f"time with {argument('max_calls')}, and run the same command again"
             )
-        if not self._under_way:
-            self._drop_over_limit()
         for fault in self._faults:
             self._prospects.check_fault(fault)
             # Where the model has answered, those that failed are not in a row.
@@ -117,8 +113,7 @@ class BatchSender:
                     "first, or ask with a new store"
                 )
             self.finished.put((request.key, None))
-        if not self._over_limit:
-            self._add(new)
+        self._add(new)
 
     def send_rest(self) -> None:
         """Send what is not sent yet."""
@@ -129,8 +124,6 @@ class BatchSender:
         shown = [f"{state} at {self._settings.base_url}" for state in self._under_way]
         if self.collected:
             shown.append(f"{count_of(len(self.collected), 'reply', 'replies')} collected")
-        if self._over_limit:
-            shown.append(f"held back until those end: {self._refusal(self._over_limit[0][1])}")
         return shown
 
     def stop(self) -> None:
@@ -199,11 +192,11 @@ class BatchSender:
 
     def _collect(self, batch: NotedBatch, state: BatchState) -> None:
         """Take a batch that is over off the ledger, its replies into the store."""
-        if state.is_over_limit:
-            self._over_limit.append((batch, state))
-            return
         if state.status == "failed":
-            self._refused.append(self._refusal(state))
+            reason = state.errors or "no reason given"
+            self._refused.append(
+                f"{self._settings.base_url} refused the batch {state.batch_id}: {reason}"
+            )
             self._ledger.drop(batch.number)
             return
         faults: dict[str, tuple[Fault, int]] = {}
@@ -217,23 +210,7 @@ class BatchSender:
             fault = faults.get(request.key, (_fault_of(state), tries))
             self._count_fault(request.key, *fault)
         self._ledger.drop(batch.number)
-        self._n_collected_batches += 1
         _LOG.info("Collected %s: %s replies", state, f"{len(self.collected) - n_before:,}")
-
-    def _drop_over_limit(self) -> None:
-        """Let requests be sent again that the limit of enqueued tokens kept from being answered."""
-        for batch, _ in self._over_limit:
-            self._ledger.drop(batch.number)
-        if self._over_limit and not self._n_collected_batches:
-            refusal = self._refusal(self._over_limit[0][1])
-            raise UsageError(
-                f"{refusal}; send fewer requests at a time with {argument('max_calls')}"
-            )
-        self._over_limit = []
-
-    def _refusal(self, state: BatchState) -> str:
-        reason = state.errors or "no reason given"
-        return f"{self._settings.base_url} refused the batch {state.batch_id}: {reason}"
 
     def _read(
         self, batch: NotedBatch, file: IO[bytes], faults: dict[str, tuple[Fault, int]]

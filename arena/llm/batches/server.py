@@ -16,7 +16,6 @@ import openai
 from openai.types import Batch, FileObject
 
 from arena.data.errors import ArenaError, UsageError, argument
-from arena.data.wording import count_of
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import shown_detail
 from arena.llm.server_errors import reported
@@ -26,7 +25,6 @@ MOST_BYTES = 200 * 1000**2
 """Of the file of one batch, by OpenAI's documentation."""
 MOST_RESULT_BYTES = 8 * 2**30
 """Of a file of results: more is no answer to a file of requests."""
-SHOWN_ERRORS = 3
 REFUSED = frozenset({400, 404, 413, 422})
 """Statuses after which a batch cannot have been created, nor would be by another try."""
 _OVER = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -47,7 +45,6 @@ class BatchState:
         counts: Such as ``12 of 40 done``; empty where the server does not count.
         files: Names of the files of results and of errors, those that there are.
         errors: Why the batch failed validation, in the server's words.
-        is_over_limit: Whether it failed since too many tokens are enqueued.
     """
 
     batch_id: str
@@ -55,7 +52,6 @@ class BatchState:
     counts: str = ""
     files: tuple[str, ...] = ()
     errors: str = ""
-    is_over_limit: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -160,18 +156,13 @@ class BatchServer:
         return shown_detail(text, self.api_key)
 
     def _state(self, batch_id: str, answer: Mapping[str, object]) -> BatchState:
-        errors = _errors(answer.get("errors"))
-        shown_errors = [_shown_error(error) for error in errors[:SHOWN_ERRORS]]
-        if len(errors) > SHOWN_ERRORS:
-            shown_errors.append(f"and {len(errors) - SHOWN_ERRORS} more")
         files = [answer.get(name) for name in ("output_file_id", "error_file_id")]
         return BatchState(
             batch_id=batch_id,
             status=self.shown(str(answer.get("status"))),
             counts=_counts(answer.get("request_counts")),
             files=tuple(file for file in files if isinstance(file, str) and file),
-            errors=self.shown("; ".join(shown_errors)),
-            is_over_limit=any(error.get("code") == "token_limit_exceeded" for error in errors),
+            errors=self.shown(_first_error(answer.get("errors"))),
         )
 
     def _name(self, name: object) -> str:
@@ -228,28 +219,21 @@ def _of_key(what: str) -> str:
     )
 
 
-def _errors(listed: object) -> list[Mapping[str, object]]:
-    data = listed.get("data") if isinstance(listed, Mapping) else None
-    errors = data if isinstance(data, list) else []
-    return [error for error in errors if isinstance(error, Mapping)]
-
-
-def _shown_error(error: Mapping[str, object]) -> str:
-    """Show an error of validation with its place: ``line 3, body.model``."""
-    line = error.get("line")
-    places = [None if line is None else f"line {line}", error.get("param")]
-    place = ", ".join(str(part) for part in places if part)
-    message = str(error.get("message") or error.get("code") or "no reason given")
-    return f"{message} ({place})" if place else message
+def _first_error(errors: object) -> str:
+    """Show the first error of validation, with its line and field."""
+    listed = errors.get("data") if isinstance(errors, Mapping) else None
+    if not isinstance(listed, list) or not listed or not isinstance(listed[0], Mapping):
+        return ""
+    error = listed[0]
+    message = str(error.get("message") or error.get("code"))
+    places = [f"{name} {error[name]}" for name in ("line", "param") if error.get(name)]
+    return f"{message} ({', '.join(places)})" if places else message
 
 
 def _counts(counts: object) -> str:
     if not isinstance(counts, Mapping):
         return ""
-    total, done, failed = (counts.get(name) for name in ("total", "completed", "failed"))
-    if not (isinstance(total, int) and isinstance(done, int)) or total == 0:
+    n_requests, n_done = counts.get("total"), counts.get("completed")
+    if not isinstance(n_requests, int) or not isinstance(n_done, int):
         return ""
-    shown = f"{done:,} of {total:,} done"
-    if isinstance(failed, int) and failed:
-        shown += f", {count_of(failed, 'failure')}"
-    return shown
+    return f"{n_done:,} of {n_requests:,} done"

@@ -188,31 +188,11 @@ def test_batches_are_split_at_the_limits(ask, server, monkeypatch, limit):
     assert ask(prompts(70)).values == [f"echo question {n}" for n in range(70)]
 
 
-def over_limit(server, batch_id):
+def test_a_batch_over_the_limit_of_tokens_is_refused_in_the_servers_words(ask, server):
+    awaited(ask, prompts(4))
     message = "Enqueued token limit reached for m. Please try again once some batches completed."
     errors = [{"code": "token_limit_exceeded", "message": message, "line": None, "param": None}]
-    server.batches[batch_id] |= {"status": "failed", "errors": {"object": "list", "data": errors}}
-
-
-def test_batches_over_the_limit_of_tokens_are_sent_once_others_ended(ask, server, monkeypatch):
-    monkeypatch.setattr(sending, "MOST_LINES", 2)
-    awaited(ask, prompts(4))
-    over_limit(server, "batch_2")
-    server.validate()
-    for _ in range(2):
-        assert len(server.batches) == 2
-        error = awaited(ask, prompts(4))
-        assert error.n_replies == 4
-    server.work()
-    assert awaited(ask, prompts(4)).n_replies == 2
-    server.work()
-    assert ask(prompts(4)).usage.failures == {}
-    assert set(server.asked.values()) == {1}
-
-
-def test_a_batch_that_alone_is_over_the_limit_is_refused(ask, server):
-    awaited(ask, prompts(4))
-    over_limit(server, "batch_1")
+    server.batches["batch_1"] |= {"status": "failed", "errors": {"data": errors}}
     with pytest.raises(UsageError, match=r"Enqueued token limit.*`max_calls`"):
         ask(prompts(4))
     assert awaited(ask, prompts(4), max_calls=2).n_replies == 2
