@@ -27,7 +27,7 @@ from scipy.stats import norm
 
 from arena.data.types import Floats
 from arena.statistics.significance import EVEN, SequentialTest
-from surrogate.board.tables import RATINGS
+from surrogate.board.tables import RATINGS, read_board_table
 from surrogate_arena.gating.rating_difference import GateRates, rating_difference
 
 SCORES: Floats = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -148,7 +148,10 @@ def main() -> None:
     rates = GateRates()
     print(simulated(options.sequences, rates.test()).round(3).to_string(index=False))
     print(watched(options.sequences, rates.test()).round(3).to_string(index=False))
-    rows = [{"board": path.name, **replayed(RATINGS.read(path), rates)} for path in options.boards]
+    rows = [
+        {"board": path.name, **replayed(read_board_table(RATINGS, path), rates)}
+        for path in options.boards
+    ]
     if rows:
         print(pd.DataFrame(rows).round(3).to_string(index=False))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -113,8 +113,14 @@ Kind = Literal[
     "weight",
     "probability",
     "amount",
+    "count",
+    "share",
+    "number",
 ]
-"""Kind of a column's values; a name is a text that is not blank, an amount is 0 or more."""
+"""Kind of a column's values; a name is a text that is not blank, an amount is 0 or more.
+
+Counts, shares and numbers are columns of results, such as a board's, and may be missing.
+"""
 NUMBERS: tuple[Kind, ...] = ("probability", "amount")
 """Kinds whose columns are numbers in memory."""
 
@@ -168,11 +174,19 @@ class ArenaInfo(BaseModel):
 
 @dataclass(frozen=True)
 class TableSchema:
-    """The columns that a table must have, in order, and may have, with the kind of their values."""
+    """A kind of table, of data or of results.
+
+    Attributes:
+        name: What it is called, and its file without the suffix.
+        columns: Columns that it must have, in order, with the kind of their values.
+        optional: Columns that it may have.
+        key: Columns that tell its rows apart, where it says so.
+    """
 
     name: str
     columns: Mapping[str, Kind]
     optional: Mapping[str, Kind] = field(default_factory=dict)
+    key: Sequence[str] = ()
 
 
 QUERIES = TableSchema(

@@ -76,8 +76,9 @@ class Board:
     own_features: tuple[Feature, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, table in tables.TABLES.items():
-            object.__setattr__(self, name, table.typed(getattr(self, name)))
+        for name, schema in tables.TABLES.items():
+            table = tables.typed_board_table(getattr(self, name), schema)
+            object.__setattr__(self, name, table)
         object.__setattr__(self, "features", tables.typed_features(self.features))
 
     @cached_property
@@ -179,8 +180,8 @@ class Board:
         summary = self.summary.model_copy(update={"arena_folder": arena_folder})
         surrogate = self.surrogate  # loaded before anything is written: it may be in the folder
         with replaced_folder(folder) as target:
-            for name, table in tables.TABLES.items():
-                table.write(getattr(self, name), target)
+            for name, schema in tables.TABLES.items():
+                tables.write_board_table(getattr(self, name), schema, target)
             write_rows(self.features, target / tables.FEATURES_FILE)
             save_surrogate(surrogate, target / tables.SURROGATE_FILE)
             write_record(self.judge_report, target / tables.JUDGE_REPORT_FILE)
@@ -230,7 +231,10 @@ class Board:
         report = read_record(JudgeReport, folder / tables.JUDGE_REPORT_FILE, tables.REBUILD)
         summary = read_record(BoardSummary, folder / tables.SUMMARY_FILE, tables.REBUILD)
         return cls(
-            **{name: table.read(folder) for name, table in tables.TABLES.items()},
+            **{
+                name: tables.read_board_table(schema, folder)
+                for name, schema in tables.TABLES.items()
+            },
             features=tables.read_feature_table(folder / tables.FEATURES_FILE),
             judge_report=report,
             summary=summary.judged(report.label),
@@ -287,7 +291,7 @@ def check_board_target(folder: Path | str) -> list[Path]:
     folder = Path(folder).resolve()
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
     is_empty = all(path.name == tables.FEATURE_CACHE for path in paths)
-    marks = (tables.MANIFEST_FILE, tables.RATINGS.file)
+    marks = (tables.MANIFEST_FILE, tables.table_file(tables.RATINGS))
     holds_board = all((folder / name).is_file() for name in marks)
     if not is_empty and not holds_board:
         raise UsageError(

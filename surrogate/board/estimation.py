@@ -20,10 +20,16 @@ from arena.rating.tournaments import NO_ERRORS
 from arena.statistics.bootstrap import generator, normal_draws
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
-from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import ARENA, DIFFERENCES, OVERALL, WIN_MATRIX
+from surrogate.board.tables import (
+    ARENA,
+    DIFFERENCES,
+    IMPORTANCES,
+    OVERALL,
+    WIN_MATRIX,
+    empty_board_table,
+)
 from surrogate.learning.surrogate import Surrogate
 
 DRAWS = 4_000
@@ -81,7 +87,7 @@ def overall_board(
     table["rank_high"] = table[["rank_high", "rank"]].max(axis=1, skipna=False)
     table = table.astype({"rank_low": "Int64", "rank_high": "Int64"})
     ordered = table.reset_index().sort_values(["rank", "system"], kind="stable")
-    return ordered[list(OVERALL.names)].reset_index(drop=True)
+    return ordered[list(OVERALL.columns)].reset_index(drop=True)
 
 
 def joint_covariance(
@@ -238,8 +244,8 @@ class Estimation:
     summary: BoardSummary
     surrogate: Surrogate
     covariance: pd.DataFrame | None = None
-    arena_ratings: pd.DataFrame = field(default_factory=tables.ARENA.empty)
-    importances: pd.DataFrame = field(default_factory=tables.IMPORTANCES.empty)
+    arena_ratings: pd.DataFrame = field(default_factory=lambda: empty_board_table(ARENA))
+    importances: pd.DataFrame = field(default_factory=lambda: empty_board_table(IMPORTANCES))
 
     def board(self, features: pd.DataFrame, own_features: tuple[Feature, ...] = ()) -> Board:
         """Make a board of it.
@@ -291,7 +297,7 @@ def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFra
     table["note"] = table["note"].where(has_own_note, reason)
     keys = pd.MultiIndex.from_frame(table[["language", "system"]])
     table[EQUAL_LENGTH] = table["rating"] + moves.reindex(keys).to_numpy(np.float64)
-    return table[list(ARENA.names)]
+    return table[list(ARENA.columns)]
 
 
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -301,13 +307,13 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
         ``tables.WIN_MATRIX``, each pair in both directions, sorted; pairs that never met are not
         there.
     """
-    parts = [WIN_MATRIX.empty()]
+    parts = [empty_board_table(WIN_MATRIX)]
     judgments = calibrated_judgments(judgments, hard=True)
     for language, rows in judgments.groupby("language"):
         parts.append(Battles.from_judgments(rows).outcomes().assign(language=str(language)))
     table = pd.concat(parts[1:] or parts, ignore_index=True)
     table = table.sort_values(["language", "system", "opponent"], ignore_index=True)
-    return table[list(WIN_MATRIX.names)]
+    return table[list(WIN_MATRIX.columns)]
 
 
 def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
@@ -325,7 +331,7 @@ def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
         where the covariance is. Sorted by language.
     """
     rounding_error = 1e-12  # variances below it are 0, but for rounding
-    parts = [DIFFERENCES.empty()]
+    parts = [empty_board_table(DIFFERENCES)]
     for table, covariance in rated:
         ratings = table[table["rating"].notna()].set_index("system")["rating"]
         if len(ratings) < 2:

@@ -13,7 +13,7 @@ from arena.rating.intervals import ranks_and_tiers
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import NO_SURROGATE
 from surrogate.board.summary import RatingInterval
-from surrogate.board.tables import RATINGS
+from surrogate.board.tables import RATINGS, empty_board_table
 from surrogate.checks.status import (
     STATUS_COLUMNS,
     UNJUDGED_SPLITS,
@@ -249,7 +249,7 @@ def rows_without_verdicts(
     """
     estimates = predicted_estimates(predictions, systems, n_questions)
     if estimates["predicted_error"].isna().all() or estimates["predicted"].isna().all():
-        return RATINGS.empty(), pd.DataFrame()
+        return empty_board_table(RATINGS), pd.DataFrame()
     reasons = []
     for rating, answers in zip(estimates["predicted"], estimates["answers"], strict=True):
         reasons.append(absence(rating, answers) or UNJUDGED)
@@ -358,7 +358,7 @@ def ranked_rows(
     table = table.astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
     table = table.sort_values(["rank", "system"], kind="stable")
     # Selected strictly: a misspelt column is a KeyError, not a column of NaN.
-    return table[list(RATINGS.names)]
+    return table[list(RATINGS.columns)]
 
 
 def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.DataFrame:

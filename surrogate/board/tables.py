@@ -6,7 +6,6 @@ Nothing else in the project names a file of a board or reads one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ import pyarrow as pa
 from pydantic import BaseModel
 
 from arena.data.errors import DataError, Problem, UsageError
+from arena.data.schema import Kind, TableSchema
 from arena.data.tables import guarded_csv, read_rows
 from features.engine.extraction import KEY, feature_columns
 
@@ -32,190 +32,117 @@ MANIFEST_FILE = "manifest.json"
 FEATURE_CACHE = ".feature-cache"
 """Folder beside a board's files that keeps what was measured; no part of the board."""
 
-TEXTS = {
-    "language",
-    "system",
-    "opponent",
-    "neighbor",
-    "feature",
-    "split",
-    "note",
-}
-"""Columns that are texts, never missing."""
-COUNTS = {
-    "rank",
-    "rank_low",
-    "rank_high",
-    "tier",
-    "arena_rank",
-    "answers",
-    "languages",
-    "wins",
-    "losses",
-    "ties",
-}
-"""Columns that are whole numbers, or missing. All others are floats, or missing."""
+DTYPES: Mapping[Kind, str] = {"text": "str", "count": "Int64"}
+"""Types of a board's columns by kind; all others are floats."""
 BY_JUDGE = "rating_by:"
 """How columns begin that are ratings by one judge alone, whose name follows."""
 
 
-@dataclass(frozen=True)
-class BoardTable:
-    """A table of a board.
-
-    Attributes:
-        file: Its CSV file.
-        names: Its columns.
-        keys: How many columns, the first ones, tell its rows apart.
-    """
-
-    file: str
-    names: tuple[str, ...]
-    keys: int = 2
-
-    def empty(self) -> pd.DataFrame:
-        """Return the table without a row."""
-        return pd.DataFrame(columns=list(self.names))
-
-    def typed(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Bring a table to these columns and their types, numbers rounded."""
-        by_judge = [name for name in table if str(name).startswith(BY_JUDGE)]
-        columns = table[[*self.names, *by_judge]].reset_index(drop=True)
-        dtypes = {}
-        for name in columns:
-            if name in TEXTS:
-                dtypes[name] = "str"
-            elif name in COUNTS:
-                dtypes[name] = "Int64"
-            else:
-                dtypes[name] = "float64"
-        empty_texts = dict.fromkeys([name for name in columns if name in TEXTS], "")
-        return columns.fillna(empty_texts).astype(dtypes).round(DECIMALS)
-
-    def write(self, table: pd.DataFrame, folder: Path) -> None:
-        """Write the table; the same one gives the same bytes."""
-        (folder / self.file).write_text(guarded_csv(table), encoding="utf-8", newline="")
-
-    def read(self, folder: Path) -> pd.DataFrame:
-        """Read the table.
-
-        Raises:
-            DataError: If the file is damaged, a column is missing, a number is none, or a row is
-                there twice.
-        """
-        # Beyond it not every whole number has a float of its own, so that a count cannot be read.
-        largest_count = 2**53
-        texts = [name for name in self.names if name in TEXTS]
-        keys = list(self.names[: self.keys])
-        try:
-            table = pd.read_csv(
-                folder / self.file,
-                dtype=dict.fromkeys(texts, "str"),
-                keep_default_na=False,
-                na_values=[""],
-            )
-            # pandas takes the cells beyond the header for an index
-            if not isinstance(table.index, pd.RangeIndex):
-                raise pd.errors.ParserError("rows have more cells than the header")
-            for name in texts:
-                # written in front of texts that a spreadsheet would take for formulas
-                table[name] = table[name].fillna("").str.removeprefix("'")
-            for name in COUNTS.intersection(self.names):
-                if (pd.to_numeric(table[name]).abs() > largest_count).any():
-                    raise ValueError(f"{name} holds a number too large for a count")
-            typed = self.typed(table)
-            if typed.duplicated(keys).any():
-                raise ValueError(f"several rows have the same {', '.join(keys)}")
-        except (ArithmeticError, KeyError, TypeError, ValueError) as error:
-            raise DataError([_damaged(self.file, error)]) from error
-        return typed
-
-
-RATINGS = BoardTable(
-    "board.csv",
-    (
-        "language",
-        "system",
-        "rank",
-        "rank_low",
-        "rank_high",
-        "tier",
-        "rating",
-        "low",
-        "high",
-        "standard_error",
-        "verdict_share",
-        "surrogate_rating",
-        "surrogate_low",
-        "surrogate_high",
-        "surrogate_error",
-        "arena_rank",
-        "arena_rating",
-        "arena_low",
-        "arena_high",
-        "coverage",
-        "answers",
-        "split",
-        "note",
-    ),
+RATINGS = TableSchema(
+    name="board",
+    columns={
+        "language": "text",
+        "system": "text",
+        "rank": "count",
+        "rank_low": "count",
+        "rank_high": "count",
+        "tier": "count",
+        "rating": "number",
+        "low": "number",
+        "high": "number",
+        "standard_error": "number",
+        "verdict_share": "share",
+        "surrogate_rating": "number",
+        "surrogate_low": "number",
+        "surrogate_high": "number",
+        "surrogate_error": "number",
+        "arena_rank": "count",
+        "arena_rating": "number",
+        "arena_low": "number",
+        "arena_high": "number",
+        "coverage": "share",
+        "answers": "count",
+        "split": "text",
+        "note": "text",
+    },
+    key=["language", "system"],
 )
-OVERALL = BoardTable(
-    "overall.csv",
-    (
-        "system",
-        "rank",
-        "rank_low",
-        "rank_high",
-        "probability_best",
-        "mean_rank",
-        "mean_rating",
-        "languages",
-        "coverage",
-        "arena_rank",
-        "arena_mean_rank",
-    ),
-    keys=1,
+OVERALL = TableSchema(
+    name="overall",
+    columns={
+        "system": "text",
+        "rank": "count",
+        "rank_low": "count",
+        "rank_high": "count",
+        "probability_best": "probability",
+        "mean_rank": "number",
+        "mean_rating": "number",
+        "languages": "count",
+        "coverage": "share",
+        "arena_rank": "count",
+        "arena_mean_rank": "number",
+    },
+    key=["system"],
 )
-ARENA = BoardTable(
-    "arena.csv",
-    (
-        "language",
-        "system",
-        "rank",
-        "rank_low",
-        "rank_high",
-        "tier",
-        "rating",
-        "low",
-        "high",
-        "at_equal_length",
-        "note",
-    ),
+ARENA = TableSchema(
+    name="arena",
+    columns={
+        "language": "text",
+        "system": "text",
+        "rank": "count",
+        "rank_low": "count",
+        "rank_high": "count",
+        "tier": "count",
+        "rating": "number",
+        "low": "number",
+        "high": "number",
+        "at_equal_length": "number",
+        "note": "text",
+    },
+    key=["language", "system"],
 )
-IMPORTANCES = BoardTable(
-    "importances.csv",
-    (
-        "language",
-        "feature",
-        "importance",
-        "tournament_mean",
-        "tournament_low",
-        "tournament_high",
-        "tournament_q1",
-        "tournament_median",
-        "tournament_q3",
-    ),
+IMPORTANCES = TableSchema(
+    name="importances",
+    columns={
+        "language": "text",
+        "feature": "text",
+        "importance": "number",
+        "tournament_mean": "number",
+        "tournament_low": "number",
+        "tournament_high": "number",
+        "tournament_q1": "number",
+        "tournament_median": "number",
+        "tournament_q3": "number",
+    },
+    key=["language", "feature"],
 )
-WIN_MATRIX = BoardTable(
-    "win_matrix.csv", ("language", "system", "opponent", "wins", "losses", "ties"), keys=3
+WIN_MATRIX = TableSchema(
+    name="win_matrix",
+    columns={
+        "language": "text",
+        "system": "text",
+        "opponent": "text",
+        "wins": "count",
+        "losses": "count",
+        "ties": "count",
+    },
+    key=["language", "system", "opponent"],
 )
-DIFFERENCES = BoardTable(
-    "differences.csv",
-    ("language", "system", "opponent", "difference", "low", "high", "probability"),
-    keys=3,
+DIFFERENCES = TableSchema(
+    name="differences",
+    columns={
+        "language": "text",
+        "system": "text",
+        "opponent": "text",
+        "difference": "number",
+        "low": "number",
+        "high": "number",
+        "probability": "probability",
+    },
+    key=["language", "system", "opponent"],
 )
 
-TABLES: Mapping[str, BoardTable] = {
+TABLES: Mapping[str, TableSchema] = {
     "ratings": RATINGS,
     "overall": OVERALL,
     "arena": ARENA,
@@ -225,8 +152,14 @@ TABLES: Mapping[str, BoardTable] = {
 }
 """Name of a board's attribute to what is in it."""
 
+
+def table_file(schema: TableSchema) -> str:
+    """Return the name of a table's CSV file."""
+    return f"{schema.name}.csv"
+
+
 BOARD_FILES = (
-    *(table.file for table in TABLES.values()),
+    *(table_file(schema) for schema in TABLES.values()),
     FEATURES_FILE,
     JUDGE_REPORT_FILE,
     SURROGATE_FILE,
@@ -237,6 +170,66 @@ BOARD_FILES = (
 
 def _damaged(source: str, error: Exception) -> Problem:
     return Problem(source, None, None, None, f"cannot be read ({error})", REBUILD)
+
+
+def empty_board_table(schema: TableSchema) -> pd.DataFrame:
+    """Return a table of a board without a row."""
+    return pd.DataFrame(columns=list(schema.columns))
+
+
+def typed_board_table(table: pd.DataFrame, schema: TableSchema) -> pd.DataFrame:
+    """Bring a table of a board to its columns and their types, numbers rounded."""
+    by_judge = [name for name in table if str(name).startswith(BY_JUDGE)]
+    columns = table[[*schema.columns, *by_judge]].reset_index(drop=True)
+    dtypes = {}
+    for name in columns:
+        dtypes[name] = DTYPES.get(schema.columns.get(name, "number"), "float64")
+    empty_texts = dict.fromkeys(_columns_of(schema, "text"), "")
+    return columns.fillna(empty_texts).astype(dtypes).round(DECIMALS)
+
+
+def write_board_table(table: pd.DataFrame, schema: TableSchema, folder: Path) -> None:
+    """Write a table of a board; the same one gives the same bytes."""
+    (folder / table_file(schema)).write_text(guarded_csv(table), encoding="utf-8", newline="")
+
+
+def read_board_table(schema: TableSchema, folder: Path) -> pd.DataFrame:
+    """Read a table of a board.
+
+    Raises:
+        DataError: If the file is damaged, a column is missing, a number is none, or a row is
+            there twice.
+    """
+    # Beyond it not every whole number has a float of its own, so that a count cannot be read.
+    largest_count = 2**53
+    file = table_file(schema)
+    texts = _columns_of(schema, "text")
+    try:
+        table = pd.read_csv(
+            folder / file,
+            dtype=dict.fromkeys(texts, "str"),
+            keep_default_na=False,
+            na_values=[""],
+        )
+        # pandas takes the cells beyond the header for an index
+        if not isinstance(table.index, pd.RangeIndex):
+            raise pd.errors.ParserError("rows have more cells than the header")
+        for name in texts:
+            # written in front of texts that a spreadsheet would take for formulas
+            table[name] = table[name].fillna("").str.removeprefix("'")
+        for name in _columns_of(schema, "count"):
+            if (pd.to_numeric(table[name]).abs() > largest_count).any():
+                raise ValueError(f"{name} holds a number too large for a count")
+        typed = typed_board_table(table, schema)
+        if typed.duplicated(list(schema.key)).any():
+            raise ValueError(f"several rows have the same {', '.join(schema.key)}")
+    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
+        raise DataError([_damaged(file, error)]) from error
+    return typed
+
+
+def _columns_of(schema: TableSchema, kind: Kind) -> list[str]:
+    return [name for name, column_kind in schema.columns.items() if column_kind == kind]
 
 
 def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) -> pd.DataFrame:

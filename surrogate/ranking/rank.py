@@ -28,7 +28,7 @@ from surrogate.board.rating_rows import (
     rated_rows,
 )
 from surrogate.board.summary import fingerprint
-from surrogate.board.tables import DECIMALS, RATINGS
+from surrogate.board.tables import DECIMALS, RATINGS, typed_board_table
 from surrogate.board.view import in_slices, judgments_view, sliced
 from surrogate.checks.answer_checks import AnswerChecks, compare_measured
 from surrogate.checks.faults import measure_faults
@@ -201,7 +201,7 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
 def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     """Add new systems to the rows of a board, each above the systems that it beats."""
     unknown = dict.fromkeys(["tier", *VERDICT_COLUMNS], np.nan)
-    rows = RATINGS.typed(new.assign(**unknown))
+    rows = typed_board_table(new.assign(**unknown), RATINGS)
     placed = pd.concat([board.ratings, rows], ignore_index=True)
     placed["descending_rating"] = -placed["rating"]
     placed = placed.sort_values(

@@ -12,8 +12,9 @@ import pandas as pd
 from arena.data.errors import UsageError, checked_choice
 from arena.data.tables import guarded_csv
 from arena.data.wording import did_you_mean, short_digest
-from surrogate.board import tables
 from surrogate.board.board import Board
+from surrogate.board.tables import OVERALL as OVERALL_RANKS
+from surrogate.board.tables import RATINGS
 from surrogate_arena.pages.formats import (
     MINUS,
     MISSING,
@@ -27,7 +28,7 @@ from surrogate_arena.pages.formats import (
 OVERALL = "overall"
 ALL = "all"
 FORMATS = ("csv", "latex")
-SHARES = ("coverage", "verdict_share")
+KINDS = {**RATINGS.columns, **OVERALL_RANKS.columns}
 SPANS = {"rank interval": ("rank_low", "rank_high"), "90% interval": ("low", "high")}
 """Columns of LaTeX that show two of a board's as one."""
 PRINTED = ("rank", "rank interval", "system", "rating", "90% interval")
@@ -131,7 +132,7 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     headings = []
     for name in table:
         headings.append(latex_text(HEADINGS.get(name, name.replace("_", " ")).capitalize()))
-    alignment = "".join("l" if name in tables.TEXTS else "r" for name in table)
+    alignment = "".join("l" if KINDS.get(name) == "text" else "r" for name in table)
     lines = [
         r"\begin{table}",
         r"\centering\small\setlength{\tabcolsep}{3pt}",
@@ -175,9 +176,10 @@ def _cell(column: str, value: object) -> str:
         return latex_text(value)
     if not pd.isna(value) and value == math.inf:
         return r"$\infty$"
-    if column in tables.COUNTS:
+    kind = KINDS.get(column)
+    if kind == "count":
         shown = whole(value)  # type: ignore[arg-type]
-    elif column in SHARES:
+    elif kind == "share":
         shown = percent(value)  # type: ignore[arg-type]
     else:
         shown = decimal(value)  # type: ignore[arg-type]

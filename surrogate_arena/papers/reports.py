@@ -14,21 +14,13 @@ import pandas as pd
 from arena.llm import Usage
 from arena.quality.judge_report import MetaEvaluation
 from surrogate_arena.papers.judges import SENT
+from surrogate_arena.studies.study_table import StudyTable
 
 if TYPE_CHECKING:
     from arena.llm.usage import Price
 
 NO_VALUE = "–"
 BY_JUDGE = ["judge", "prompt"]
-
-
-@dataclass(frozen=True)
-class ReportTable:
-    """A table as it is printed, its title, and the lines below it."""
-
-    title: str
-    table: pd.DataFrame
-    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -39,7 +31,7 @@ class Report:
     """
 
     content: Mapping[str, Any]
-    tables: Sequence[ReportTable]
+    tables: Sequence[StudyTable]
     metaevaluations: Sequence[MetaEvaluation] = ()
     usages: Sequence[Usage] | None = None
 
@@ -159,14 +151,14 @@ def judges_table(
     title: str,
     notes: Sequence[str] = (),
     cell: Callable[[Mapping[Any, Any]], str] = score_cell,
-) -> ReportTable:
+) -> StudyTable:
     """Show scores in percent with standard errors by judge (rows) and ``part`` (columns).
 
     Reasons for missing values follow the notes. ``cell`` formats a row of the scores.
     """
     cells = named(scores).assign(cell=list(map(cell, scores.to_dict("records"))))
     table = wide_table(cells, part)
-    return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
+    return StudyTable(table, title=title, notes=[*notes, *no_value_notes(scores["reason"])])
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:

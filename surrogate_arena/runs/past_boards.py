@@ -45,21 +45,21 @@ class PastBoard:
     @classmethod
     def load(cls, folder: Path) -> PastBoard:
         """Read a past board."""
-        names = [tables.TABLES[name].file for name in KEPT]
+        names = [tables.table_file(tables.TABLES[name]) for name in KEPT]
         absent = [name for name in (*names, tables.SUMMARY_FILE) if not (folder / name).is_file()]
         with _damage_named(folder):
             if absent:
                 raise DataError(
                     [Problem(name, None, None, None, "is missing", "") for name in absent]
                 )
-            read = {name: tables.TABLES[name].read(folder) for name in KEPT}
+            read = {name: tables.read_board_table(tables.TABLES[name], folder) for name in KEPT}
             summary = read_record(BoardSummary, folder / tables.SUMMARY_FILE, tables.REBUILD)
         return cls(summary=summary, **read)
 
     def save(self, folder: Path) -> None:
         """Write it to a folder that is there."""
         for name in KEPT:
-            tables.TABLES[name].write(getattr(self, name), folder)
+            tables.write_board_table(getattr(self, name), tables.TABLES[name], folder)
         # Where the arena lies says nothing of what it was.
         summary = self.summary.model_copy(update={"arena_folder": None})
         write_record(summary, folder / tables.SUMMARY_FILE)

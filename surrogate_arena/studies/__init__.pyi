@@ -1,4 +1,4 @@
-from .scores import StudyTable as StudyTable
 from .study import Study as Study
+from .study_table import StudyTable as StudyTable
 from .validation import PROTOCOLS as PROTOCOLS
 from .validation import validate as validate

@@ -18,7 +18,7 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.tournaments import WEAKEST_RIDGE
 from arena.statistics.agreement import kendall_taus
 from arena.statistics.bootstrap import SAME_DECIMALS, generator, percentile_intervals
-from surrogate_arena.studies.scores import StudyTable
+from surrogate_arena.studies.study_table import StudyTable
 
 DEFAULT_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 DESIGNS = ("questions", "pairs")

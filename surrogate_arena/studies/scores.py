@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from arena.data.types import Floats
-from arena.data.wording import notebook_html
 from arena.statistics.agreement import tau_interval
 from surrogate.learning.outcomes import Outcome, resample_outcomes
 from surrogate.learning.training import finite_means
@@ -31,17 +29,6 @@ SCORES = [
     "systems",
     "reason",
 ]
-
-
-@dataclass(frozen=True)
-class StudyTable:
-    """The result of a study: a row a language, then ``macro``."""
-
-    table: pd.DataFrame
-    signature: str
-
-    def _repr_html_(self) -> str:
-        return notebook_html("Study", "", self.table, self.signature)
 
 
 def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:

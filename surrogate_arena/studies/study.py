@@ -46,7 +46,7 @@ from surrogate_arena.studies.protocols import (
     mirage,
     part_left,
 )
-from surrogate_arena.studies.scores import MACRO, StudyTable, outcome_scores
+from surrogate_arena.studies.scores import MACRO, outcome_scores
 from surrogate_arena.studies.study_options import (
     LEARNING_OPTIONS,
     STUDY_DEFAULTS,
@@ -55,6 +55,7 @@ from surrogate_arena.studies.study_options import (
     judged_view,
     study_settings,
 )
+from surrogate_arena.studies.study_table import StudyTable
 
 REPEATS = 5
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)

@@ -17,7 +17,6 @@ from surrogate_arena.cli.folders import imported
 from surrogate_arena.studies.protocols import LANGUAGE, check_languages
 from surrogate_arena.studies.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from surrogate_arena.studies.sampling import study_sampling
-from surrogate_arena.studies.scores import StudyTable
 from surrogate_arena.studies.study import (
     BEST,
     DEFAULT_PROTOCOL,
@@ -38,6 +37,7 @@ from surrogate_arena.studies.study_options import (
     study_settings,
     surrogate_with_rules,
 )
+from surrogate_arena.studies.study_table import StudyTable
 
 SAMPLING = "sampling"
 TABLE_3, TABLE_4 = "table3", "table4"

@@ -32,7 +32,6 @@ from surrogate_arena.papers.reports import (
     BY_JUDGE,
     NO_VALUE,
     Report,
-    ReportTable,
     failure_notes,
     judge_labels,
     judges_of,
@@ -46,6 +45,7 @@ from surrogate_arena.papers.reports import (
 )
 from surrogate_arena.papers.settings import MetaevalSettings
 from surrogate_arena.papers.verdict import Verdict
+from surrogate_arena.studies.study_table import StudyTable
 
 BUILTIN_DATASET = "grouse-builtin"
 _SHORT = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
@@ -199,7 +199,7 @@ class Grouse(Benchmark):
         content |= {name: plain_records(table) for name, table in results.items()}
         return Report(content, tables, self._entries(checked), evaluation.usages)
 
-    def _pass_table(self, rates: pd.DataFrame, checked: pd.DataFrame) -> ReportTable:
+    def _pass_table(self, rates: pd.DataFrame, checked: pd.DataFrame) -> StudyTable:
         source = self.source or "this project"
         tests = checked.drop_duplicates("test_id")
         notes = [f"{count_of(len(tests), 'test')} of {source}"]
@@ -243,7 +243,7 @@ def _checks(test: UnitTest, metric_scores: Mapping[str, Verdict]) -> Iterator[di
         yield row
 
 
-def _means_table(means: pd.DataFrame, verdicts: pd.DataFrame) -> ReportTable:
+def _means_table(means: pd.DataFrame, verdicts: pd.DataFrame) -> StudyTable:
     is_mean = means["metric"] == MEAN
     # The mean over metrics is of different answers for each metric.
     n_answers = (" (" + means["answers"].astype(str) + ")").where(~is_mean, "")
@@ -255,23 +255,23 @@ def _means_table(means: pd.DataFrame, verdicts: pd.DataFrame) -> ReportTable:
         notes.append(f"{row['judge']}: {row['not_asked']} scores got no answer: left out")
     notes += failure_notes(verdicts, judge_labels(means))
     title = f"Scores of {count_of(verdicts['test_id'].nunique(), 'answer')}, on average"
-    return ReportTable(title, _by_metric(pd.concat([cells, shares])), notes)
+    return StudyTable(_by_metric(pd.concat([cells, shares])), title=title, notes=notes)
 
 
-def _mode_table(modes: pd.DataFrame) -> ReportTable:
+def _mode_table(modes: pd.DataFrame) -> StudyTable:
     cells = _passed_of(named(modes)).rename(columns={"metric": "found by"})
     table = wide_table(cells, "judge", "failure_mode", "meaning", "found by")
-    return ReportTable("Failure modes found, of the tests that have them", table)
+    return StudyTable(table, title="Failure modes found, of the tests that have them")
 
 
-def _type_table(matrix: pd.DataFrame) -> ReportTable:
+def _type_table(matrix: pd.DataFrame) -> StudyTable:
     by_type = [*BY_JUDGE, "test_type"]
     totals = matrix.groupby(by_type, sort=False)[["passed", "tests"]].sum().reset_index()
     cells = _passed_of(named(pd.concat([matrix, totals.assign(metric=TOTAL)])))
-    return ReportTable("Tests passed, by type", _by_metric(cells, "judge", "test_type"))
+    return StudyTable(_by_metric(cells, "judge", "test_type"), title="Tests passed, by type")
 
 
-def _calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]:
+def _calibration_tables(table: pd.DataFrame, reference: str) -> list[StudyTable]:
     judged = named(table)
     agreement = judged.assign(cell=judged["value"].map(_two_decimals))
     # Table 5's last column is over all metrics: it has no value where one of them has none.
@@ -285,8 +285,8 @@ def _calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable
         *no_value_notes(table["reason"]),
     ]
     return [
-        ReportTable(f"Calibration against {reference}", _by_metric(agreement), notes),
-        ReportTable(f"The same score as {reference}, in percent", _by_metric(exact)),
+        StudyTable(_by_metric(agreement), title=f"Calibration against {reference}", notes=notes),
+        StudyTable(_by_metric(exact), title=f"The same score as {reference}, in percent"),
     ]
 
 

@@ -35,7 +35,6 @@ from surrogate_arena.papers.records import VerdictRecord
 from surrogate_arena.papers.reports import (
     NO_VALUE,
     Report,
-    ReportTable,
     judges_of,
     judges_table,
     left_out_notes,
@@ -48,6 +47,7 @@ from surrogate_arena.papers.reports import (
     wide_table,
 )
 from surrogate_arena.papers.settings import MetaevalSettings
+from surrogate_arena.studies.study_table import StudyTable
 
 NOTICE = (
     "Human labels: MEMERAG (Cruz Blandón et al., ACL 2025), CC BY-NC 4.0; "
@@ -214,13 +214,13 @@ class Memerag(Benchmark):
         return entries
 
 
-def _table_5(of_prompts: pd.DataFrame) -> ReportTable:
+def _table_5(of_prompts: pd.DataFrame) -> StudyTable:
     macro = of_prompts[of_prompts["language"] == MACRO]
     notes = _mark_notes(macro, "judge")
     return _by_prompt(macro, "judge", f"{PROMPTS_TITLE} languages", notes)
 
 
-def _table_11(averages: pd.DataFrame) -> ReportTable:
+def _table_11(averages: pd.DataFrame) -> StudyTable:
     best = averages.groupby("language")["value"].transform("max")
     marked = averages.assign(mark="")
     marked.loc[averages["value"] == best, "mark"] = BEST
@@ -241,13 +241,14 @@ def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
     return [note.format(group) for mark, note in _MARK_NOTES.items() if mark in marks]
 
 
-def _by_prompt(scores: pd.DataFrame, column: str, title: str, notes: Sequence[str]) -> ReportTable:
+def _by_prompt(scores: pd.DataFrame, column: str, title: str, notes: Sequence[str]) -> StudyTable:
     cells = scores.assign(cell=[_marked(row) for row in scores.to_dict("records")])
     table = wide_table(cells, column, "prompt")
-    return ReportTable(title, table.assign(prompt=table["prompt"].map(short_prompt)), notes)
+    named_prompts = table.assign(prompt=table["prompt"].map(short_prompt))
+    return StudyTable(named_prompts, title=title, notes=notes)
 
 
-def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> ReportTable:
+def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> StudyTable:
     counts = named(fine)[["judge", "truth", "fine", "sentences", "errors"]]
     parts = []
     # Below the fine-grained labels of each coarse label stands their sum, as in table 13.
@@ -263,4 +264,4 @@ def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> ReportTable:
     for judge in counts["judge"].unique():
         last[judge] = percent_with_error(balanced[judge])
     title = f"Accuracy in percent by fine-grained label: {fine['language'].iloc[0]}"
-    return ReportTable(title, pd.concat([table, pd.DataFrame([last])], ignore_index=True))
+    return StudyTable(pd.concat([table, pd.DataFrame([last])], ignore_index=True), title=title)

@@ -18,7 +18,8 @@ from surrogate_arena.papers.memerag.sentences import (
     RELEVANCE,
 )
 from surrogate_arena.papers.rater_agreement import AgreementReport, agreement_report
-from surrogate_arena.papers.reports import Report, ReportTable
+from surrogate_arena.papers.reports import Report
+from surrogate_arena.studies.study_table import StudyTable
 
 QUALITIES = {
     "faithfulness, coarse": "factuality",
@@ -131,7 +132,7 @@ def statistics_report(sentences: pd.DataFrame, replicates: int, seed: int) -> Re
     for name, table in distributions.items():
         content[name] = plain_records(table)
         if len(table):
-            tables.append(ReportTable(TITLES[name], table.map(_one_decimal)))
+            tables.append(StudyTable(table.map(_one_decimal), title=TITLES[name]))
     content["agreement"] = rows
     content["notice"] = NOTICE
     if agreed:
@@ -139,7 +140,7 @@ def statistics_report(sentences: pd.DataFrame, replicates: int, seed: int) -> Re
     return Report(content, tables)
 
 
-def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> ReportTable:
+def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> StudyTable:
     rows = []
     for language, reports in agreed.items():
         for quality, report in reports.items():
@@ -148,7 +149,7 @@ def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> Rep
                 coefficient = report.coefficients[name]
                 row[name] = coefficient.reason or f"{coefficient.value:.2f}"
             rows.append(row)
-    return ReportTable("Agreement of people", pd.DataFrame(rows))
+    return StudyTable(pd.DataFrame(rows), title="Agreement of people")
 
 
 def _one_decimal(cell: object) -> object:

@@ -31,7 +31,7 @@ from surrogate.learning.names import PAPERS_SURROGATE, TABLE_3_SURROGATES
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate, reseeded
 from surrogate_arena.studies.feature_groups import feature_name
 from surrogate_arena.studies.protocols import drawn_holdout
-from surrogate_arena.studies.scores import MACRO, StudyTable
+from surrogate_arena.studies.scores import MACRO
 from surrogate_arena.studies.study import Study, holdout_text, settings_text
 from surrogate_arena.studies.study_options import (
     SurrogateLike,
@@ -41,6 +41,7 @@ from surrogate_arena.studies.study_options import (
     study_settings,
     surrogate_with_rules,
 )
+from surrogate_arena.studies.study_table import StudyTable
 from surrogate_arena.studies.validation import TABLE_3, TABLE_4
 
 HELD_OUT = 4

@@ -21,7 +21,6 @@ from surrogate_arena.papers.pairs.soft_accuracy import soft_pairwise_accuracy
 from surrogate_arena.papers.reports import (
     NO_VALUE,
     Report,
-    ReportTable,
     judges_of,
     judges_table,
     left_out_notes,
@@ -31,6 +30,7 @@ from surrogate_arena.papers.reports import (
     wide_table,
 )
 from surrogate_arena.papers.settings import MetaevalSettings
+from surrogate_arena.studies.study_table import StudyTable
 
 ALL = "all"
 """Name of the rows of all splits together."""
@@ -117,7 +117,7 @@ def pair_scores(
     return pd.DataFrame(rows)
 
 
-def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame) -> ReportTable:
+def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame) -> StudyTable:
     cells = named(totals).assign(cell=[_cell(row) for row in totals.to_dict("records")])
     table = wide_table(cells, "score")
     judged = verdicts[verdicts["was_asked"].astype(bool)]
@@ -131,7 +131,7 @@ def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame)
     notes += [f"Left out: {count_of(n, 'pair')}: {why}" for why, n in gold.skipped.items()]
     reasons = verdicts[verdicts["failure"] != NOT_RECORDED]
     notes += left_out_notes(totals[totals["score"] == RIGHT], reasons, "verdicts", "winner")
-    return ReportTable(title, table, notes)
+    return StudyTable(table, title=title, notes=notes)
 
 
 def _cell(row: Mapping[Any, Any]) -> str:

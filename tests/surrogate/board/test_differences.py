@@ -22,7 +22,7 @@ def test_differences_count_what_ratings_have_in_common():
         [[0.25, 0.2, 0.0], [0.2, 0.25, 0.0], [0.0, 0.0, 0.09]], rating.index, rating.index
     )
     table = differences(rating, covariance)
-    assert list(table.columns) == list(DIFFERENCES.names)
+    assert list(table.columns) == list(DIFFERENCES.columns)
     assert list(zip(table["system"], table["opponent"], strict=True)) == [
         ("x", "y"),
         ("x", "z"),

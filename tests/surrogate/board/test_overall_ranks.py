@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from surrogate.board.estimation import joint_covariance, overall_board
-from surrogate.board.tables import RATINGS
+from surrogate.board.tables import RATINGS, typed_board_table
 
 LANGUAGES, SYSTEMS = ("de", "en", "ja"), ("a", "b", "c")
 
@@ -18,10 +18,10 @@ def board_of(ratings):
         {"language": code, "system": name, "rating": ratings[name]}
         for code, name in itertools.product(LANGUAGES, SYSTEMS)
     ]
-    table = pd.DataFrame(rows).reindex(columns=list(RATINGS.names))
+    table = pd.DataFrame(rows).reindex(columns=list(RATINGS.columns))
     table = table.assign(coverage=1.0, split="train", note="")
     ranks = table.groupby("language")["rating"].rank(ascending=False, method="min")
-    return RATINGS.typed(table.assign(rank=ranks))
+    return typed_board_table(table.assign(rank=ranks), RATINGS)
 
 
 def parts_of(variance):
