@@ -18,7 +18,7 @@ from .llm_judge import dry_run_judge as dry_run_judge
 from .nuggets.judging import NuggetPrompt as NuggetPrompt
 from .pairwise import PairwisePrompt as PairwisePrompt
 from .pairwise import pairwise_prompt as pairwise_prompt
-from .panel import panel_verdicts as panel_verdicts
+from .plans.panel import panel_verdicts as panel_verdicts
 from .prompt import JudgePrompt as JudgePrompt
 from .run import forecast as forecast
 from .run import judge as judge

@@ -1,4 +1,4 @@
-"""Rounds of pairs, asked of one judge or of a panel, and what comes of them."""
+"""Rounds of pairs, asked of one judge or of several, and what comes of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.data.answer_digests import with_digests
 from arena.data.arena import Arena
 from arena.data.errors import UnusableRepliesError, UsageError
 from arena.data.rows import are_in
-from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
+from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Progress
 from arena.data.wording import repeated
 from arena.judging.answer_pairs import PAIR_COLUMNS
@@ -20,10 +20,9 @@ from arena.judging.choosing.paced_pairs import PacedPairs
 from arena.judging.judging_result import Judging
 from arena.judging.judging_summary import summarize_judge
 from arena.judging.llm_judge import LlmJudge
-from arena.judging.panel import Panel, panel_verdicts
-from arena.judging.rounds import JudgedRounds, joined_rows, stacked_verdicts
+from arena.judging.rounds import JudgedRounds, joined_first_votes, stacked_verdicts
 from arena.llm.store import Store
-from arena.llm.usage import Budget, Price, Usage
+from arena.llm.usage import Budget, Price
 from arena.quality.agreement import agreement_table, oriented_verdicts
 from arena.quality.people_agreement import PeopleAgreement
 
@@ -43,7 +42,7 @@ def judge_pairs(
 
     Args:
         arena: Questions, answers, and the judgments so far.
-        judges: One judge, or those of a panel, all of which are asked about every round.
+        judges: One judge, or several, all of which are asked about every round.
         pairs: See ``choose_pairs`` and ``AdaptivePairs``.
         store: See ``arena.llm.open_store``.
         budget: Maximum number of calls of all judges; the pairs left fail as ``over_budget``.
@@ -55,19 +54,12 @@ def judge_pairs(
         UsageError: If a judge cannot be used, or two have the same name.
     """
     members = (judges,) if isinstance(judges, LlmJudge) else tuple(judges)
-    names = [member.judge for member in members]
-    if not names or repeated(names):
-        faulty = ", ".join(repeated(names)) or "there is none"
-        raise UsageError(f"name each judge once: {faulty}")
-    renewing = [member.judge for member in members if member.prompt.renews_verdicts]
-    is_renewed = arena.judgments["judge"].isin(renewing)
-    renewed = arena.judgments[is_renewed]
+    names = _distinct_names(members)
+    renewed = _renewed(arena.judgments, members)
     if len(renewed):
-        # Verdicts by tables that people may have edited since are made again; where
-        # nobody did, nothing is asked.
+        arena = replace(arena, judgments=arena.judgments.drop(renewed.index).reset_index(drop=True))
         if isinstance(pairs, ChosenPairs):
             pairs = pairs.on_sides_of(renewed)
-        arena = replace(arena, judgments=arena.judgments[~is_renewed].reset_index(drop=True))
     budget = budget or Budget()
     # A batch may take a day, so all pairs are in one.
     if isinstance(pairs, ChosenPairs) and not any(member.settings.batch for member in members):
@@ -75,43 +67,41 @@ def judge_pairs(
     run = JudgedRounds(names)
     run.ask(arena, members, pairs, store, budget, progress)
     chosen = pairs.chosen(run.rounds)
-    outcomes = [run.outcome_of(name) for name in names]
     summaries = []
-    for member, outcome in zip(members, outcomes, strict=True):
-        usage = Usage.total(member.asked_settings.model, run.usages[member.judge])
+    for member in members:
         agreement = (people or {}).get(member.judge)
-        summary = summarize_judge(
-            arena, member, chosen, run.rounds, outcome, usage, prices or {}, agreement
-        )
-        summaries.append(summary)
-    verdicts = stacked_verdicts(outcomes)
+        summaries.append(summarize_judge(arena, member, chosen, run, prices or {}, agreement))
+    verdicts = stacked_verdicts([run.outcome_of(name) for name in names])
     judgments = with_digests(verdicts.judgments, arena.answers)
     if chosen.adaptive:
         judgments = judgments.assign(**{CHOSEN: ADAPTIVE})
-    # A second vote in the same order counts for what it repeats, not for a panel.
-    first_votes = [_first_votes(arena.judgments), _first_votes(verdicts.judgments)]
-    all_judgments = joined_rows(first_votes, list(JUDGMENTS.columns))
+    votes = joined_first_votes([arena.judgments, judgments])
     return Judging(
         judgments=judgments,
         failures=verdicts.failures,
         summaries=tuple(summaries),
-        panel=_panel(all_judgments, names, arena.answers),
         pairs=chosen,
-        agreement=agreement_table(oriented_verdicts(all_judgments), of=names),
+        agreement=agreement_table(oriented_verdicts(votes), of=names),
         rounds=len(run.rounds),
         reason=run.reason,
         error=UnusableRepliesError(run.useless) if run.useless else None,
         records=verdicts.records,
-        n_renewed=int(are_in(verdicts.judgments, renewed, ["judge", *PAIR_COLUMNS]).sum()),
+        n_renewed=int(are_in(judgments, renewed, ["judge", *PAIR_COLUMNS]).sum()),
     )
 
 
-def _panel(judgments: pd.DataFrame, members: Sequence[str], answers: pd.DataFrame) -> Panel | None:
-    if len(members) < 2:
-        return None
-    panel = panel_verdicts(judgments, members)
-    return replace(panel, judgments=with_digests(panel.judgments, answers))
+def _distinct_names(judges: Sequence[LlmJudge]) -> list[str]:
+    names = [judge.judge for judge in judges]
+    if not names or repeated(names):
+        faulty = ", ".join(repeated(names)) or "there is none"
+        raise UsageError(f"name each judge once: {faulty}")
+    return names
 
 
-def _first_votes(judgments: pd.DataFrame) -> pd.DataFrame:
-    return judgments[judgments[REPEAT].isna()] if REPEAT in judgments else judgments
+def _renewed(judgments: pd.DataFrame, judges: Sequence[LlmJudge]) -> pd.DataFrame:
+    """Return verdicts by tables that people may have edited since, which are made again.
+
+    Where nobody edited them, nothing is asked.
+    """
+    renewing = [judge.judge for judge in judges if judge.prompt.renews_verdicts]
+    return judgments[judgments["judge"].isin(renewing)]

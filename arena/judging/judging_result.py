@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +17,23 @@ from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_summary import JudgingSummary
 from arena.judging.llm_judge import FAILURE_COLUMNS
-from arena.judging.panel import Panel
 from arena.judging.records import FurtherRecords
 from arena.llm.usage import Usage
+
+
+@dataclass(frozen=True)
+class DerivedVerdicts:
+    """Verdicts that follow from those of several judges; they replace former ones of their kind.
+
+    Attributes:
+        name: What makes them, such as ``panel``.
+        judgments: The verdicts, also on what was judged in earlier runs.
+        counts: What is shown of them, by what people call it.
+    """
+
+    name: str
+    judgments: pd.DataFrame
+    counts: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -30,11 +45,11 @@ class Judging:
             pairs were chosen as verdicts came.
         failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
         summaries: One for each judge.
-        panel: The panel's verdicts, earlier ones included; None with one judge.
         pairs: The pairs chosen, in this run and before.
         agreement: See ``agreement_table``.
         rounds: How often judges were asked.
         reason: Why the run stopped; empty where all that was chosen is judged.
+        derived: Verdicts that a plan makes of those of several judges, if it does.
         records: What judges made besides verdicts, such as nuggets and marks.
         n_renewed: Number of the judgments that take the place of earlier ones, which followed from
             other records.
@@ -47,11 +62,11 @@ class Judging:
     judgments: pd.DataFrame
     failures: pd.DataFrame
     summaries: tuple[JudgingSummary, ...]
-    panel: Panel | None
     pairs: ChosenPairs
     agreement: pd.DataFrame
     rounds: int
     reason: str
+    derived: DerivedVerdicts | None = None
     records: tuple[FurtherRecords, ...] = ()
     n_renewed: int = 0
     progress: pd.DataFrame | None = None
@@ -93,10 +108,10 @@ class Judging:
         outcomes = pd.concat([self.judgments[key], self.failures[key]])
         settled = set(outcomes.itertuples(index=False, name=None))
         list_failures(Path(folder) / FAILED_JUDGMENTS, self.failures, key, settled)
-        if self.panel is not None:
-            # A further member changes the panel's older verdicts, so they are replaced.
-            _, n_of_panel = append_rows(folder, "judgments", self.panel.judgments, replacing=True)
-            n_added += n_of_panel
+        if self.derived is not None:
+            # A further judge changes older ones, so they are replaced.
+            _, n_derived = append_rows(folder, "judgments", self.derived.judgments, replacing=True)
+            n_added += n_derived
         return file, n_added
 
 

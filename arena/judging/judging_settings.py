@@ -17,7 +17,7 @@ JudgingForm = Literal["pairwise", "pointwise", "listwise", "nuggets"]
 facts of a good answer each states."""
 Pairs = int | Literal["all", "adaptive"]
 """Pairs of systems on each question."""
-PlanName = Literal["fixed", "adaptive", "escalation"]
+PlanName = Literal["fixed", "adaptive", "panel", "escalation"]
 """Each has a module of its name in ``arena.judging.plans``."""
 VerdictForm = Literal["text", "logprobs"]
 """How the verdict on a pair is read; see ``REPLY_FORMS`` in ``arena.judging.pairwise``."""
@@ -162,6 +162,11 @@ class JudgingSettings(LlmSettings):
         """Name of the plan: who is asked about which pairs, and when a run stops."""
         if self.escalate is not None:
             return "escalation"
+        return "panel" if self.panel else self.pairs_plan
+
+    @property
+    def pairs_plan(self) -> PlanName:
+        """Name of the plan by which pairs are chosen, whoever is asked about them."""
         return "adaptive" if self.is_adaptive else "fixed"
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,8 +13,9 @@ from arena.data.answer_digests import replaced_flags, with_digests
 from arena.data.arena import Arena
 from arena.data.schema import FLAG_SEPARATOR, WINNERS
 from arena.data.wording import count_of
-from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
+from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.llm_judge import LlmJudge, pairs_left
+from arena.judging.rounds import JudgedRounds
 from arena.llm.replies import CONTENT_FILTER, REFUSAL, UNPARSABLE
 from arena.llm.usage import Price, Usage
 from arena.quality.agreement import without_identical
@@ -77,15 +78,15 @@ def summarize_judge(
     arena: Arena,
     judge: LlmJudge,
     pairs: ChosenPairs,
-    rounds: Sequence[ChosenPairs],
-    outcome: Verdicts,
-    usage: Usage,
+    run: JudgedRounds,
     prices: Mapping[str, Price],
     people: PeopleAgreement | None,
 ) -> JudgingSummary:
     """Count what a run of one judge brought."""
     earlier = arena.judgments[arena.judgments["judge"] == judge.judge]
-    left = [pairs_left(arena, judge, part) for part in rounds]
+    outcome = run.outcome_of(judge.judge)
+    usage = Usage.total(judge.asked_settings.model, run.usages[judge.judge])
+    left = [pairs_left(arena, judge, part) for part in run.rounds]
     n_already_judged = len(pairs) - sum(map(len, left))
     n_invalid = usage.failures.get(UNPARSABLE, 0)
     check = label_judge(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.schema import JUDGMENTS, REPEAT
 from arena.data.types import Progress
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts
 from arena.judging.llm_judge import FAILURE_COLUMNS, VERDICT_COLUMNS, LlmJudge, ask_judge
@@ -138,6 +139,12 @@ def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
         records=tuple(record for part in parts for record in part.records),
         notes=tuple(note for part in parts for note in part.notes),
     )
+
+
+def joined_first_votes(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Join judgments, without second votes in the same order: these tell how verdicts repeat."""
+    votes = [table[table[REPEAT].isna()] if REPEAT in table else table for table in tables]
+    return joined_rows(votes, list(JUDGMENTS.columns))
 
 
 def joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:

@@ -73,7 +73,7 @@ def judge(
         progress=progress,
         people=people,
     )
-    return plan_of(settings).judge(run)
+    return plan_of(settings.plan).judge(run)
 
 
 def forecast(
@@ -92,7 +92,7 @@ def forecast(
     """
     settings.require_plan()
     run = JudgingRun(arena, settings, "", prior, failed)
-    return plan_of(settings).forecast(run)
+    return plan_of(settings.plan).forecast(run)
 
 
 def likely_pairs(
@@ -107,7 +107,7 @@ def likely_pairs(
         settings: Who judges which pairs, and how.
         expected: See ``forecast``.
     """
-    return plan_of(settings).likely_pairs(JudgingRun(arena, settings, ""), expected)
+    return plan_of(settings.plan).likely_pairs(JudgingRun(arena, settings, ""), expected)
 
 
 def questions_to_judge(arena: Arena, settings: JudgingSettings) -> pd.DataFrame:

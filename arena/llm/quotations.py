@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 
 MOST_QUOTED = 1000
 """Characters of a quotation within a line."""
 LONGEST_LABEL = 80
 """Characters before a quotation that may introduce it."""
 
-_BLOCK_START = re.compile(r"\[The Start of ([^\]\n]{1,80})\]", re.IGNORECASE)
-_BLOCK_END = re.compile(r"\[The End of ([^\]\n]{1,80})\]", re.IGNORECASE)
+_BLOCK_MARK = re.compile(r"\[The (Start|End) of ([^\]\n]{1,80})\]", re.IGNORECASE)
 _LINE = re.compile(r"[^\n]+")
 _BLOCK_QUOTE = re.compile(r"[ \t]{0,3}>")
 # A mark opens a quotation where no word precedes it, and closes one where none follows: an
@@ -37,51 +36,38 @@ def own_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     quotation marks or backticks with other words on the same line, unless it is introduced as the
     writer's own (``My verdict is "…"``), or ends a line whose sentences before have ended.
     """
-    quoted = _merged(_quoted_spans(text))
-    starts = [start for start, _ in quoted]
+    is_quoted = bytearray(len(text))
+    for start, end in [*_blocks(text), *_quotations(text)]:
+        is_quoted[start:end] = b"\1" * (end - start)
     own = []
     for match in pattern.finditer(text):
-        # The last quotation that begins at the match or before it.
-        index = bisect_right(starts, match.start()) - 1
-        if index < 0 or match.end() > quoted[index][1]:
+        if 0 in is_quoted[match.start() : match.end()]:
             own.append(match)
     return own
 
 
-def _quoted_spans(text: str) -> list[tuple[int, int]]:
-    spans = _blocks(text)
+def _quotations(text: str) -> Iterator[tuple[int, int]]:
     for line in _LINE.finditer(text):
         if _BLOCK_QUOTE.match(line[0]):
-            spans.append(line.span())
+            yield line.span()
             continue
         for pattern in (_IN_EQUAL_MARKS, _IN_PAIRED_MARKS):
             for quotation in pattern.finditer(line[0]):
                 before = line[0][: quotation.start()]
                 after = line[0][quotation.end() :]
                 if not _is_own(before, after):
-                    start = line.start() + quotation.start()
-                    spans.append((start, start + len(quotation[0])))
-    return spans
+                    yield line.start() + quotation.start(), line.start() + quotation.end()
 
 
-def _blocks(text: str) -> list[tuple[int, int]]:
-    """Return the spans between the lines that our prompts put around texts.
-
-    The name in both lines, with its code, must be the same. All ends are found first, since a
-    search from every start would take quadratic time.
-    """
-    ends_of: dict[str, list[re.Match[str]]] = {}
-    for end in _BLOCK_END.finditer(text):
-        ends_of.setdefault(end[1].casefold(), []).append(end)
-    spans: list[tuple[int, int]] = []
-    for start in _BLOCK_START.finditer(text):
-        if spans and start.start() < spans[-1][1]:
-            continue
-        ends = ends_of.get(start[1].casefold(), [])
-        index = bisect_left(ends, start.end(), key=lambda end: end.start())
-        if index < len(ends):
-            spans.append((start.start(), ends[index].end()))
-    return spans
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans between lines that our prompts put around texts; both name the same."""
+    starts: dict[str, int] = {}
+    for mark in _BLOCK_MARK.finditer(text):
+        kind, name = mark[1].casefold(), mark[2].casefold()
+        if kind == "start":
+            starts.setdefault(name, mark.start())
+        elif name in starts:
+            yield starts.pop(name), mark.end()
 
 
 def _is_own(before: str, after: str) -> bool:
@@ -100,14 +86,3 @@ def stands_alone(before: str) -> bool:
     if _INTRODUCED.search(before[-LONGEST_LABEL:]):
         return True
     return _NO_WORD.fullmatch(before) is not None or _SENTENCE_END.search(before) is not None
-
-
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Merge spans that overlap, in order, so that a match is looked up in logarithmic time."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged

@@ -147,11 +147,8 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
             _print_summary(summary)
     shown = _counts_of(judging.pairs, as_json)
     shown["judges"] = [summary.as_json() for summary in judging.summaries]
-    shown["panel"] = judging.panel and {
-        "verdicts": len(judging.panel.judgments),
-        "ties for want of a majority": judging.panel.split,
-        "pairs with fewer than half of the judges": judging.panel.too_few,
-    }
+    if judging.derived is not None:
+        shown[judging.derived.name] = dict(judging.derived.counts)
     shown["agreement"] = judging.agreement
     shown["failures"] = judging.usage.failures
     if judging.pairs.adaptive:

@@ -168,11 +168,11 @@ def _judged(
         raise judging.error
     require_verdicts(judging.usage)
     tables = [judging.judgments]
-    if judging.panel is not None:
-        tables.append(judging.panel.judgments)
+    if judging.derived is not None:
+        tables.append(judging.derived.judgments)
     verdicts = pd.concat([table.astype(object) for table in tables], ignore_index=True)
     key = [*PAIR_COLUMNS, "judge"]
-    # A panel's verdicts include those that the arena has from earlier runs.
+    # Derived verdicts include those that the arena has from earlier runs.
     verdicts = verdicts[~are_in(verdicts, arena.judgments, key)]
     verdicts = verdicts.sort_values(key, kind="stable", ignore_index=True)
     with replaced_folder(out / board.name / JUDGING) as target:

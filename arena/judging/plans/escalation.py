@@ -6,7 +6,8 @@ ranking is settled, as adaptive judging does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -87,7 +88,7 @@ class EscalationPlan(JudgingPlan):
         """Judge by the first judge, then by the second one where that tells most."""
         settings = run.settings
         of_first = first_settings(settings)
-        first = plan_of(of_first).judge(replace(run, settings=of_first))
+        first = plan_of(of_first.plan).judge(replace(run, settings=of_first))
         if first.error is not None:
             return first
         judgments = pd.concat([run.arena.judgments, first.judgments], ignore_index=True)
@@ -124,14 +125,26 @@ class EscalationPlan(JudgingPlan):
         there.
         """
         settings = run.settings
-        n_calls = first_calls(run.arena, settings, run.prior)
-        second = second_settings(settings, n_first_calls=n_calls, n_sent=0, first_cost=0.0)
-        forecasts: list[Forecast] = []
-        if second is not None:
-            ratings = AdaptivePairs(run.arena, second, run.prior).ratings()
-            for first_ratings in _drawn_ratings(ratings, n_calls, settings.seed):
-                forecasts.append(_forecast_second(run.arena, second, first_ratings))
-        return _mean_of(forecasts, {settings.first_judge: n_calls}, settings.escalate or "")
+        first_judge, second_judge = settings.first_judge, settings.escalate or ""
+        n_first = first_calls(run.arena, settings, run.prior)
+        second = second_settings(settings, n_first_calls=n_first, n_sent=0, first_cost=0.0)
+        if second is None:
+            by_judge = {first_judge: n_first, second_judge: 0}
+            return Forecast(n_first, n_first, n_first, float("nan"), by_judge)
+        ratings = AdaptivePairs(run.arena, second, run.prior).ratings()
+        forecasts = []
+        for first_ratings in _drawn_ratings(ratings, n_first, settings.seed):
+            forecasts.append(AdaptivePairs(run.arena, second, first_ratings).forecast())
+        # The random pairs are asked about in any case.
+        n_random = min(n_calibration(len(ratings)), second.budget or sys.maxsize)
+        n_second = max(n_random, int(np.median([item.verdicts for item in forecasts])))
+        return Forecast(
+            verdicts=n_first + n_second,
+            low=n_first + min(item.low for item in forecasts),
+            high=n_first + max(n_second, *(item.high for item in forecasts)),
+            tau=float(np.mean([item.tau for item in forecasts])),
+            by_judge={first_judge: n_first, second_judge: n_second},
+        )
 
     def judges(self, settings: JudgingSettings) -> list[LlmJudge]:
         """Return both judges; the second one goes by its model's name."""
@@ -174,34 +187,6 @@ def _drawn_ratings(ratings: pd.DataFrame, n_calls: int, seed: int) -> Iterator[p
         random = generator(seed, "escalation", str(draw))
         drawn = ratings["rating"] + deviations * random.standard_normal(len(ratings))
         yield ratings.assign(rating=drawn, standard_error=errors)[list(PRIOR_COLUMNS)]
-
-
-def _forecast_second(
-    arena: Arena, settings: JudgingSettings, first_ratings: pd.DataFrame
-) -> Forecast:
-    expected = AdaptivePairs(arena, settings, first_ratings).forecast()
-    # The random pairs are asked about in any case.
-    least = min(n_calibration(len(first_ratings)), settings.budget or expected.high)
-    verdicts = max(expected.verdicts, least)
-    return replace(expected, verdicts=verdicts, high=max(expected.high, verdicts))
-
-
-def _mean_of(
-    forecasts: Sequence[Forecast], of_first: Mapping[str, int], second_judge: str
-) -> Forecast:
-    """Put forecasts of the second judge from several starts together, after the first one's calls.
-
-    Of none, the second judge gives no verdict, and tau is not known.
-    """
-    n_first = sum(of_first.values())
-    second = int(np.median([item.verdicts for item in forecasts])) if forecasts else 0
-    return Forecast(
-        verdicts=n_first + second,
-        low=n_first + min((item.low for item in forecasts), default=0),
-        high=n_first + max((item.high for item in forecasts), default=0),
-        tau=float(np.mean([item.tau for item in forecasts])) if forecasts else float("nan"),
-        by_judge={**of_first, second_judge: second},
-    )
 
 
 def _joined_judging(first: Judging, last: Judging) -> Judging:

@@ -19,7 +19,7 @@ from arena.judging.choosing.drawn_pairs import draw_pairs, sample_pairs
 from arena.judging.choosing.forecast import Forecast
 from arena.judging.judged_pairs import judge_pairs
 from arena.judging.judging_result import Judging
-from arena.judging.judging_settings import JudgingSettings
+from arena.judging.judging_settings import JudgingSettings, PlanName
 from arena.judging.llm_judge import LlmJudge, llm_judges
 from arena.llm.store import Store, open_store
 from arena.llm.usage import Budget, Price
@@ -109,9 +109,9 @@ class JudgingPlan(ABC):
         return planned
 
 
-def plan_of(settings: JudgingSettings) -> JudgingPlan:
-    """Return the plan of settings: ``PLAN`` of the module here that has its name."""
-    plan: JudgingPlan = import_module(f"arena.judging.plans.{settings.plan}").PLAN
+def plan_of(name: PlanName) -> JudgingPlan:
+    """Return a plan: ``PLAN`` of the module here that has its name."""
+    plan: JudgingPlan = import_module(f"arena.judging.plans.{name}").PLAN
     return plan
 
 

@@ -44,8 +44,8 @@ def test_a_panel_has_a_verdict_of_its_own(serve, store):
     judging = judge(build_arena(questions=1), settings, store)
     judges = [summary.judge for summary in judging.summaries]
     assert judges == ["first", "second", "third"]
-    assert judging.panel is not None
-    assert set(judging.panel.judgments["judge"]) == {settings.judge}
+    assert judging.derived is not None
+    assert set(judging.derived.judgments["judge"]) == {settings.judge}
 
 
 @pytest.mark.slow

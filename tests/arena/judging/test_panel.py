@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.judging import panel_verdicts
-from arena.judging.panel import SPLIT
+from arena.judging.plans.panel import SPLIT
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
 MIRROR = {"a": "b", "b": "a", "tie": "tie"}
@@ -31,7 +31,7 @@ def test_most_votes_win_and_a_split_is_a_tie():
     panel = panel_verdicts(judged(votes), ["x", "y", "z"])
     assert "".join(winner[0] for winner in panel.judgments["winner"]) == "aatb"
     assert list(panel.judgments["flags"]) == ["", "", SPLIT, ""]
-    assert (panel.split, panel.too_few) == (1, 1)
+    assert list(panel.counts.values()) == [4, 1, 1]
     assert set(panel.judgments["judge"]) == {"panel(majority)"}
     assert set(panel.judgments["prompt"]) == {"panel of x, y, z"}
     np.testing.assert_allclose(panel.judgments["probability"], [1, 2 / 3, 1 / 3, 1], atol=1e-6)

@@ -22,7 +22,7 @@ OPTIONS = {"fixed": {"pairs": "all"}, "adaptive": {}}
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("deleted", "left"),
-    [("escalation", "fixed"), ("escalation", "adaptive"), ("adaptive", "fixed")],
+    [("escalation", "fixed"), ("panel", "adaptive"), ("adaptive", "fixed")],
 )
 def test_a_plan_can_be_deleted(tmp_path, deleted, left):
     package = shutil.copytree(Path(arena.__file__).parent, tmp_path / "arena")

@@ -1,46 +1,49 @@
-"""A panel of judges: one verdict made of several judges' verdicts."""
+"""A panel: several judges are asked about the same pairs, and the majority of them decides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from arena.data.answer_digests import with_digests
 from arena.data.schema import WINNERS
 from arena.data.selection import PANEL_OF
 from arena.judging.answer_pairs import PAIR_COLUMNS
+from arena.judging.choosing.forecast import Forecast
+from arena.judging.judging_result import DerivedVerdicts, Judging
 from arena.judging.judging_settings import PANEL_JUDGE
 from arena.judging.llm_judge import PROBABILITY_COLUMNS, VERDICT_COLUMNS
+from arena.judging.plans.plan import JudgingPlan, JudgingRun, plan_of
+from arena.judging.rounds import joined_first_votes
 
 SPLIT = "split"
 """Flag of a tie that stands for a panel without a winner of most votes."""
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Verdicts of a panel of judges.
+class PanelPlan(JudgingPlan):
+    """All judges are asked about fixed or adaptive pairs; their majority is a judge of its own."""
 
-    Attributes:
-        judgments: Verdicts of ``PANEL_JUDGE``; probabilities are shares of votes.
-        too_few: Number of items left out because fewer than half of the judges gave a verdict.
-    """
+    def judge(self, run: JudgingRun) -> Judging:
+        """Judge as one judge would, and make one verdict of all on each pair."""
+        judging = plan_of(run.settings.pairs_plan).judge(run)
+        votes = joined_first_votes([run.arena.judgments, judging.judgments])
+        panel = panel_verdicts(votes, run.settings.judges)
+        verdicts = with_digests(panel.judgments, run.arena.answers)
+        return replace(judging, derived=replace(panel, judgments=verdicts))
 
-    judgments: pd.DataFrame
-    too_few: int
-
-    @property
-    def split(self) -> int:
-        """Number of items on which no verdict had the most votes; they are ties."""
-        return int((self.judgments["flags"] == SPLIT).sum())
+    def forecast(self, run: JudgingRun) -> Forecast | None:
+        """Say what all judges together are likely to take."""
+        return plan_of(run.settings.pairs_plan).forecast(run)
 
 
-def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
+def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> DerivedVerdicts:
     """Make one verdict of several judges' verdicts on the same pair in the same order.
 
     An item needs verdicts of at least half of the judges. The verdict with the most votes wins;
-    if several have the most, the item is a tie.
+    if several have the most, the item is a tie. Probabilities are shares of votes.
 
     Args:
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``. If a judge
@@ -71,9 +74,14 @@ def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
     )
     rounded = table.reindex(columns=VERDICT_COLUMNS).round(dict.fromkeys(PROBABILITY_COLUMNS, 6))
     texts = dict.fromkeys(["winner", "judge", "flags", "prompt", "reason"], "str")
-    return Panel(
+    return DerivedVerdicts(
+        name="panel",
         judgments=rounded.astype(texts),
-        too_few=int((~is_enough).sum()),
+        counts={
+            "verdicts": len(rounded),
+            "ties for want of a majority": int(is_split.sum()),
+            "pairs with fewer than half of the judges": int((~is_enough).sum()),
+        },
     )
 
 
@@ -83,3 +91,6 @@ def _votes(latest: pd.DataFrame) -> pd.DataFrame:
     for winner in WINNERS:
         votes[winner] = (latest["winner"] == winner).astype(int)
     return votes.groupby(PAIR_COLUMNS)[list(WINNERS)].sum()
+
+
+PLAN = PanelPlan()
