@@ -1,4 +1,4 @@
-"""Uncertainty of ratings: bootstrap over questions, bounds of ranks, tiers.
+"""Uncertainty of ratings: bootstrap over questions, bounds of ranks, tiers, pairs compared.
 
 Guide: docs/guides/ratings.md, "Intervals" and "Ranks and tiers".
 """
@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, stdtr, stdtrit
+import pandas as pd
+from numpy.polynomial.hermite import hermgauss
+from scipy.special import expit, ndtr, stdtr, stdtrit
 
 from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import BradleyTerryFit, WarmStart, regularize, solve
@@ -178,3 +180,53 @@ def distinguishable(coefficients: Floats, covariance: Floats, freedom: float = n
     different = np.zeros((len(coefficients), len(coefficients)), dtype=np.bool_)
     different[first, second] = holm_adjusted(2 * stdtr(freedom, -statistic)) <= 1 - LEVEL
     return np.asarray(different | different.T)
+
+
+def pair_comparisons(ratings: pd.Series, covariance: pd.DataFrame, quantile: float) -> pd.DataFrame:
+    """Compare every two systems, whose ratings are taken as jointly normal.
+
+    Args:
+        ratings: Logits by system, best first.
+        covariance: Of the ratings, systems by systems; NaN where it is not known.
+        quantile: Half width of the intervals, in standard errors.
+
+    Returns:
+        Columns ``system, opponent, difference, low, high, probability``, each pair once: the rating
+        of ``system``, the better rated one, less the opponent's, with its interval; and the
+        probability that it is better. NaN where the covariance is.
+    """
+    rounding_error = 1e-12  # variances below it are 0, but for rounding
+    names = ratings.index.to_numpy(object)
+    values = ratings.to_numpy(np.float64)
+    first, second = np.triu_indices(len(values), 1)
+    covariances = covariance.loc[names, names].to_numpy(np.float64)
+    variance = np.diag(covariances)
+    # Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b).
+    variances = variance[first] + variance[second] - 2 * covariances[first, second]
+    error = np.sqrt(np.where(variances > rounding_error, variances, np.nan))
+    difference = values[first] - values[second]
+    return pd.DataFrame(
+        {
+            "system": names[first],
+            "opponent": names[second],
+            "difference": difference,
+            "low": difference - quantile * error,
+            "high": difference + quantile * error,
+            "probability": ndtr(difference / error),
+        }
+    )
+
+
+def expected_shares(logits: Floats, errors: Floats) -> Floats:
+    """Return the mean share of points, given logits with normal errors (NaN counts as 0).
+
+    Args:
+        logits: Shape (N,).
+        errors: Their standard errors, shape (N,).
+    """
+    nodes, weights = hermgauss(20)
+    shares = np.zeros(len(logits))
+    scale = np.sqrt(2) * np.nan_to_num(errors)
+    for node, weight in zip(nodes, weights, strict=True):
+        shares += weight * expit(logits + scale * node)
+    return shares / np.sqrt(np.pi)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
@@ -21,7 +21,14 @@ from arena.data.wording import count_of, notebook_html
 from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.biases import JudgeBias
 from arena.rating.bradley_terry import solve
-from arena.rating.intervals import MOST_COMPARED, Uncertainty, bootstrap, ranks_and_tiers
+from arena.rating.intervals import (
+    MOST_COMPARED,
+    Uncertainty,
+    bootstrap,
+    expected_shares,
+    pair_comparisons,
+    ranks_and_tiers,
+)
 from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
@@ -29,6 +36,7 @@ from arena.rating.posterior import battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, temperature_notes
 from arena.statistics.bootstrap import SAME_DECIMALS, generator
 from arena.statistics.codes import coded_judgments
+from arena.statistics.significance import NORMAL_95
 from arena.statistics.workers import one_thread
 
 DEFAULT_ROUNDS = 1000
@@ -86,12 +94,32 @@ class Ratings:
         notes: Sentences on what limits the ratings.
         signature: Settings that reproduce them.
         biases: What the judges like besides quality, of which the ratings are free.
+        covariance: Of the ratings, a row and a column per rated system, best first; NaN without
+            intervals, and between two groups.
     """
 
     table: pd.DataFrame
     notes: tuple[str, ...]
     signature: str
     biases: tuple[JudgeBias, ...] = ()
+    covariance: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def pairs(self) -> pd.DataFrame:
+        """Compare every two rated systems of a group.
+
+        Returns:
+            Those of ``pair_comparisons``, and ``win_rate``: the share of the points that the system
+            is expected to win against the opponent, a tie being half a win, whatever the side.
+        """
+        parts = []
+        for _, rows in self.table[self.table["rating"].notna()].groupby("group"):
+            ratings = rows.set_index("system")["rating"]
+            covariance = self.covariance.loc[ratings.index, ratings.index]
+            parts.append(pair_comparisons(ratings, covariance, NORMAL_95))
+        pairs = pd.concat(parts, ignore_index=True)
+        errors = (pairs["high"] - pairs["low"]) / (2 * NORMAL_95)
+        shares = expected_shares(pairs["difference"].to_numpy(), errors.to_numpy())
+        return pairs.assign(win_rate=shares)
 
     def _repr_html_(self) -> str:
         sentences = [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
@@ -221,7 +249,20 @@ def rate_battles(
         f"bradley-terry|{rated[0].signature}|systems:{n_systems}"
         f"|battles:{n_battles}|questions:{n_questions}|version:{__version__}"
     )
-    return Ratings(table, tuple(notes), signature, rated[0].biases)
+    return Ratings(
+        table, tuple(notes), signature, rated[0].biases, _covariance(table, groups, rated)
+    )
+
+
+def _covariance(
+    table: pd.DataFrame, groups: Sequence[Battles], rated: Sequence[_GroupRatings]
+) -> pd.DataFrame:
+    systems = pd.Index(table.loc[table["rating"].notna(), "system"], dtype=object)
+    covariance = np.full((len(systems), len(systems)), np.nan)
+    for group, ratings in zip(groups, rated, strict=True):
+        rows = systems.get_indexer(list(group.systems))
+        covariance[np.ix_(rows, rows)] = ratings.uncertainty.covariance
+    return pd.DataFrame(covariance, systems, systems)
 
 
 @dataclass(frozen=True)

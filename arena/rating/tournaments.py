@@ -347,6 +347,7 @@ class PublishedTournaments(Tournaments):
             table=best_first(table),
             notes=tuple(notes),
             signature=f"published|systems:{len(table)}|seed:{self.seed}|version:{__version__}",
+            covariance=pd.DataFrame(np.diag(errors**2), self.systems, self.systems),
         )
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import scipy
-from scipy.special import ndtr
 
 from arena.data.types import Floats
 from arena.quality.judge_report import JudgeReport
 from arena.quality.preferences import EQUAL_LENGTH
 from arena.rating.battles import Battles
+from arena.rating.intervals import pair_comparisons
 from arena.rating.ratings import TOO_MANY, Ratings
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.rating.tournaments import NO_ERRORS
@@ -330,29 +330,13 @@ def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
         the opponent's, the 90% interval of that, and the ``probability`` that it is better; NaN
         where the covariance is. Sorted by language.
     """
-    rounding_error = 1e-12  # variances below it are 0, but for rounding
     parts = [empty_board_table(DIFFERENCES)]
     for table, covariance in rated:
         ratings = table[table["rating"].notna()].set_index("system")["rating"]
         if len(ratings) < 2:
             continue
-        first, second = np.triu_indices(len(ratings), 1)
-        names = ratings.index.to_numpy(object)
-        values = ratings.to_numpy(np.float64)
-        covariances = covariance.loc[names, names].to_numpy(np.float64)
-        variance = np.diag(covariances)[first] + np.diag(covariances)[second]
-        variance -= 2 * covariances[first, second]
-        error = np.sqrt(np.where(variance > rounding_error, variance, np.nan))
-        difference = values[first] - values[second]
-        columns = {
-            "language": table["language"].iloc[0],
-            "system": names[first],
-            "opponent": names[second],
-            "difference": difference,
-            "low": difference - NORMAL_90 * error,
-            "high": difference + NORMAL_90 * error,
-            "probability": ndtr(difference / error),
-        }
-        parts.append(pd.DataFrame(columns))
+        compared = pair_comparisons(ratings, covariance, NORMAL_90)
+        compared.insert(0, "language", table["language"].iloc[0])
+        parts.append(compared[list(DIFFERENCES.columns)])
     stacked = pd.concat(parts[1:] or parts, ignore_index=True)
     return stacked.sort_values("language", kind="stable", ignore_index=True)

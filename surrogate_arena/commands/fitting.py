@@ -102,6 +102,12 @@ def fit(
     }
     if as_json:
         shown["judges"] = labels
+        covariance = rated.covariance
+        shown["covariance"] = {
+            "systems": list(covariance),
+            "matrix": covariance.to_numpy().tolist(),
+        }
+        shown["pairs"] = rated.pairs()
     titles = {
         "biases": "What judges like besides quality: logits that it adds (95% interval)",
         "understood": "Understood",

@@ -33,6 +33,8 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys, monkeypatc
     sides = [row for row in found["biases"] if row["trait"] == "side"]
     assert all(row["low"] < row["logits"] < row["high"] for row in sides)
     assert sides
+    assert len(found["covariance"]["matrix"]) == len(found["covariance"]["systems"])
+    assert {"probability", "win_rate"} < set(found["pairs"][0])
 
 
 def test_fit_asks_for_a_language_only_where_there_are_several(
