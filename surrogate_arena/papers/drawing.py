@@ -31,20 +31,37 @@ def plain_text() -> Iterator[None]:
         yield
 
 
-def new_figure(
-    title: str, note: str, panels: int, columns: int, width: float, height: float
-) -> tuple[Figure, list[Axes]]:
-    """Return a figure of so many inches and its panels, which share their rows."""
+def panels_of(
+    names: Sequence[str],
+    title: str,
+    note: str,
+    size: tuple[float, float],
+    columns: int | None = None,
+    *,
+    share_rows: bool = True,
+) -> tuple[Figure, dict[str, Axes]]:
+    """Return a figure and a panel for each name, which is its heading.
+
+    ``size`` is a panel's width and height in inches. Without ``columns`` all panels stand in a row.
+    Those that share rows have one scale along them.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    n_columns = min(columns or len(names), len(names))
+    n_rows = -(-len(names) // n_columns)
+    width, height = size
+    # The first column has the labels of rows; title and note stand above and below.
+    figure = Figure(figsize=(n_columns * width + 1.5, n_rows * height + 1), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", weight="bold")
     figure.supxlabel(note, x=0.01, ha="left", fontsize=7.5, wrap=True)
-    n_rows = -(-panels // columns)
-    grid = figure.subplots(n_rows, columns, squeeze=False, sharey="row").ravel()
-    for spare in grid[panels:]:
+    sharing = "row" if share_rows else "none"
+    grid = figure.subplots(n_rows, n_columns, squeeze=False, sharey=sharing).ravel()
+    for spare in grid[len(names) :]:
         spare.remove()
-    return figure, list(grid[:panels])
+    panels = dict(zip(names, grid[: len(names)], strict=True))
+    for name, axes in panels.items():
+        axes.set_title(name)
+    return figure, panels
 
 
 def draw_cells(

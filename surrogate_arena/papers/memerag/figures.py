@@ -14,7 +14,7 @@ from surrogate_arena.papers.drawing import (
     LIGHT_BLUE,
     MISSING,
     draw_cells,
-    new_figure,
+    panels_of,
     plain_text,
 )
 from surrogate_arena.papers.memerag.accuracy import BEST, DAGGER
@@ -22,9 +22,13 @@ from surrogate_arena.papers.memerag.sentences import COARSE_OF_FINE
 from surrogate_arena.papers.reports import short_prompt
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_NOTE = "Dark: the best of its language; hatched: not different from it (p > 0.05). Bars end at ± 1"
+_NOTE = (
+    "Dark: the best of its language; hatched: not different from it (p > 0.05). Bars end at ± 1 "
+    "standard error; dashed: chance."
+)
 _LOOKS: dict[str, dict[str, Any]] = {
     BEST: {"facecolor": BLUE},
     DAGGER: {"facecolor": LIGHT_BLUE, "hatch": HATCH},
@@ -32,7 +36,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def memerag_bars(scores: pd.DataFrame, note: str = "") -> Figure:
+def memerag_bars(scores: pd.DataFrame) -> Figure:
     """Draw judges' balanced accuracy by language, with standard errors (figure 2).
 
     Scores are as of ``mark_best``.
@@ -40,29 +44,31 @@ def memerag_bars(scores: pd.DataFrame, note: str = "") -> Figure:
     named = scores.assign(shown=_shown(scores))
     judges = list(named["shown"].unique())
     languages = list(named["language"].unique())
-    below = f"{_NOTE} standard error; dashed: chance. {note}"
+    size = (2.2, 0.32 * len(judges) + 0.6)
     with plain_text():
-        width, height = 2.2 * len(languages) + 2, 0.32 * len(judges) + 1.6
-        n_panels = len(languages)
-        title = "Judges of faithfulness on MEMERAG"
-        figure, panels = new_figure(title, below, n_panels, n_panels, width, height)
-        for axes, language in zip(panels, languages, strict=True):
+        figure, panels = panels_of(languages, "Judges of faithfulness on MEMERAG", _NOTE, size)
+        for language, axes in panels.items():
             rows = named[named["language"] == language].set_index("shown").reindex(judges)
-            for place, row in enumerate(rows.to_dict("records")):
-                value, error = 100 * row["value"], 100 * row["standard_error"]
-                text = MISSING
-                if not pd.isna(value):
-                    look = _LOOKS[row["mark"]]
-                    axes.barh(place, value, edgecolor="black", xerr=np.nan_to_num(error), **look)
-                    text = f"{value:.1f}"
-                axes.text(103, place, text, va="center")
-            axes.axvline(50, color="gray", linestyle="--")
-            axes.set_xlim(0, 122)
-            axes.set_title(f"{language}\nn = {rows['n'].max():.0f}", loc="left")
-            axes.set_xlabel("Balanced accuracy (%)")
-        panels[0].set_yticks(range(len(judges)), judges)
-        panels[0].set_ylim(len(judges) - 0.4, -0.6)
+            _draw_bars(axes, rows)
+            axes.set_title(f"{language}\nn = {rows['n'].max():.0f}")
+        first = panels[languages[0]]
+        first.set_yticks(range(len(judges)), judges)
+        first.set_ylim(len(judges) - 0.4, -0.6)
     return figure
+
+
+def _draw_bars(axes: Axes, rows: pd.DataFrame) -> None:
+    for place, row in enumerate(rows.to_dict("records")):
+        value, error = 100 * row["value"], 100 * row["standard_error"]
+        text = MISSING
+        if not pd.isna(value):
+            look = _LOOKS[row["mark"]]
+            axes.barh(place, value, edgecolor="black", xerr=np.nan_to_num(error), **look)
+            text = f"{value:.1f}"
+        axes.text(103, place, text, va="center")
+    axes.axvline(50, color="gray", linestyle="--")
+    axes.set_xlim(0, 122)
+    axes.set_xlabel("Balanced accuracy (%)")
 
 
 def error_heat_map(shares: pd.DataFrame) -> Figure:
@@ -79,16 +85,14 @@ def error_heat_map(shares: pd.DataFrame) -> Figure:
     labels = [name for name in COARSE_OF_FINE if name in table]
     cells = table.reindex(index=judges, columns=labels).to_numpy(float)
     texts = np.where(np.isfinite(cells), np.char.mod("%.0f", 100 * cells), MISSING).tolist()
-    note = (
-        "Share of a judge's errors by the sentence's fine-grained label, in %. "
-        f"n = {defined['errors'].sum():.0f} errors"
-    )
+    title = "What judges of faithfulness get wrong on MEMERAG"
+    heading = "Errors by the sentence's fine-grained label, % of the judge's"
+    size = (0.6 * len(labels) + 1.5, 0.36 * len(judges) + 2)
     with plain_text():
-        width, height = 0.6 * len(labels) + 3, 0.36 * len(judges) + 3
-        title = "What judges of faithfulness get wrong on MEMERAG"
-        figure, (axes,) = new_figure(title, note, 1, 1, width, height)
+        note = f"n = {defined['errors'].sum():.0f} errors"
+        figure, panels = panels_of([heading], title, note, size)
         # The largest share has the darkest color, however small it is.
-        draw_cells(axes, cells / np.nanmax(cells), texts, judges, labels)
+        draw_cells(panels[heading], cells / np.nanmax(cells), texts, judges, labels)
     return figure
 
 
