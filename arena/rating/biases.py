@@ -190,6 +190,15 @@ EQUAL: Mapping[str, tuple[str, ...]] = {
 }
 """In what answers are made equal, and the traits of each."""
 
+
+def named_traits(names: str | None) -> tuple[str, ...]:
+    """Return the traits in a list with commas between; ``style`` stands for its traits."""
+    traits: dict[str, None] = {}
+    for name in filter(None, map(str.strip, (names or "").split(","))):
+        traits.update(dict.fromkeys(EQUAL.get(name, (name,))))
+    return tuple(traits)
+
+
 _LIST_ITEM = re.compile(r"^[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 _BOLD = re.compile(r"\*\*[^*\n]{1,500}\*\*|(?<!\w)__[^_\n]{1,500}__(?!\w)")
@@ -199,6 +208,16 @@ _COUNTED: Mapping[str, Callable[[str], int]] = {
     "headings": lambda text: len(_HEADING.findall(text)),
     "bold": lambda text: len(_BOLD.findall(text)),
 }
+
+
+def is_measured(trait: str) -> bool:
+    """Tell whether a trait is counted in the text of an answer."""
+    return trait in _COUNTED
+
+
+def count_trait(trait: str, answer: str) -> float:
+    """Count a trait in an answer without its reason; of ``length`` the characters."""
+    return float(_COUNTED[trait](parse_answer(answer).text))
 
 
 def answer_traits(answers: pd.DataFrame, traits: Sequence[str] = (LENGTH,)) -> pd.DataFrame:
@@ -219,8 +238,7 @@ def with_traits(
 ) -> pd.DataFrame:
     """Add by how much A's answer exceeds B's in each trait, for ``Battles.from_judgments``.
 
-    Of lengths it is the logarithm of their ratio, between -1 and 1, so that a factor above 2.7
-    counts no further; of counts it is (a - b) / (a + b). NaN where an answer is absent.
+    See ``relative_difference``; NaN where an answer is absent.
 
     Args:
         judgments: Columns ``language, query_id, system_a, system_b``.
@@ -232,14 +250,25 @@ def with_traits(
     of_a, of_b = (_counts_of(judgments, side, counts) for side in ("system_a", "system_b"))
     added: dict[str, Floats] = {}
     for column, name in enumerate(traits):
-        a, b = of_a[:, column], of_b[:, column]
-        if name == LENGTH:
-            # An answer without text counts as one character.
-            difference = np.clip(np.log(np.maximum(a, 1.0) / np.maximum(b, 1.0)), -1.0, 1.0)
-        else:
-            difference = (a - b) / np.maximum(a + b, 1.0)
-        added[f"{TRAIT}{name}"] = difference
+        added[f"{TRAIT}{name}"] = relative_difference(name, of_a[:, column], of_b[:, column])
     return judgments.assign(**added)
+
+
+def relative_difference(trait: str, of_a: Floats, of_b: Floats) -> Floats:
+    """Return by how much A exceeds B in a trait, shape (N,).
+
+    Of lengths it is the logarithm of their ratio, between -1 and 1, so that a factor above 2.7
+    counts no further; of other counts it is (a - b) / (a + b), 0 where there are none; of numbers
+    that may be below 0 it is a - b over the root mean square of these differences.
+    """
+    if trait == LENGTH:
+        # An answer without text counts as one character.
+        return np.clip(np.log(np.maximum(of_a, 1.0) / np.maximum(of_b, 1.0)), -1.0, 1.0)
+    differences = of_a - of_b
+    totals = of_a + of_b
+    if (of_a < 0).any() or (of_b < 0).any():
+        totals = np.full(len(differences), np.sqrt(np.nanmean(differences**2)))
+    return np.divide(differences, totals, out=differences.copy(), where=totals > 0)
 
 
 def _counts_of(judgments: pd.DataFrame, side: str, counts: pd.DataFrame) -> Floats:

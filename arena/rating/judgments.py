@@ -159,10 +159,11 @@ def _completed(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**columns).astype(object)
 
 
-def with_known_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the columns of judgments that this project reads."""
+def with_known_columns(table: pd.DataFrame, further: Sequence[str] = ()) -> pd.DataFrame:
+    """Keep the columns of judgments that this project reads, and further ones."""
     optional = [CRITERION, CHOSEN, *PROBABILITIES]
     optional += [VOTER, WEIGHT, BOTH_BAD, REPEAT, VERDICT_FLAGS]
+    optional += [name for name in further if name not in (*JUDGMENTS.columns, *optional)]
     return table[[*JUDGMENTS.columns, *(name for name in optional if name in table)]]
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import count_of
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import named_columns
@@ -40,8 +39,9 @@ def fit(
     equal: Annotated[
         str | None,
         Option(
-            help="length, or style (length, lists, headings, bold): rate as if all answers were "
-            "alike in it. Arena folders only."
+            help="Rate as if all answers were alike in length, style (length, lists, headings, "
+            "bold), or counts in columns of the file, such as tokens for tokens_a and tokens_b; "
+            "several with commas between."
         ),
     ] = None,
     seed: opt.Seed = 0,
@@ -49,28 +49,29 @@ def fit(
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.data.folder import read_arena
-    from arena.data.schema import ALL
+    from arena.data.schema import ALL, INFO_FILE
     from arena.quality.judge_label import labels_of_verdicts
-    from arena.rating.biases import EQUAL, TRAIT, bias_table, with_traits
+    from arena.rating.biases import TRAIT, bias_table, is_measured, named_traits, with_traits
     from arena.rating.judgments import selected_judgments
     from arena.rating.ratings import rate
     from surrogate.checks.status import without_ranks
     from surrogate_arena.importers.judgments import counted_judgments_of
 
+    traits = named_traits(equal)
+    # An arena has the answers themselves; a file may have counts of them.
+    measured = [name for name in traits if (judgments / INFO_FILE).is_file() and is_measured(name)]
     read = counted_judgments_of(
         judgments,
         columns=named_columns(columns),
         values=values or (),
         has_sides=not no_sides,
+        traits=[name for name in traits if name not in measured],
     )
     counted = read.table
-    if equal is not None:
-        checked_choice(equal, tuple(EQUAL), "trait")
-        if not judgments.is_dir():
-            raise UsageError("`--equal` needs the answers: give an arena folder, not a file")
-        traits = with_traits(counted, read_arena(judgments).answers, EQUAL[equal])
-        # An answer that is absent has no traits.
-        counted = traits[traits[f"{TRAIT}{EQUAL[equal][0]}"].notna()]
+    if measured:
+        counted = with_traits(counted, read_arena(judgments).answers, measured)
+    # An answer that is absent has no traits.
+    counted = counted.dropna(subset=[f"{TRAIT}{name}" for name in traits])
     rated = rate(
         counted,
         ties=ties,
@@ -88,7 +89,9 @@ def fit(
     # Of many judges, such as thousands of voters, the first ones are described.
     notes = [f"{label.sentence}." for label in labels[:5]]
     if n_without:
-        notes.append(f"{count_of(n_without, 'judgment')} left out: an answer is absent")
+        notes.append(
+            f"{count_of(n_without, 'judgment')} left out: an answer, or its count, is absent"
+        )
     for note in rated.notes:
         # Arguments of Python are options here.
         notes.append(note.replace("`ridge`", "--ridge"))

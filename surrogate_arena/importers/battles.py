@@ -28,8 +28,10 @@ from arena.data.schema import (
 from arena.data.selection import UNKNOWN_JUDGE
 from arena.data.types import Indices
 from arena.data.wording import count_of
+from arena.rating.biases import TRAIT
 from surrogate_arena.importers.battle_columns import columns_of_battles
 from surrogate_arena.importers.battle_rows import BattleRows
+from surrogate_arena.importers.battle_traits import with_trait_columns
 from surrogate_arena.importers.battle_verdicts import are_counts, read_verdicts
 from surrogate_arena.importers.collected import question_id
 from surrogate_arena.importers.columnar import ColumnTable, column_table
@@ -60,6 +62,8 @@ class BattleOptions:
         language: Language of rows that name none.
         languages: Id of a question to its language, for files without a column for it.
         has_sides: False if columns say nothing of who stood where.
+        traits: Counts of the answers to read, see ``with_trait_columns``.
+        further: Columns, or paths in their cells, that are kept as they are.
     """
 
     columns: Mapping[str, str] = field(default_factory=lambda: _NO_NAMES)
@@ -68,6 +72,8 @@ class BattleOptions:
     language: str = UNDETERMINED
     languages: Mapping[str, str] = field(default_factory=lambda: _NO_NAMES)
     has_sides: bool = True
+    traits: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,10 +115,13 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
     """
     if table.problems:
         raise DataError(list(table.problems))
-    table = replace(table, frame=with_paths(table.frame, options.columns))
+    further = {name: name for name in options.further}
+    table = replace(table, frame=with_paths(table.frame, {**options.columns, **further}))
     columns = columns_of_battles(table, options.columns)
+    table, trait_lines = with_trait_columns(table, options.traits)
     rows = BattleRows(table, columns.names, columns.unread)
     rows.understood += columns.notes()
+    rows.understood += trait_lines
     sides = _sides(rows)
     has_sides = _has_sides(rows) and options.has_sides
     verdicts = read_verdicts(rows, sides, options.values)
@@ -127,7 +136,7 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
     if judgments.empty:
         reasons = "; ".join(f"{reason}: {count}" for reason, count in rows.skipped.items() if count)
         raise UsageError(f"{table.source}: there is no judgment in it ({reasons})")
-    ours = {*_OUR_COLUMNS, *_OUR_DETAILS}
+    ours = {*_OUR_COLUMNS, *_OUR_DETAILS, *options.further}
     return ReadBattles(
         table=judgments.reset_index(drop=True),
         rows=judgments.index.to_numpy(),
@@ -154,8 +163,9 @@ def _judgments(
     }
     if rows.has(CRITERION):
         columns[CRITERION] = rows.texts(CRITERION)
-    for name in _OUR_COLUMNS:
-        if name in rows.table.frame:
+    traits = [f"{TRAIT}{name}" for name in options.traits]
+    for name in (*_OUR_COLUMNS, *options.further, *traits):
+        if name in rows.table.frame and name not in columns:
             columns[name] = rows.table.frame[name].astype(object)
     table = pd.DataFrame(columns).iloc[verdicts["row"]]
     table.insert(4, "winner", verdicts["winner"].array)
@@ -205,6 +215,9 @@ def _with_drawn_sides(table: pd.DataFrame) -> pd.DataFrame:
     draw = pd.util.hash_pandas_object(pair, index=False).to_numpy()
     is_mirrored = draw % 2 == 1
     mirrored = table.copy()
+    for name in table:
+        if name.startswith(TRAIT):
+            mirrored[name] = table[name].where(~is_mirrored, -table[name])
     for first, second in (_SIDES, PROBABILITIES):
         if first in table:
             mirrored[first] = table[first].where(~is_mirrored, table[second])

@@ -12,10 +12,13 @@ from arena.data.answer_digests import EDITED, outdated_sentence
 from arena.data.errors import UsageError
 from arena.data.folder import read_arena
 from arena.data.schema import CRITERION, INFO_FILE, JUDGMENTS, VOTER
+from arena.rating.biases import TRAIT
 from arena.rating.judgments import with_known_columns
 from arena.statistics.codes import coded_judgments, without_categories
+from surrogate_arena.importers.battle_traits import with_trait_columns
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, read_battles_file
 from surrogate_arena.importers.collected import skipped_table
+from surrogate_arena.importers.columnar import ColumnTable
 from surrogate_arena.importers.contract import NO_COLUMNS
 from surrogate_arena.importers.files import files_below, shown_path
 from surrogate_arena.importers.verdict_values import stated_values
@@ -65,6 +68,8 @@ def counted_judgments_of(
     columns: Mapping[str, str] = NO_COLUMNS,
     values: Sequence[str] = (),
     has_sides: bool = True,
+    traits: Sequence[str] = (),
+    further: Sequence[str] = (),
 ) -> CountedJudgments:
     """Read judgments.
 
@@ -74,19 +79,27 @@ def counted_judgments_of(
         columns: Field to the name of its column, where ``names.toml`` does not have that name.
         values: What the values of columns mean; see ``stated_values``.
         has_sides: False if the columns say nothing of who stood where.
+        traits: Counts of the answers to read, see ``with_trait_columns``.
+        further: Columns that are kept as they are.
 
     Raises:
         UsageError: If the file is absent, of unknown format, or holds no judgments.
         DataError: With every problem: unknown winners, missing values, systems against themselves.
     """
-    options = BattleOptions(columns, stated_values(values), has_sides=has_sides)
+    options = BattleOptions(
+        columns,
+        stated_values(values),
+        has_sides=has_sides,
+        traits=tuple(traits),
+        further=tuple(further),
+    )
     counted = _read(Path(path), options)
     return CountedJudgments(coded_judgments(counted.table), counted.skipped, counted.understood)
 
 
 def _read(path: Path, options: BattleOptions) -> CountedJudgments:
     if path.is_dir() and (path / INFO_FILE).is_file():
-        return _of_arena(path)
+        return _of_arena(path, options)
     if not path.exists():
         raise UsageError(f"there is no file {path}")
     tables = []
@@ -101,7 +114,13 @@ def _read(path: Path, options: BattleOptions) -> CountedJudgments:
     table = tables[0]
     if len(tables) > 1:
         table = pd.concat(map(without_categories, tables), ignore_index=True)
-    return CountedJudgments(with_known_columns(table), skipped_table(skips), tuple(understood))
+    table = with_known_columns(table, _added(options))
+    return CountedJudgments(table, skipped_table(skips), tuple(understood))
+
+
+def _added(options: BattleOptions) -> list[str]:
+    """Return the columns that the user asks for beside those that are known."""
+    return [*options.further, *(f"{TRAIT}{name}" for name in options.traits)]
 
 
 def skips_of(read: ReadBattles, source: str) -> dict[tuple[str, str, str], int]:
@@ -112,7 +131,7 @@ def skips_of(read: ReadBattles, source: str) -> dict[tuple[str, str, str], int]:
     return skips
 
 
-def _of_arena(folder: Path) -> CountedJudgments:
+def _of_arena(folder: Path, options: BattleOptions) -> CountedJudgments:
     arena = read_arena(folder)
     n_outdated = len(arena.outdated)
     if arena.judgments.empty:
@@ -120,7 +139,10 @@ def _of_arena(folder: Path) -> CountedJudgments:
         outdated = f"; {outdated_sentence(n_outdated)}" if n_outdated else ""
         raise UsageError(f"{folder}: there is no judgment in it{published}{outdated}")
     skips = {(JUDGMENTS.name, "judgment", EDITED): n_outdated}
-    return CountedJudgments(with_known_columns(arena.judgments), skipped_table(skips))
+    judgments = ColumnTable(arena.judgments, JUDGMENTS.name)
+    with_traits, understood = with_trait_columns(judgments, options.traits)
+    table = with_known_columns(with_traits.frame, _added(options))
+    return CountedJudgments(table, skipped_table(skips), tuple(understood))
 
 
 def _languages_of(questions: pd.DataFrame | None) -> Mapping[str, str]:

@@ -58,7 +58,7 @@ def test_fit_rates_at_equal_length_where_there_are_answers(run, arena_folder, tm
     assert {"side", "length", "lists", "headings", "bold"} == set(traits)
     assert "equal:length+lists+headings+bold" in found["signature"]
     assert run("fit", arena_folder, "--language", "en", "--equal", "weight") == 2
-    assert "length, style" in capsys.readouterr().err
+    assert "no columns of 'weight'" in capsys.readouterr().err
     assert run("fit", arena_folder, "--language", "en", "--equal", "length", "--ridge", 1) == 2
     assert "plain model" in capsys.readouterr().err
     file = next(Path(arena_folder).glob("judgments.*"))

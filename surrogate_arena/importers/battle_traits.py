@@ -1,0 +1,160 @@
+"""By how much answer A exceeds answer B, by counts that the file of battles holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from arena.data.errors import UsageError, argument
+from arena.data.types import Floats
+from arena.data.wording import first_of
+from arena.rating.biases import TRAIT, count_trait, is_measured, relative_difference
+from surrogate_arena.importers.columnar import ColumnTable
+from surrogate_arena.importers.contract import (
+    MOST_NAMED,
+    SIDES_IN_NAMES,
+    bare_column,
+    contract,
+    field_names,
+    paired_columns,
+    with_paths,
+)
+from surrogate_arena.importers.values import is_missing_cell, number_of, opened_or_same
+
+
+@dataclass(frozen=True)
+class _TraitColumns:
+    """The columns of one trait: of both answers, or one that holds the difference.
+
+    Attributes:
+        trait: Its name.
+        columns: One column or two.
+        is_text: Whether these hold the answers, in which the trait is counted.
+    """
+
+    trait: str
+    columns: tuple[str, ...]
+    is_text: bool = False
+
+
+def with_trait_columns(table: ColumnTable, traits: Sequence[str]) -> tuple[ColumnTable, list[str]]:
+    """Add a column ``trait_...`` for each trait, for ``Battles.from_judgments``.
+
+    A trait is ``length``, ``lists``, ``headings`` or ``bold``, of which ``names.toml`` has the
+    usual columns; two columns that differ in a word for a side (``tokens`` for ``tokens_a`` and
+    ``tokens_b``); or one column, by how much A exceeds B. Cells are numbers, or records of numbers,
+    which are added up.
+
+    Args:
+        table: The table.
+        traits: Their names.
+
+    Returns:
+        The table, and which columns are read, a line for each trait.
+
+    Raises:
+        UsageError: If there is no such column, or one holds something else than numbers.
+    """
+    lines = []
+    for trait in traits:
+        table, chosen = _chosen(table, trait)
+        values = [_counts(table, column, chosen) for column in chosen.columns]
+        if len(values) == 2:
+            difference = relative_difference(trait, *values)
+            lines.append(f"{trait} is read from {' and '.join(map(repr, chosen.columns))}")
+        else:
+            difference = _in_deviations(values[0])
+            lines.append(f"{trait} is by how much A exceeds B, in standard deviations")
+        frame = table.frame.assign(**{f"{TRAIT}{trait}": difference})
+        table = replace(table, frame=frame)
+    return table, lines
+
+
+def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]:
+    """Find the columns of a trait; paths become columns of the table."""
+    usual = contract()["traits"].get(trait, [])
+    for name in (*usual, trait):
+        if name.partition(".")[0] not in table.frame:
+            continue
+        other = _of_other_side(name)
+        frame = with_paths(table.frame, {"a": name, "b": other})
+        if name in frame and other in frame and name != other:
+            return replace(table, frame=frame), _TraitColumns(trait, (name, other))
+    columns = list(map(str, table.frame))
+    for first, second in paired_columns(columns, SIDES_IN_NAMES):
+        if _without_side(first) == bare_column(trait):
+            return table, _TraitColumns(trait, (first, second))
+    if is_measured(trait):
+        answers = [_column_of(columns, name) for name in ("answer_a", "answer_b")]
+        if all(answers):
+            return table, _TraitColumns(trait, tuple(answers), is_text=True)
+    frame = with_paths(table.frame, {"a": trait})
+    if trait in frame:
+        return replace(table, frame=frame), _TraitColumns(trait, (trait,))
+    listed = first_of(columns, MOST_NAMED)
+    in_texts = ""
+    if is_measured(trait):
+        in_texts = "; in an arena folder with answers it is counted in their texts"
+    raise UsageError(
+        f"{table.source}: no columns of {trait!r} ({argument('equal')}): name two that differ in "
+        f"a and b, or one that holds the difference; the columns are {listed}{in_texts}"
+    )
+
+
+def _of_other_side(name: str) -> str:
+    """Return the name of side B's column: ``sum_assistant_b_tokens`` of its A."""
+    for first, second in SIDES_IN_NAMES:
+        other = re.sub(rf"(?<![^\W_]){first}(?![^\W_])", second, name)
+        if other != name:
+            return other
+    return name
+
+
+def _without_side(column: str) -> str:
+    sides = {first for first, _ in SIDES_IN_NAMES}
+    return "_".join(word for word in bare_column(column).split("_") if word not in sides)
+
+
+def _column_of(columns: Sequence[str], name: str) -> str:
+    known = field_names("battles")[name]
+    return next((column for column in columns if bare_column(column) in known), "")
+
+
+def _counts(table: ColumnTable, column: str, chosen: _TraitColumns) -> Floats:
+    """Return the numbers in a column, shape (N,); NaN where there is none."""
+    cells = table.column(column)
+    if chosen.is_text:
+        return np.asarray(
+            cells.mapped(lambda cell: count_trait(chosen.trait, str(cell)), np.nan),
+            dtype=np.float64,
+        )
+    numbers = {cell: _number_in(cell) for cell in cells.cells}
+    for cell, number in numbers.items():
+        if number is None:
+            raise UsageError(
+                f"{table.source}: {column!r} holds {cell!s:.60} ({argument('equal')}), "
+                "which is no number, nor a record of numbers"
+            )
+    return np.asarray(cells.mapped(numbers.get, np.nan), dtype=np.float64)
+
+
+def _number_in(cell: object) -> float | None:
+    """Return the number in a cell, or the sum of those in a record; NaN if it holds nothing."""
+    if is_missing_cell(cell):
+        return np.nan
+    inside = opened_or_same(cell)
+    if not isinstance(inside, dict):
+        return number_of(inside)
+    numbers = [number_of(value) for value in inside.values()]
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
+
+
+def _in_deviations(differences: Floats) -> Floats:
+    """Divide by the root mean square, which stays the same if all sides are exchanged."""
+    known = differences[np.isfinite(differences)]
+    scale = float(np.sqrt(np.mean(known**2))) if known.any() else 1.0
+    return differences / scale
