@@ -245,9 +245,24 @@ def resolved(path: Path) -> Path:
         # From Python 3.13 on, ``resolve`` leaves such a link as it is.
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             absolute.stat()
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(f"{path} cannot be followed: {error}") from None
     return absolute
+
+
+def path_below(folder: Path, name: Path | str) -> Path:
+    """Return a path below a folder, links resolved, also those in a folder that it names.
+
+    Raises:
+        UsageError: If it leads elsewhere.
+    """
+    root = resolved(folder)
+    path = resolved(root / name)
+    links = [inner for inner in path.rglob("*") if inner.is_symlink()]
+    for place in (path, *map(resolved, links)):
+        if not place.is_relative_to(root):
+            raise UsageError(f"{str(name)!a} is outside {root}; name a path below it")
+    return path
 
 
 def is_stream(path: Path) -> bool:

@@ -26,6 +26,8 @@ from arena.data.wording import split_names
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
+URL_VARIABLE = "OPENAI_BASE_URL"
+"""Environment variable with the address of the server of features, which a file may name, too."""
 MOST_CONNECTIONS = 1000
 CHATS, EMBEDDINGS = "/chat/completions", "/embeddings"
 """Where requests go, after the address of a server."""
@@ -59,7 +61,9 @@ def _name_of_variable(value: str) -> str:
 def _without_password(value: str) -> str:
     address = urlsplit(value)
     names_user = "@" in address.netloc and address.scheme.startswith("http")
-    if names_user or address.password is not None or "password=" in address.query:
+    # Some gateways want the key as a part of the path, which messages and stores would show.
+    has_key = any(map(_SECRET_VALUE.match, address.path.split("/")))
+    if names_user or has_key or address.password is not None or "password=" in address.query:
         raise PydanticCustomError(
             CONFIDENTIAL,
             "holds credentials; leave them out and give them by the environment "
@@ -77,7 +81,7 @@ def _server(value: str) -> str:
         is_address = False
     if not is_address or address.query:
         such_as = f"such as {OPENAI_URL} or http://localhost:8000/v1"
-        raise PydanticCustomError("address", f"is not a plain address; give one {such_as}")
+        raise PydanticCustomError(CONFIDENTIAL, f"is not a plain address; give one {such_as}")
     return _without_password(value)
 
 

@@ -15,7 +15,7 @@ from arena.data.languages import named_language
 from arena.data.types import Progress
 from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.batches.awaiting import AwaitedReplies
-from arena.llm.llm_settings import LlmSettings
+from arena.llm.llm_settings import URL_VARIABLE, LlmSettings
 from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from arena.llm.ratings import RatingForm, find_rating
 from arena.llm.replies import Completion, Reply, UnparsableError
@@ -36,8 +36,6 @@ MAX_TOKENS = 512
 """Maximum tokens of a reply; the rating comes first, then its explanation."""
 STORE_VARIABLE = "SURROGATE_ARENA_STORE"
 """Environment variable with the path of the store, unless the options state it."""
-URL_VARIABLE = "OPENAI_BASE_URL"
-"""Environment variable with the address of the endpoint, unless the options state it."""
 
 QUESTION_VARIABLE = Variable("the question", "samplequestion", also=("Question",))
 LANGUAGE_VARIABLE = Variable("English name of the language", "English")

@@ -19,11 +19,13 @@ from typer import Option
 from arena.data.errors import UsageError
 from arena.data.files import small_file
 from arena.data.wording import did_you_mean
+from arena.llm.llm_settings import LlmSettings
 from surrogate_arena.cli.app import flag_of, named_option
+from surrogate_arena.cli.file_settings import checked_settings
 from surrogate_arena.cli.options import FILE, Columns, Config, named_columns
 
 Settings = TypeVar("Settings", bound=BaseModel)
-
+CONFIG = "--config"
 
 SETTING_OPTIONS: Mapping[str, Any] = {
     "config": Config,
@@ -114,16 +116,22 @@ def settings_of(
     chosen = {name: options[name] for name in fields if options.get(name) is not None}
     places: dict[str, str] = {}
     values = {**configured(config, fields, places), **chosen}
+    for name in chosen:
+        places.pop(name, None)
     try:
-        return model.model_validate(values)
+        settings = model.model_validate(values)
     except ValidationError as error:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
         message = fault["msg"]
-        place = named_option(name) if name in chosen else places.get(name, named_option(name))
+        place = f"{places[name]}: {name}" if name in places else named_option(name)
         # An API key that somebody pasted must not reach a terminal or a log.
         value = "" if fault["type"] == "confidential" else f"is {values.get(name)!r}: "
         raise UsageError(f"{place} {value}{message[:1].lower()}{message[1:]}") from None
+    if isinstance(settings, LlmSettings):
+        in_files = {name: Path(file).parent for name, file in places.items() if file != CONFIG}
+        settings = checked_settings(settings, in_files)
+    return settings
 
 
 def configured(
@@ -131,7 +139,7 @@ def configured(
 ) -> dict[str, Any]:
     """Return the values of ``--config``, each ``KEY=VALUE`` (JSON or text) or a TOML file.
 
-    Later ones override earlier ones; ``places`` takes where each key stands, for messages.
+    Later ones override earlier ones; ``places`` takes the file of each key, or ``--config``.
     """
     values: dict[str, Any] = {}
     for text in config or ():
@@ -141,7 +149,7 @@ def configured(
             # What is no JSON is a text, such as a name.
             with suppress(ValueError, RecursionError):
                 read = {key: json.loads(value)}
-            source = "--config"
+            source = CONFIG
         else:
             read = _read_toml(Path(text))
             source = text
@@ -150,7 +158,7 @@ def configured(
                 hint = did_you_mean(key, fields) or f"use any of {', '.join(fields)}"
                 raise UsageError(f"{source}: unknown key {key!r}; {hint}")
             if places is not None:
-                places[key] = f"{source}: {key}"
+                places[key] = source
         values |= read
     return values
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 
 from arena.data import __version__
 from arena.data.errors import ArenaError, DataError, UsageError, argument
+from arena.data.files import path_below
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import given_answers, given_judgments
 from surrogate_arena.cli.printing import plain, print_notes
@@ -140,7 +141,7 @@ class Tools:
         from surrogate.board.board import Board
 
         folder = self.existing(arena)
-        target = self.path(out)
+        target = path_below(self.root, out)
         read = read_arena(folder)
         if len(read.criteria) > 1 and judge not in read.judges:
             listed = ", ".join(read.judges)
@@ -272,25 +273,9 @@ class Tools:
 
     def existing(self, name: str | Path) -> Path:
         """Return the path of a file or folder, all of which is below the root."""
-        path = self.path(name)
+        path = path_below(self.root, name)
         if not path.exists():
             raise UsageError(f"there is no {str(name)!r} in {self.root}")
-        for inner in path.rglob("*") if path.is_dir() else ():
-            if inner.is_symlink():
-                self.path(inner)
-        return path
-
-    def path(self, name: str | Path) -> Path:
-        """Return a path below the root, links resolved."""
-        try:
-            path = (self.root / name).resolve()
-        except (OSError, RuntimeError, ValueError) as error:
-            raise UsageError(f"{str(name)!r} is no path: {error}") from error
-        if not path.is_relative_to(self.root):
-            raise UsageError(
-                f"{str(name)!r} is outside {self.root}, the folder that the server was started in; "
-                "name a path below it, or start the server elsewhere"
-            )
         return path
 
 

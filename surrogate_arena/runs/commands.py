@@ -34,6 +34,14 @@ def run(
         Path | None,
         Option(help="Folder of all pages, for a web server. Default: OUT/_site", **OUT_FOLDER),
     ] = None,
+    servers: Annotated[
+        list[str] | None,
+        Option(
+            "--base-url",
+            help="Server of judges that the file may name; repeatable. OpenAI's and the one in "
+            "OPENAI_BASE_URL need no option.",
+        ),
+    ] = None,
     jobs: opt.Jobs = -1,
     _cluster: opt.Cluster = None,
     check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
@@ -50,7 +58,7 @@ def run(
     from surrogate_arena.runs.configured import WEB_ROOT
     from surrogate_arena.runs.run import bring_up_to_date
 
-    boards = read_configuration(configuration)
+    boards = read_configuration(configuration, servers or ())
     folder = out or boards.out
     if folder is None:
         raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from arena.llm.llm_settings import CONFIDENTIAL
 from features.measures.registry import parse_features
 from surrogate.board.settings import preset_values
 from surrogate.learning.names import find_surrogate
+from surrogate_arena.cli.file_settings import checked_settings
 from surrogate_arena.pages.site_settings import SiteSettings
 from surrogate_arena.runs.configured import (
     ALL_BOARDS,
@@ -43,8 +44,13 @@ FEATURE_SOURCES = {"features": "feature_table", "feature_table": "features"}
 """Each source of features to the other one, which it replaces."""
 
 
-def read_configuration(path: Path | str) -> Leaderboards:
+def read_configuration(path: Path | str, servers: Collection[str] = ()) -> Leaderboards:
     """Read and check a configuration file (TOML); paths in it are relative to its folder.
+
+    Args:
+        path: The file.
+        servers: Addresses of servers that it may name; those of ``OPENAI_BASE_URL`` and OpenAI
+            are allowed besides.
 
     Raises:
         UsageError: If there is no such file, or it names no board.
@@ -58,7 +64,7 @@ def read_configuration(path: Path | str) -> Leaderboards:
         raise DataError([_problem(item, path.name) for item in error.errors()]) from error
     if not configuration.boards:
         raise UsageError(f"{path.name} names no board; add a table [boards.NAME] with an arena")
-    boards, problems = _configured_boards(configuration, path)
+    boards, problems = _configured_boards(configuration, path, servers)
     if problems:
         # A fault of the defaults is found once for every board.
         unique = {str(problem): problem for problem in problems}
@@ -68,7 +74,7 @@ def read_configuration(path: Path | str) -> Leaderboards:
 
 
 def _configured_boards(
-    configuration: Configuration, path: Path
+    configuration: Configuration, path: Path, servers: Collection[str]
 ) -> tuple[list[ConfiguredBoard], list[Problem]]:
     boards: list[ConfiguredBoard] = []
     problems: list[Problem] = []
@@ -85,7 +91,11 @@ def _configured_boards(
             stated |= options.site.model_dump(exclude_unset=True)
             pages = SiteSettings(**{**stated, "title": options.site.title or name})
             parent = configuration.site.title or ALL_BOARDS
-            board = ConfiguredBoard(name, options, path.parent, pages, parent)
+            judging = options.judging
+            if judging is not None:
+                folders = dict.fromkeys(judging.model_fields_set, path.parent)
+                judging = checked_settings(judging, folders, servers)
+            board = ConfiguredBoard(name, options, path.parent, pages, parent, judging)
             problems.extend(_faults(board, path.name))
             boards.append(board)
         except ValidationError as error:

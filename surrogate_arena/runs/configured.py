@@ -102,13 +102,23 @@ class Configuration(BaseModel):
 
 @dataclass(frozen=True)
 class ConfiguredBoard:
-    """A board to keep up to date: its name and options, and what its pages state."""
+    """A board to keep up to date.
+
+    Attributes:
+        name: Its name.
+        options: Its options, as the file states them.
+        base: Folder of the file.
+        pages: What its pages state.
+        parent: Title of the page over all boards.
+        judging: How an LLM judges first, with paths resolved.
+    """
 
     name: str
     options: BoardOptions
     base: Path
     pages: SiteSettings
     parent: str
+    judging: JudgingSettings | None
 
     @property
     def arena(self) -> Path:
@@ -129,19 +139,6 @@ class ConfiguredBoard:
         if judging is not None and values["judge"] is None:
             values["judge"] = judging.judge
         return BoardSettings(**values)
-
-    @property
-    def judging(self) -> JudgingSettings | None:
-        """How an LLM judges first, with paths resolved."""
-        judging = self.options.judging
-        if judging is None:
-            return None
-        paths = {}
-        if judging.template:
-            paths["template"] = str(self.base / judging.template)
-        if judging.prior:
-            paths["prior"] = str(self.base / judging.prior)
-        return judging.model_copy(update=paths)
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def _judged(
     if settings.is_adaptive:
         questions = questions_to_judge(arena, settings)
         prior = judging_prior(arena, questions, settings.prior, seed=settings.seed, n_jobs=n_jobs)
-    store = out / STORE_FILE if settings.store is None else board.base / settings.store
+    store = out / STORE_FILE if settings.store is None else Path(settings.store)
     judging = judge(
         arena,
         settings,

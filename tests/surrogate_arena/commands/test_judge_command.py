@@ -213,7 +213,7 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
     judge, serve, folder, monkeypatch, run, capsys
 ):
     key = "planted-Zq8vKx31-key"
-    monkeypatch.setenv("PLANTED", key)
+    monkeypatch.setenv("MY_API_KEY", key)
 
     def behave(prompt, earlier):
         reply = longer(prompt, earlier)
@@ -221,7 +221,7 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
         return reply
 
     server = serve(behave)
-    status, printed = judge(server, "--pairs", 4, "--json", config='api_key_env = "PLANTED"')
+    status, printed = judge(server, "--pairs", 4, "--json", config='api_key_env = "MY_API_KEY"')
     assert (status, server.headers[0]["authorization"]) == (0, f"Bearer {key}")
     with open_store(folder / "judging.sqlite") as store:
         assert all("[key] says" in row["text"] for row in kept(store))

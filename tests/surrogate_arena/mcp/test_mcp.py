@@ -170,7 +170,7 @@ def test_errors_are_the_tools_with_hints(session):
         (("check", {"arena": "nowhere"}), "there is no 'nowhere' in "),
         (("board", {"arena": "arena", "out": "board", "judge": "nobody"}), "simulated-teacher"),
         (("gate", {}), "name a `board` or an `arena`"),
-        (("check", {"arena": "a\0b"}), "is no path"),
+        (("check", {"arena": "a\0b"}), "cannot be followed"),
     ):
         name, options = arguments
         result = result_of(session, name, **options)

@@ -152,7 +152,7 @@ def test_the_commands_write_chats_and_say_what_they_left_out(
     write_arena(small_arena, tmp_path / "arena")
     out = tmp_path / "rows.jsonl"
     rare = tmp_path / "rare.toml"
-    rare.write_text(f'store = "{tmp_path / "s.sqlite"}"\napi_key_env = "NO_KEY"\n')
+    rare.write_text(f'store = "{tmp_path / "s.sqlite"}"\napi_key_env = "NO_API_KEY"\n')
     at = ["--teacher", "llm:m", "--base-url", teacher.url, "--config", rare]
     for kind, options in (
         ("mirage", ["--teacher", TEACHER]),

@@ -32,10 +32,10 @@ def place(tiny_arena, tmp_path):
 def configure_in():
     """Write a configuration of quick boards into a folder, and read it."""
 
-    def write(folder, text):
+    def write(folder, text, servers=()):
         path = folder / "boards.toml"
         path.write_text(QUICK + text, encoding="utf-8")
-        return read_configuration(path)
+        return read_configuration(path, servers)
 
     return write
 

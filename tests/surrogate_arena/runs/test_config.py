@@ -157,6 +157,23 @@ def test_secrets_are_refused_and_never_repeated(read, line):
     assert "environment" in str(caught.value) or "is not a known key here" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("api_key_env = 'AWS_SECRET_ACCESS_KEY'", "variables that end in _API_KEY alone"),
+        ("base_url = 'http://evil/v1'", "if you trust it, add --base-url http://evil/v1"),
+        ("template = '../secret'", "name a path below it"),
+        ("store = '/tmp/x.sqlite'", "name a path below it"),
+    ],
+)
+def test_what_would_send_secrets_away_is_refused(read, line, named, monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    for table in ("defaults", "boards.a"):
+        with pytest.raises(DataError) as caught:
+            read(f"[boards.a]\narena = 'x'\n[{table}.judging]\nmodel = 'm'\n{line}")
+        assert named in str(caught.value)
+
+
 def test_a_file_without_boards_or_none_at_all_is_said(read, tmp_path):
     with pytest.raises(UsageError, match="names no board"):
         read("out = 'x'")

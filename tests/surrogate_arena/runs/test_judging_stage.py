@@ -19,8 +19,9 @@ def by_length(prompt, _):
 
 
 @pytest.fixture
-def server():
+def server(monkeypatch):
     with ChatServer(by_length) as one:
+        monkeypatch.setenv("OPENAI_BASE_URL", one.url)
         yield one
 
 
@@ -92,11 +93,12 @@ def test_a_batch_that_is_awaited_is_no_failure_and_the_next_run_collects_it(
 ):
     with BatchServer(by_length) as server:
         text = judging(server, "batch = true")
-        outcomes = make(configure(text))
+        boards = configure(text, [server.url])
+        outcomes = make(boards)
         assert states(outcomes) == {"a": "awaited"}
         assert "batch" in str(outcomes["a"])
-        assert run("run", place / "boards.toml") == 75
+        assert run("run", place / "boards.toml", "--base-url", server.url) == 75
         server.work()
-        outcomes = make(configure(text))
+        outcomes = make(boards)
         assert states(outcomes) == {"a": "made"}
         assert set(server.asked.values()) == {1}
