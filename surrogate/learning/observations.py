@@ -6,7 +6,7 @@ Formulas: docs/reference/formulas.md, "Verdicts and surrogate".
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,17 @@ def observe(
 ) -> dict[str, Observation]:
     """Observe each system's rating, by its battles or as published, in every language.
 
+    Args:
+        ratings: Language to its training ratings.
+        around: See ``RatingLikelihoods.of``.
+    """
+    return RatingLikelihoods.of(ratings, around).observed()
+
+
+@dataclass(frozen=True)
+class RatingLikelihoods:
+    """What the battles of all languages say about ratings, as normal densities.
+
     The Bradley-Terry likelihood with the usual weak prior, as a normal density (Laplace's
     approximation). The covariance is the inverse information, with each system's score scaled to
     its design effect, since verdicts on one question depend on each other (Kish, 1965): the
@@ -71,28 +82,57 @@ def observe(
     over systems and languages (``DesignEffects``). Published variances that are not known are
     assumed (``completed_variances``); where none is, ratings are exact.
 
-    Args:
-        ratings: Language to its training ratings.
-        around: The density is that about the ratings that are most probable under a normal prior
-            of this precision; by default about its own mode.
+    Attributes:
+        published: Ratings of every language before its battles.
+        fits: Language to its battles; languages without battles are absent.
+        effects: Design effects of the systems of ``fits``, one language after the other.
     """
-    observations: dict[str, Observation] = {}
-    fits: dict[str, _BattleFit] = {}
-    for language, training in ratings.items():
-        rated = _rated(training)
-        observations[language] = _published(rated)
-        if len(rated.items):
-            fits[language] = _BattleFit.of(rated, around)
-    # Systems of all languages, one language after the other, in the order of ``fits``.
-    all_effects = DesignEffects.of_all([fit.effects for fit in fits.values()])
-    by_system = all_effects.by_system
-    start = 0
-    for language, fit in fits.items():
-        end = start + len(fit.systems)
-        effects = np.append(by_system[start:end], fit.effects.by_bias)
-        observations[language] = fit.observed(effects, all_effects.common)
-        start = end
-    return observations
+
+    published: Mapping[str, Observation]
+    fits: Mapping[str, _BattleFit]
+    effects: DesignEffects
+
+    @classmethod
+    def of(cls, ratings: Mapping[str, TrainingRatings], around: float) -> RatingLikelihoods:
+        """Fit the battles.
+
+        Args:
+            ratings: Language to its training ratings.
+            around: The densities are those about the ratings that are most probable under a normal
+                prior of this precision.
+        """
+        published: dict[str, Observation] = {}
+        fits: dict[str, _BattleFit] = {}
+        for language, training in ratings.items():
+            rated = _rated(training)
+            published[language] = _published(rated)
+            if len(rated.items):
+                fits[language] = _BattleFit.of(rated, around)
+        effects = DesignEffects.of_all([fit.effects for fit in fits.values()])
+        return cls(published, fits, effects)
+
+    def observed(self) -> dict[str, Observation]:
+        """Observe the ratings of every language."""
+        observations = dict(self.published)
+        by_system = self.effects.by_system
+        start = 0
+        for language, fit in self.fits.items():
+            end = start + len(fit.systems)
+            effects = np.append(by_system[start:end], fit.effects.by_bias)
+            observations[language] = fit.observed(effects, self.effects.common)
+            start = end
+        return observations
+
+    def about(self, posteriors: Mapping[str, RatingPosterior]) -> RatingLikelihoods:
+        """Approximate about posterior ratings (Rasmussen and Williams, 2006, section 3.4).
+
+        A system that won nearly all of few battles has little curvature at its own best fit, so
+        that its rating would seem to be known worse than those of others.
+        """
+        fits: dict[str, _BattleFit] = {}
+        for language, fit in self.fits.items():
+            fits[language] = fit.about(posteriors[language])
+        return replace(self, fits=fits)
 
 
 @dataclass(frozen=True)
@@ -102,7 +142,7 @@ class _BattleFit:
     Attributes:
         systems: The S systems.
         likelihood: Of their battles.
-        mode: Ratings, centered on 0, and biases, shape (K,).
+        mode: Ratings, centered on 0, and biases, shape (K,), about which to approximate.
         effects: Design effects, as this language alone tells them.
     """
 
@@ -121,6 +161,12 @@ class _BattleFit:
         effects = likelihood.design_effects(mode, around)
         return cls(rated.systems, likelihood, mode, effects)
 
+    def about(self, posterior: RatingPosterior) -> _BattleFit:
+        rating_of = dict(zip(posterior.systems, posterior.ratings, strict=True))
+        ratings = np.array([rating_of[name] for name in self.systems])
+        biases = self.mode[len(self.systems) :]
+        return replace(self, mode=np.append(ratings - ratings.mean(), biases))
+
     def observed(self, effects: Floats, common_effect: float) -> Observation:
         """Observe ratings: the normal density with the likelihood's slope and curvature.
 
@@ -135,7 +181,7 @@ class _BattleFit:
         inverse = np.linalg.inv(self.likelihood.information(self.mode) + np.diag(precisions))
         # Battles tell differences only: no verdict informs the level, so it leaves the covariance.
         inverse = centering(n_systems) @ inverse[:n_systems]
-        # One step of Newton's from the mode under the prior ``around`` to that under the weak one.
+        # One step of Newton's from these ratings to the most probable ones under the weak prior.
         step = inverse @ (self.likelihood.slope(self.mode) - precisions * self.mode)
         # The weak prior keeps the variance finite of systems that won, or lost, everything.
         information = self.likelihood.clustered_information(self.mode, effects)

@@ -31,9 +31,9 @@ from surrogate.learning.kernels import same_system
 from surrogate.learning.observations import (
     JointPosterior,
     Observation,
+    RatingLikelihoods,
     centering,
     joint_posterior,
-    observe,
     rating_keys,
 )
 from surrogate.learning.outcomes import Outcome
@@ -209,6 +209,8 @@ def _design_effect(verdicts: Floats, target: Floats, question: Indices, slope: f
     return max(variance / max(_information(verdicts, slope), 1e-9), 1.0)
 
 
+APPROXIMATIONS = 3
+"""Times that the likelihood is approximated, the last two about posterior ratings."""
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
@@ -238,9 +240,9 @@ def posterior_ratings(
         The posterior of all languages. Systems of which only verdicts are known are rated by these,
         independently of all others.
     """
-    # Approximated around ratings of a spread of one logit: a system that won all of few battles has
-    # almost no curvature at its own best fit.
-    observed = observe(ratings, around=1.0)
+    # A first approximation, around ratings of a spread of one logit.
+    likelihoods = RatingLikelihoods.of(ratings, around=1.0)
+    observed = likelihoods.observed()
     has_prediction = expected["rating"].notna() & expected["language"].isin(list(observed))
     predictions = expected[has_prediction].set_index(["language", "system"])["rating"]
     prior = _Prior.of(surrogate, predictions, X, others)
@@ -252,11 +254,25 @@ def posterior_ratings(
     if others is not None:
         is_judged_by_others = prior.keys.isin(others.ratings.index)
         is_rated_unjudged |= is_judged_by_others
-    observations = _observations_of(prior, is_rated_unjudged, observed)
+    posterior = _posterior_of(prior, is_rated_unjudged, observed, surrogate.borrowing_)
+    for _ in range(APPROXIMATIONS - 1):
+        observed = likelihoods.about(posterior.by_language()).observed()
+        posterior = _posterior_of(prior, is_rated_unjudged, observed, surrogate.borrowing_)
+    return posterior
+
+
+def _posterior_of(
+    prior: _Prior,
+    is_rated_unjudged: Flags,
+    observed: Mapping[str, Observation],
+    borrowing: Collection[str],
+) -> JointPosterior:
+    """Condition the prior on observed ratings; systems without a prior keep these."""
     by_verdicts = JointPosterior.by_verdicts(observed)
+    observations = _observations_of(prior, is_rated_unjudged, observed)
     if not observations:
         return by_verdicts
-    modeled = _centered(prior.given(observations), observed, surrogate.borrowing_)
+    modeled = _centered(prior.given(observations), observed, borrowing)
     return modeled.joined(by_verdicts.take(~by_verdicts.keys.isin(modeled.keys)))
 
 
