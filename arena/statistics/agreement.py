@@ -52,6 +52,21 @@ def kendall_tau(first: Floats, second: Floats) -> float:
     return float(kendall_taus(first[None], second[None])[0, 0])
 
 
+def largest_tau(ratings: Floats) -> float:
+    """Return the Kendall tau-b with these ratings that no ratings without ties can exceed.
+
+    Args:
+        ratings: Shape (S,), without NaN.
+
+    Returns:
+        1 without ties; NaN where all are tied.
+    """
+    first, second = np.triu_indices(len(ratings), 1)
+    orders, _ = _orders(ratings[None], (first, second))
+    share_untied = float(np.abs(orders).mean()) if len(first) else 0.0
+    return float(np.sqrt(share_untied)) if share_untied else np.nan
+
+
 def kendall_taus(first: Floats, second: Floats, groups: npt.NDArray[Any] | None = None) -> Floats:
     """Kendall tau-b of every rating of one kind with every one of another.
 

@@ -238,15 +238,49 @@ class AnswersSurrogate(Surrogate):
         if self.scores_ is not None:
             scores = [self.scores_.predict(language, view) for language, view in views.items()]
             parts[:, 0] = np.nan_to_num(np.concatenate(scores))
+        ratings = self.blend_.ratings(parts)
+        start = 0
+        for language, view in views.items():
+            end = start + len(view.systems)
+            ratings[start:end] = self._with_ratings_of_originals(language, view, ratings[start:end])
+            start = end
         predictions = pd.DataFrame(
             {
                 "language": by_ridge["language"],
                 "system": by_ridge["system"],
-                "rating": self.blend_.ratings(parts),
+                "rating": ratings,
                 "standard_error": self.blend_.standard_errors(by_ridge["variance"]),
             }
         )
         return predictions.set_index(["language", "system"])
+
+    def _with_ratings_of_originals(self, language: str, view: FieldView, ratings: Floats) -> Floats:
+        """Give systems whose wording is a rated system's that system's rating, in proportion.
+
+        The blend has learned from systems that never see verdicts on answers like their own. A
+        system that is more like a rated one than any two rated ones are like each other would see
+        them twice.
+
+        Args:
+            language: The language.
+            view: M systems compared with the field.
+            ratings: Predicted relative to the mean of the rated systems, shape (M,).
+
+        Returns:
+            Shape (M,).
+        """
+        if language not in self.ridge_.scales or not self._reads:
+            return ratings
+        rated = self._field_ratings(language)
+        is_rated = np.isfinite(rated)
+        field_view = self.fields_[language].self_view
+        among_rated = np.where(field_view.is_self, 0.0, field_view.mean_cosines)
+        usual = float(among_rated[np.ix_(is_rated, is_rated)].max())
+        likeness = np.where(view.is_self, 0.0, view.mean_cosines)[:, is_rated]
+        excess = np.maximum(likeness - usual, 0.0) / max(1.0 - usual, 1e-9)
+        weights = excess / np.maximum(excess.sum(axis=1, keepdims=True), 1.0)
+        centered = rated[is_rated] - rated[is_rated].mean()
+        return np.asarray((1.0 - weights.sum(axis=1)) * ratings + weights @ centered)
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
         """Return how alike the field's systems are, and those of a table; see ``Surrogate``."""

@@ -73,6 +73,14 @@ class AnswerVectors:
         by_row[self.places[self.answered]] = weights[self.answered]
         return np.asarray(self.by_question.T @ by_row)
 
+    @cached_property
+    def by_system(self) -> sparse.csr_array:
+        """The vectors of a system's answers, one question after the other, shape (M, Q D)."""
+        systems = np.nonzero(self.answered)[0]
+        entries = (np.ones(len(systems)), (systems, self.places[self.answered]))
+        belongs = sparse.csr_array(entries, shape=(len(self.places), self.rows.shape[0]))
+        return belongs @ self.by_question
+
     def products(self, sums: Floats) -> Floats:
         """Return each answer's inner product with such sums, shape (M, Q); 0 without an answer."""
         products = np.append(self.by_question @ sums, 0.0)  # place -1 takes the last one
@@ -125,6 +133,14 @@ class FieldView:
                 vectors = _dense(self.vectors.rows, self.vectors.places[:, questions])
             np.matmul(vectors, field.transpose(0, 2, 1), out=cosines[questions])
         return cosines
+
+    @cached_property
+    def mean_cosines(self) -> Floats:
+        """Mean cosine over the questions that both answered, shape (M, N); 0 without any."""
+        sums = (self.vectors.by_system @ self.field_vectors.by_system.T).toarray()
+        answered = self.vectors.answered.astype(np.float64)
+        n_shared = answered @ self.field_vectors.answered.T.astype(np.float64)
+        return np.asarray(sums / np.maximum(n_shared, 1))
 
     def likeness(self, weights: Floats) -> Floats:
         """Return the weighted sum of each answer's cosines to the field's, shape (M, Q).

@@ -23,6 +23,7 @@ from arena.rating.tournaments import DECIMALS
 from arena.statistics.agreement import (
     difference_interval,
     kendall_tau,
+    largest_tau,
     resampled_taus,
     tau_interval,
 )
@@ -51,6 +52,7 @@ REPLICATION_COLUMNS = [
     "tau",
     "tau_verdicts",
     "tau_surrogate",
+    "tau_limit",
     "inside",
 ]
 
@@ -63,8 +65,9 @@ class Replication:
         rows: ``REPLICATION_COLUMNS``, one row per split and language: the questions and judgments
             learned from; the systems compared; Kendall's tau-b with the other half's ratings, for
             ratings by verdicts and surrogate, by ``verdicts`` alone, and by surrogates that had
-            not seen the system; and the share of the other half's ratings ``inside`` the 90%
-            intervals of ratings by both, with the errors of both halves.
+            not seen the system; the largest tau-b that ratings without ties can have with the
+            other half's; and the share of the other half's ratings ``inside`` the 90% intervals
+            of ratings by both, with the errors of both halves.
         resampled: Language to the mean over splits of the first two taus in each of B resamples of
             the systems, which are the same in every language, shape (2, B).
     """
@@ -317,6 +320,7 @@ def _scores(comparison: pd.DataFrame, unseen: Outcome | None) -> dict[str, objec
         "systems": len(comparison),
         "tau": kendall_tau(comparison["combined"].to_numpy(), other_half),
         "tau_verdicts": kendall_tau(comparison["verdicts"].to_numpy(), other_half),
+        "tau_limit": largest_tau(other_half),
         "inside": float(comparison["is_inside"].mean()),
     }
     if unseen is not None:

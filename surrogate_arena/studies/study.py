@@ -68,6 +68,7 @@ REPLICATION_COLUMNS = [
     "tau_high",
     "tau_verdicts",
     "tau_surrogate",
+    "tau_limit",
     "gain",
     "gain_low",
     "gain_high",
@@ -277,7 +278,8 @@ class Study:
         Returns:
             A row a number of questions and language: Kendall ``tau`` with the other half of ratings
             by verdicts and surrogate, and by either alone; the ``gain`` of both over verdicts
-            alone; and the share of the other half's ratings ``inside`` the 90% intervals.
+            alone; the ``tau_limit`` of ratings without ties, where the other half has ties; and the
+            share of the other half's ratings ``inside`` the 90% intervals.
 
         Raises:
             UsageError: If no language has four judged questions.

@@ -1,6 +1,7 @@
 """Kendall tau and its bootstrap interval."""
 
 import warnings
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from arena.statistics.agreement import (
     difference_interval,
     kendall_tau,
     kendall_taus,
+    largest_tau,
     lowest_tau,
     macro_agreement,
     resampled_taus,
@@ -105,3 +107,17 @@ def test_intervals_allow_for_error_where_all_resamples_agree():
     assert low == -high == pytest.approx(lowest_tau(6) - 1)
     spread = np.linspace(0.2, 0.8, 101)
     assert tau_interval(spread, 5) == difference_interval(spread, 5) == percentile_interval(spread)
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=7))
+def test_no_ranking_without_ties_agrees_more_with_ties_than_the_limit(values):
+    truth = np.array(values, dtype=float)
+    orders = np.array([*permutations(range(len(values)))][:720], dtype=float)
+    taus = kendall_taus(orders, truth[None])[:, 0]
+    limit = largest_tau(truth)
+    if len(set(values)) == 1:
+        assert np.isnan(limit)
+    else:
+        assert (taus <= limit + 1e-12).all()
+        by_truth = np.argsort(np.argsort(truth, kind="stable")).astype(float)
+        assert kendall_tau(by_truth, truth) == pytest.approx(limit)

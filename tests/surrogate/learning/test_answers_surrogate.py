@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import SHARED, needs_shared
 
+from arena import read_arena
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.answers_surrogate import AnswersSurrogate
@@ -184,15 +186,30 @@ def test_the_order_of_rows_changes_nothing_and_a_renaming_only_names(judged, fit
     pd.testing.assert_frame_equal(plain, own, atol=1e-9)
 
 
-def test_a_verbatim_copy_of_a_judged_system_stands_beside_it(fitted, judged):
+def test_a_verbatim_copy_of_a_judged_system_has_its_rating(fitted, judged):
     X, _ = judged
-    rated = fitted.ratings_["en"]
-    means = dict(zip(rated.systems, rated.means, strict=True))
     for name in ("system-1", "system-5", "system-8"):
         copy = fitted.predict(X[X["system"] == name].assign(system="copy"))
-        place = sorted(means.values(), reverse=True).index(means[name])
-        rating = copy.set_index("language").loc["en", "rating"]
-        assert abs(sum(value > rating for value in means.values()) - place) <= 2
+        for language, rating in zip(copy["language"], copy["rating"], strict=True):
+            rated = fitted.ratings_[language]
+            assert rating == pytest.approx(rated.means[rated.systems.index(name)], abs=0.01)
+
+
+@needs_shared
+def test_a_disguised_copy_of_a_real_system_is_rated_hardly_above_it():
+    """A surrogate once rated it far above: it saw verdicts on the same wording twice."""
+    real = read_arena(SHARED / "data" / "arenas" / "rakuda")
+    X = real.answers[["language", "system", "query_id", "answer"]]
+    X = X.assign(length=X["answer"].str.len().astype(float))
+    fitted = AnswersSurrogate().fit(X, known(real.judgments))
+    rated = fitted.ratings_["ja"]
+    for name in ("gpt-4:20230713", "gpt-3.5-turbo-0301:20230614"):
+        rows = X[X["system"] == name]
+        opened = rows.assign(system="opened", answer="はい。" + rows["answer"])
+        spaced = rows.assign(system="spaced", answer=rows["answer"].str.replace("、", "、 "))
+        copies = fitted.predict(pd.concat([opened, spaced]))
+        original = rated.means[rated.systems.index(name)]
+        assert (copies["rating"] < original + 0.2 * rated.means.std()).all()
 
 
 def test_a_system_unlike_the_others_is_known_less_well(fitted, judged):

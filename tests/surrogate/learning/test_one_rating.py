@@ -12,7 +12,13 @@ from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_95
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.kernels import GaussianProcess
-from surrogate.learning.observations import Observation, joint_posterior, observe
+from surrogate.learning.observations import (
+    JointPosterior,
+    Observation,
+    RatingLikelihoods,
+    joint_posterior,
+    observe,
+)
 from surrogate.learning.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
 
@@ -224,6 +230,17 @@ def test_systems_that_nothing_is_expected_of_have_their_verdicts_alone():
     assert found.ratings[place] == pytest.approx(seen.ratings[seen.systems.index("c")], abs=1e-3)
     nothing = posterior_ratings(Silent(), ratings, expected_of({}))["en"]
     np.testing.assert_allclose(nothing.ratings, seen.ratings, atol=1e-3)
+
+
+def test_about_its_own_mode_the_likelihood_is_observed_wherever_one_begins():
+    """One step from ratings that lie closer together does not reach a lopsided record's mode."""
+    ratings = training_ratings(known(judged(questions=2)))
+    mode = observe(ratings)["en"]
+    first = RatingLikelihoods.of(ratings, around=1.0)
+    posterior = JointPosterior.by_verdicts({"en": mode})["en"]
+    again = first.about({"en": posterior}).observed()["en"]
+    np.testing.assert_allclose(again.ratings, mode.ratings, atol=0.01)
+    assert np.abs(first.observed()["en"].ratings - mode.ratings).max() > 0.02
 
 
 def test_a_system_held_out_of_training_is_rated_by_its_verdicts_too():

@@ -10,7 +10,7 @@ import pytest
 from arena import read_arena
 from surrogate_arena.papers.pairs.soft_accuracy import soft_pairwise_accuracy
 
-ARENAS = Path(__file__).parents[4] / "shared" / "data" / "arenas"
+ARENAS = Path(__file__).parents[5] / "shared" / "data" / "arenas"
 SYSTEMS = {"r": 0.6, "s": 0.2, "t": -0.1, "u": -0.7}
 """Strengths, in logits."""
 
