@@ -247,6 +247,16 @@ class DesignEffects:
     of_biases: Floats = field(default_factory=lambda: np.empty(0))
 
     @classmethod
+    def known(cls, effect: float, n_systems: int, n_biases: int) -> DesignEffects:
+        """Take one effect that is known from other verdicts for everything."""
+        several_questions = 2.0
+        return cls(
+            estimates=np.full(n_systems, effect),
+            n_questions=np.full(n_systems, several_questions),
+            of_biases=np.full(n_biases, effect),
+        )
+
+    @classmethod
     def of_all(cls, parts: Sequence[DesignEffects]) -> DesignEffects:
         """Put the systems of several languages behind each other."""
         return cls(

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.special import softmax
 
@@ -88,8 +89,8 @@ class RatingPrior(NormalPrior):
         precisions[informed] = 1.0 / errors[informed] ** 2
         return cls(np.where(informed, centered, 0.0), precisions, informed)
 
-    def trusted(self, factor: float) -> RatingPrior:
-        """Multiply the precisions of what is stated by a factor."""
+    def trusted(self, factor: npt.ArrayLike) -> RatingPrior:
+        """Multiply the precisions of what is stated by a factor, or one of each system, (S,)."""
         factors = np.where(self.informed, factor, 1.0)
         return replace(self, precisions=factors * self.precisions)
 
@@ -134,7 +135,10 @@ class RatingPosterior:
 
 
 def battle_posterior(
-    battles: Battles, prior: RatingPrior | None = None, trust: Sequence[float] = TRUST
+    battles: Battles,
+    prior: RatingPrior | None = None,
+    trust: Sequence[float] = TRUST,
+    design_effect: float | None = None,
 ) -> RatingPosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
@@ -149,6 +153,8 @@ def battle_posterior(
         battles: Of some of the systems; their names are those of the prior.
         prior: Of the systems' ratings; by default nothing is stated of any.
         trust: Factors of its precisions that are averaged over.
+        design_effect: Of the questions, where more verdicts than these tell it; by default it is
+            estimated from the battles.
 
     Raises:
         ConvergenceError: If a mode is not found.
@@ -157,7 +163,11 @@ def battle_posterior(
         prior = RatingPrior.flat(len(battles.systems), 1.0)
     likelihood = BattleLikelihood(battles.items_by_side)
     start = likelihood.mode(prior)
-    effects = likelihood.design_effects(start, prior.precisions)
+    if design_effect is None:
+        effects = likelihood.design_effects(start, prior.precisions)
+    else:
+        n_biases = len(likelihood.bias_precisions)
+        effects = DesignEffects.known(design_effect, len(battles.systems), n_biases)
     candidates: list[_Candidate] = []
     for candidate_prior, log_weight in _candidate_priors(prior, trust):
         mode = likelihood.mode(candidate_prior, effects.common, start)

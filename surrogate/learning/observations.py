@@ -123,6 +123,14 @@ class RatingLikelihoods:
             start = end
         return observations
 
+    def design_effect(self, language: str) -> float:
+        """Return how far verdicts on one question depend on each other in a language.
+
+        Of a language without battles it is the mean of all; 1 without any battle.
+        """
+        fit = self.fits.get(language)
+        return self.effects.common if fit is None else fit.effects.common
+
     def about(self, posteriors: Mapping[str, RatingPosterior]) -> RatingLikelihoods:
         """Approximate about posterior ratings (Rasmussen and Williams, 2006, section 3.4).
 

@@ -6,6 +6,7 @@ predictions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +18,19 @@ from arena.data.selection import is_person
 from arena.data.wording import count_of, first_of
 from arena.rating.battles import Battles
 from arena.rating.judgments import copies_of_others
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
+from surrogate.learning.observations import RatingLikelihoods
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS
 
+LOOSE = 5.0
+"""Factor of a prediction's error beside which it hardly counts."""
+CONTRADICTION = 3.0
+"""Joint standard errors beyond which verdicts and prediction contradict each other. Ordinary
+systems of eight arenas hardly ever come so far; of answers put together to please a surrogate half of the
+gain is left after two judged questions, and a tenth after six."""
 NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
 
 
@@ -119,7 +128,10 @@ def judged_ratings(
     """Rate new systems by their answers and verdicts, in each language.
 
     The prior of the systems on the board are its ratings; that of new ones are the surrogate's
-    predictions, with the error of its conformal interval.
+    predictions, with the error of its conformal interval. How far verdicts on one question depend
+    on each other is known from the board's verdicts: the few on a new system form a star, in which
+    it does not show. Where verdicts contradict a prediction beyond ``CONTRADICTION`` of their
+    joint standard errors, they rate the system alone.
 
     Args:
         board: The board.
@@ -129,7 +141,8 @@ def judged_ratings(
 
     Returns:
         ``JUDGED_COLUMNS``, one row per language and new system with judgments there: how many, the
-        rating (logits) with its standard error, and the share of it that rests on them.
+        rating (logits) with its standard error, the share of it that rests on them, and whether
+        they contradict the prediction.
 
     Raises:
         UsageError: If no judgment can be used, or the board's ratings are published.
@@ -145,15 +158,17 @@ def judged_ratings(
     if usable.empty:
         raise UsageError(NOBODY)
     priors = pd.concat([_board_prior(board), _predicted_prior(board, predictions)])
+    likelihoods = RatingLikelihoods.of(board.surrogate.ratings_, DEFAULT_RIDGE)
     parts = []
     for language, rows in usable.groupby("language"):
         prior = priors[priors["language"] == language]
-        parts.append(_judged_in_language(prior, rows, new_systems))
+        effect = likelihoods.design_effect(str(language))
+        parts.append(_judged_in_language(prior, rows, new_systems, effect))
     return pd.concat(parts, ignore_index=True)
 
 
 def _judged_in_language(
-    prior: pd.DataFrame, judgments: pd.DataFrame, new_systems: set[str]
+    prior: pd.DataFrame, judgments: pd.DataFrame, new_systems: set[str], design_effect: float
 ) -> pd.DataFrame:
     compared = {*judgments["system_a"], *judgments["system_b"]}
     names = sorted({*prior["system"], *compared})
@@ -163,15 +178,14 @@ def _judged_in_language(
     # Errors of the prior are those of left-out systems, so that they are neither scaled up nor
     # down. A rating without any prior starts with a precision of 1.
     rating_prior = RatingPrior.of_table(prior, names, precision=1.0)
-    posterior = battle_posterior(battles, rating_prior, trust=(1.0,))
-    ratings = pd.DataFrame(
-        {
-            "rating": posterior.ratings,
-            "standard_error": posterior.standard_errors,
-            "verdict_share": posterior.shares,
-        },
-        index=list(posterior.systems),
-    )
+    is_new = np.isin(names, sorted(new_systems))
+    loose_prior = rating_prior.trusted(np.where(is_new, LOOSE**-2, 1.0))
+    by_both = _rating_table(battles, rating_prior, design_effect)
+    by_verdicts = _rating_table(battles, loose_prior, design_effect)
+    errors = np.hypot(by_verdicts["standard_error"], rating_prior.precisions**-0.5)
+    distances = np.abs(by_verdicts["rating"] - rating_prior.means) / errors
+    is_contradicted = is_new & rating_prior.informed & (distances > CONTRADICTION)
+    ratings = by_both.mask(is_contradicted, by_verdicts).assign(is_contradicted=is_contradicted)
     # Verdicts tell differences alone: the new ratings are moved so that the board's stay.
     on_board = prior[~prior["system"].isin(new_systems)].set_index("system")["rating"].dropna()
     shift = float((on_board - ratings["rating"].reindex(on_board.index)).mean())
@@ -180,6 +194,31 @@ def _judged_in_language(
     counts = [int(_involves(judgments, {name}).sum()) for name in judged["system"]]
     judged = judged.assign(language=prior["language"].iloc[0], judgments=counts)
     return judged[JUDGED_COLUMNS]
+
+
+def _rating_table(battles: Battles, prior: RatingPrior, design_effect: float) -> pd.DataFrame:
+    posterior = battle_posterior(battles, prior, trust=(1.0,), design_effect=design_effect)
+    return pd.DataFrame(
+        {
+            "rating": posterior.ratings,
+            "standard_error": posterior.standard_errors,
+            "verdict_share": posterior.shares,
+        },
+        index=list(posterior.systems),
+    )
+
+
+def contradiction_notes(judged: pd.DataFrame) -> Iterator[str]:
+    """Say of which new systems verdicts contradict what their answers promise.
+
+    Args:
+        judged: See ``judged_ratings``.
+    """
+    contradicted = judged.loc[judged["is_contradicted"].astype(bool), "system"]
+    for name in contradicted.unique():
+        yield (
+            f"verdicts on {name} contradict what its answers promise, so that they alone rate it"
+        )
 
 
 def _board_prior(board: Board) -> pd.DataFrame:

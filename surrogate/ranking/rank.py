@@ -87,10 +87,11 @@ def place_systems(
     if judgments is None:
         judgments = pd.DataFrame(columns=[*QUESTION_KEY, "system_a", "system_b", "winner"])
     else:
-        from surrogate.ranking.judged import counted_judgments, judged_ratings
+        from surrogate.ranking.judged import contradiction_notes, counted_judgments, judged_ratings
 
         judgments, judgment_notes = counted_judgments(board, set(systems), judgments, queries)
         judged = judged_ratings(board, predictions, judgments)
+        judgment_notes.extend(contradiction_notes(judged))
     by_language = {}
     for language in languages:
         by_language[language] = _estimates(

@@ -104,6 +104,7 @@ JUDGED_COLUMNS = [
     "rating",
     "standard_error",
     "verdict_share",
+    "is_contradicted",
 ]
 """Of new systems rated by verdicts, too."""
 MOST_NAMED = 2
