@@ -29,8 +29,8 @@ LOOSE = 5.0
 """Factor of a prediction's error beside which it hardly counts."""
 CONTRADICTION = 3.0
 """Joint standard errors beyond which verdicts and prediction contradict each other. Ordinary
-systems of eight arenas hardly ever come so far; of answers put together to please a surrogate half of the
-gain is left after two judged questions, and a tenth after six."""
+systems of eight arenas hardly ever come so far. Answers put together to please a surrogate keep
+half of what they gain after two judged questions, and a tenth after six."""
 NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
 
 

@@ -191,9 +191,10 @@ def test_verdicts_that_contradict_what_answers_promise_rate_a_system_alone(
     system = table["system"].iloc[0]
     honest = place_systems(board, table, whole.queries, judgments=verdicts)
     assert not any("contradict" in note for note in honest.notes)
-    is_strong = honest.new["rating"].iloc[0] > board.ratings["rating"].mean()
+    mean = board.ratings["rating"].mean()
+    is_strong = honest.new["rating"].iloc[0] > mean
     is_first = verdicts["system_a"] == system
     opposite = verdicts.assign(winner=np.where(is_first == is_strong, "b", "a"))
     placed = place_systems(board, table, whole.queries, judgments=opposite)
     assert any(f"verdicts on {system} contradict" in note for note in placed.notes)
-    assert placed.new["verdict_share"].iloc[0] > honest.new["verdict_share"].iloc[0]
+    assert (placed.new["rating"].iloc[0] > mean) != is_strong
