@@ -82,7 +82,7 @@ def test_places_follow_the_values_and_the_line_descends_to_the_cheapest(board, p
         drawn = sorted(chart["points"], key=lambda point: rows[point["system"]])
         lefts = [point["left"] for point in drawn]
         assert lefts == sorted(lefts)
-        by_quality = sorted(chart["points"], key=lambda point: point["quality"])
+        by_quality = sorted(chart["points"], key=lambda point: (point["quality"], point["bottom"]))
         bottoms = [point["bottom"] for point in by_quality]
         assert bottoms == sorted(bottoms)
         line = [tuple(map(float, pair.split(","))) for pair in chart["line"].split()]
