@@ -96,6 +96,9 @@ def suggested_columns(candidates: Candidates, missing: Collection[str]) -> dict[
             candidates = replace(candidates, taken={*candidates.taken, question})
     if "answer" in missing:
         answers = candidates.likely_answers()
+        # A table without questions holds no answers, unless a name says so
+        if "question" in missing and "question" not in suggested:
+            answers = named_alike(answers, "answer")
         if len(answers) == 1:
             suggested["answer"] = answers[0]
     return suggested

@@ -29,6 +29,7 @@ from surrogate_arena.importers.contract import (
     Frames,
     are_addresses,
     are_labels,
+    are_numbers,
     bare_column,
     cells_of,
     chosen_columns,
@@ -58,8 +59,8 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
     column = chosen.names["answer"]
     cells = cells_of(frames, column)
     rivals = list(chosen.competitors.get("answer", ()))
-    if not are_labels(cells):
-        rivals = Candidates(frames, rivals).texts()
+    if not are_numbers(cells):
+        rivals = [name for name in rivals if not are_numbers(cells_of(frames, name))]
     rivals += named_alike(Candidates(frames, chosen.unread).answers(), "answer")
     if rivals:
         rival = rivals[0]

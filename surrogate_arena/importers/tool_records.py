@@ -24,7 +24,7 @@ from surrogate_arena.importers.answer_rows import (
     shown_row,
 )
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord, question_id
-from surrogate_arena.importers.contract import FILE, NO_COLUMNS, contract
+from surrogate_arena.importers.contract import FILE, MOST_ROWS, NO_COLUMNS, are_numbers, contract
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.map_battles import battles_of_records
 from surrogate_arena.importers.opened import found, texts_in
@@ -34,6 +34,7 @@ from surrogate_arena.importers.tool_fields import (
     MOST_PATHS,
     FieldReading,
     stated_paths,
+    text_of,
     with_one_path_for_names,
     without_file,
 )
@@ -175,16 +176,15 @@ class ToolReader:
             return
         if self.map.join == "topics" and lacking == ["question"]:
             raise UsageError("topics are missing: add their file (ids with titles or narratives)")
-        texts: dict[str, str] = {}
-        for _, record in records[:100]:
-            shown = {name: value for name, value in record.items() if name not in (EXPORT, ROWS)}
-            texts.update(texts_in(shown))
-        texts.pop(FILE, None)
+        texts = _texts_by_path([record for _, record in records[:MOST_ROWS]])
         roots = [path.partition(".")[0] for name in NEEDED for path in self.map.fields[name]]
         listed = sorted(texts, key=lambda path: (_rank(path, roots), path))
-        options = [
-            option("column", f"{name}={_suggested(name, listed, self.map)}") for name in lacking
-        ]
+        options = []
+        for name in lacking:
+            usual = {_root(path) for path in self.map.fields[name]}
+            likely = {path: texts[path] for path in listed if _root(path) in usual}
+            path = FILE if name == "system" else _path_of_texts(likely, name)
+            options.append(option("column", f"{name}={path or 'PATH'}"))
         raise UsageError(
             f"no record says its {' or '.join(lacking)} where {self.tool} has it; there are texts "
             f"at {first_of(listed, MOST_PATHS)}; say where: {' '.join(options)}; or {self.map.hint}"
@@ -216,18 +216,32 @@ class ToolReader:
         return marks
 
 
+def _texts_by_path(records: Sequence[Record]) -> dict[str, list[str]]:
+    """Return the paths that lead to texts in some records, each with its texts."""
+    texts: dict[str, list[str]] = {}
+    for record in records:
+        shown = {name: value for name, value in record.items() if name not in (EXPORT, ROWS, FILE)}
+        for path, text in texts_in(shown).items():
+            texts.setdefault(path, []).append(text)
+    return texts
+
+
+def _path_of_texts(texts: Mapping[str, Sequence[str]], name: str) -> str | None:
+    """Return the path that may lead to a field: texts that differ before one throughout."""
+    likely = {}
+    for path, found_texts in texts.items():
+        are_read = all(text_of(name, text) is not None for text in found_texts)
+        if are_read and not are_numbers(found_texts):
+            likely[path] = (len(set(found_texts)) > 1, len(found_texts))
+    return max(likely, key=lambda path: likely[path], default=None)
+
+
+def _root(path: str) -> str:
+    return path.partition(".")[0].partition("[")[0]
+
+
 def _rank(path: str, roots: Sequence[str]) -> int:
-    root = path.partition(".")[0].partition("[")[0]
-    return roots.index(root) if root in roots else len(roots)
-
-
-def _suggested(name: str, listed: Sequence[str], tool: ToolMap) -> str:
-    """Return a path to try for a field: a text where the field usually is."""
-    if name == "system":
-        return FILE
-    roots = {path.partition(".")[0] for path in tool.fields[name]}
-    usual = [path for path in listed if path.partition(".")[0].partition("[")[0] in roots]
-    return next(iter(usual), "PATH")
+    return roots.index(_root(path)) if _root(path) in roots else len(roots)
 
 
 def _name_variants(tool: ToolMap, rows: Sequence[Row]) -> None:
@@ -274,7 +288,7 @@ def _without_columns_of_fields(tool: ToolMap, reading: FieldReading) -> Scores:
     if not tool.scores.columns:
         return tool.scores
     paths = [path for listed in reading.fields.values() for path in listed]
-    roots = {path.partition(".")[0].partition("[")[0] for path in paths}
+    roots = set(map(_root, paths))
     passed = [*tool.scores.not_columns, *roots, *tool.scores.at, *tool.parts, FILE]
     return tool.scores.model_copy(update={"not_columns": passed})
 

@@ -9,7 +9,7 @@ from typing import Any
 from arena.data.errors import DataError, Problem
 from arena.data.rows import whole_digits
 from arena.data.types import Record
-from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
+from surrogate_arena.importers.collected import PART, Collected, Place, PlacedRecord
 from surrogate_arena.importers.opened import found
 from surrogate_arena.importers.tables import text_of_file
 from surrogate_arena.importers.values import id_text
@@ -71,6 +71,7 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
         topic = _first(record, _TOPICS)
         if topic_id is not None and isinstance(topic, str):
             topics.setdefault(_id(topic_id), topic)
+            collected.became(place, PART)
             for name in _DROPPED:
                 if record.get(name):
                     collected.skip(place, "field of a topic", f"{name!r} is not read")
