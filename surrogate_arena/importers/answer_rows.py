@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
+from arena.data.errors import checked_choice
 from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
 from arena.data.schema import HISTORY, OWN_PASSAGES, WEIGHT
 from arena.data.selection import UNKNOWN_JUDGE
@@ -36,6 +37,12 @@ _REPEATS = (
     "keep one of its answers, or choose: --repeats first keeps the first and counts the others, "
     "--repeats each makes each asking a question of its own"
 )
+
+
+def check_repeats_choice(repeats: str | None) -> None:
+    """Refuse what is none of ``Repeats``."""
+    if repeats is not None:
+        checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
 
 
 def row_values(collected: Collected, place: Place, values: Record) -> Record:

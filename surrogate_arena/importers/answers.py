@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import pandas as pd
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
@@ -17,6 +16,7 @@ from arena.data.wording import first_of
 from surrogate_arena.importers.answer_rows import (
     AnswerRows,
     Repeats,
+    check_repeats_choice,
     default_languages,
     row_values,
     shown_row,
@@ -68,8 +68,7 @@ def read_answer_tables(
         UsageError: For an absent file, an unknown field or column, or an unclear table.
         DataError: With every problem of all files.
     """
-    if repeats is not None:
-        checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
+    check_repeats_choice(repeats)
     known = read_plain_tables(paths, columns=columns, scores=scores, may_repeat=repeats is not None)
     collected, shown = _collected(known, language, judge, repeats)
     return _arena(collected, shown, name, reference_system)

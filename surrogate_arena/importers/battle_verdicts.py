@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from arena.data.errors import UsageError
 from arena.data.schema import BOTH_BAD, PROBABILITIES, WEIGHT, likeliest_winner
 from arena.data.types import Flags, Indices
 from arena.data.wording import count_of
@@ -59,7 +60,7 @@ def read_verdicts(
         verdicts = pd.DataFrame({"row": np.arange(len(rows)), "winner": "a"})
         verdicts["winner"] = pd.Categorical(verdicts["winner"], categories=WINNERS)
     elif rows.has("wins_a", "wins_b"):
-        verdicts = _by_wins(rows)
+        verdicts = _by_wins(rows, sides)
     elif rows.has("winner"):
         verdicts = _by_winner(rows, sides, stated)
     else:
@@ -220,9 +221,10 @@ def _is_true(cell: object) -> bool:
 # By counts of wins, and by probabilities
 
 
-def _by_wins(rows: BattleRows) -> pd.DataFrame:
+def _by_wins(rows: BattleRows, sides: Mapping[str, pd.Series]) -> pd.DataFrame:
     """Read a verdict for each outcome that occurred, weighted by how often it did."""
     hint = "write a number of 0 or more"
+    _refuse_mirrored_counts(rows, sides)
     parts = []
     for name, winner in zip(("wins_a", "wins_b", "ties"), WINNERS, strict=True):
         if not rows.has(name):
@@ -240,6 +242,27 @@ def _by_wins(rows: BattleRows) -> pd.DataFrame:
     rows.skipped["several columns of winners are true"] += verdicts["row"][has_several].nunique()
     rows.skipped[_NO_WINNER] += len(rows) - n_judged
     return verdicts[~has_several].drop(columns=WEIGHT).reset_index(drop=True)
+
+
+def _refuse_mirrored_counts(rows: BattleRows, sides: Mapping[str, pd.Series]) -> None:
+    """Refuse counts that each stand in the table twice, once from either side.
+
+    Raises:
+        UsageError: If all do.
+    """
+    if rows.has_questions or _are_flags(rows):
+        return
+    counts = [rows.column(name).mapped(number_of) for name in ("wins_a", "wins_b")]
+    names = [systems.astype(object) for systems in sides.values()]
+    counted = set(zip(*names, *counts, strict=True))
+    mirrored = {(b, a, wins_b, wins_a) for a, b, wins_a, wins_b in counted}
+    if counted == mirrored and len(counted) == len(rows):
+        side_a, side_b = (rows.names[name] for name in sides)
+        raise UsageError(
+            f"{rows.table.source}: each pair is counted twice, once from either side; keep one row "
+            f"by pandas: table[table[{side_a!r}] < table[{side_b!r}]]. If both rows count, number "
+            "them in a column query_id"
+        )
 
 
 def _by_probabilities(rows: BattleRows) -> pd.DataFrame:

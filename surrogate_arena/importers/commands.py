@@ -80,7 +80,7 @@ def import_command(
         str | None,
         Option(
             help="A question that a system answers again: first (keep the first answer) or each "
-            "(a question for each asking). Default: an error for csv, first for tools"
+            "(a question for each asking). Default: an error"
         ),
     ] = None,
     language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,

@@ -130,8 +130,11 @@ SIDES_IN_NAMES = (
     ("left", "right"),
     ("first", "second"),
     ("x", "y"),
+    ("row", "col"),
+    ("row", "column"),
 )
 WON_AND_LOST = (("chosen", "rejected"), ("won", "lost"), ("better", "worse"), ("best", "worst"))
+COUNTS_OF_WINS = (("win", "loss"), ("wins", "losses"), ("won", "lost"))
 
 
 def paired_columns(
@@ -168,6 +171,24 @@ def looks_like_data(frames: Frames) -> bool:
 def n_asking(cells: Sequence[object]) -> int:
     """Return how many cells end with a question mark."""
     return sum(str(cell).strip().endswith(("?", "？", "؟")) for cell in cells)
+
+
+MAPS_READ_RECORDS = (
+    "records within records are read by a map of ten lines: import --map FILE.toml, as the "
+    "importing guide shows"
+)
+
+
+def hold_records(frames: Frames) -> bool:
+    """Tell whether a column holds records, or lists of them."""
+    for frame in frames:
+        for column in map(str, frame):
+            for cell in cells_of([frame], column)[:1]:
+                inside = opened_or_same(cell)
+                first = inside[0] if isinstance(inside, list) and inside else inside
+                if isinstance(first, Mapping):
+                    return True
+    return False
 
 
 NO_HEADER = (

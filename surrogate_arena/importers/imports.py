@@ -93,13 +93,10 @@ def import_arena(
 
 
 def _most_left_out(foreign: ForeignArena) -> str:
-    hint = "name other paths with --column, or give the files without them"
-    if foreign.skipped["reason"].str.contains("the first answer is kept").any():
-        hint = "--repeats first reads the first answer to each question, --repeats each all"
     n_records = foreign.tally["records"]
     return (
         f"{foreign.tally['left out']} of {count_of(n_records, 'record')} would be left out "
-        f"({_reasons(foreign)}); {hint}"
+        f"({_reasons(foreign)}); name other paths with --column, or give the files without them"
     )
 
 

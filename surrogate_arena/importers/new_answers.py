@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 
-from arena.data.errors import DataError, UsageError, checked_choice
+from arena.data.errors import DataError, UsageError
 from arena.data.folder import read_own_answers
 from arena.data.frames import checked_answers
 from arena.data.rows import Rows
@@ -17,7 +17,7 @@ from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY
 from arena.data.types import Record
 from surrogate_arena.importers.amounts import amounts_of
 from surrogate_arena.importers.answer_rows import (
-    Repeats,
+    check_repeats_choice,
     language_of_row,
     passages_of_row,
     row_values,
@@ -74,8 +74,7 @@ def read_answers(
         UsageError: If there is no such file or column, no answer in it, or it is unclear.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
-    if repeats is not None:
-        checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
+    check_repeats_choice(repeats)
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")

@@ -126,6 +126,7 @@ def known_tables(
     reasons = reasons_unread(frames, inner, known)
     left_out = _left_out(tables, filled, passed, judges, reasons)
     notes += _notes(known, passed, judges, columns)
+    notes += [note for rows in tables for note in rows.notes]
     return PlainTables(filled, known, judges, notes, left_out)
 
 

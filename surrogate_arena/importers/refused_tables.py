@@ -20,6 +20,7 @@ from surrogate_arena.importers.column_hints import (
 )
 from surrogate_arena.importers.contract import (
     FILE,
+    MAPS_READ_RECORDS,
     MOST_NAMED,
     NO_COLUMNS,
     NO_HEADER,
@@ -36,6 +37,7 @@ from surrogate_arena.importers.contract import (
     columns_in,
     columns_of_pairs,
     field_names,
+    hold_records,
     looks_like_data,
     paired_columns,
     with_paths,
@@ -43,8 +45,6 @@ from surrogate_arena.importers.contract import (
 from surrogate_arena.importers.inner_paths import with_inner_paths
 from surrogate_arena.importers.tables import SHEET
 from surrogate_arena.importers.values import option, short
-
-_BATTLES = "a row compares two systems: these are battles; use 'import lmarena'"
 
 
 def check_answers(frames: Frames, chosen: Columns) -> None:
@@ -125,9 +125,14 @@ def _refuse_other_layouts(frames: Frames, missing: Sequence[str]) -> None:
     has_pairs = any(columns_of_pairs(frame) for frame in frames)
     has_sides = any({f"{name}_a", f"{name}_b"} <= battles.keys() for name in ("system", "answer"))
     if has_pairs or has_sides:
-        raise UsageError(_BATTLES)
+        raise _battles_error(frames)
     if "question" in missing and looks_like_data(frames):
         raise UsageError(f"{NO_HEADER} question,system,answer")
+
+
+def _battles_error(frames: Frames) -> UsageError:
+    cure = MAPS_READ_RECORDS if hold_records(frames) else "use 'import lmarena'"
+    return UsageError(f"a row compares two systems: these are battles; {cure}")
 
 
 def _refuse_without_answers(
@@ -142,14 +147,16 @@ def _refuse_without_answers(
     """
     answers = candidates.answers()
     if not answers:
+        further = f"; {MAPS_READ_RECORDS}" if hold_records(candidates.frames) else ""
         raise UsageError(
             "there are no answers in it: no column holds texts that a system may have written; the "
             f"columns are {first_of(columns, MOST_NAMED)}. A row is one answer: question, "
             f"system, answer; if a column holds answers: {option('column', 'answer=NAME')}"
+            f"{further}"
         )
     pairs = list(paired_columns(answers, [*SIDES_IN_NAMES, *WON_AND_LOST]))
     if len(pairs) == 1:
-        raise UsageError(_BATTLES)
+        raise _battles_error(candidates.frames)
     systems = candidates.likely_answers()
     is_wide = 1 < len(systems) <= MOST_NAMED and set(systems) <= set(columns)
     if not is_wide or "question" not in known:

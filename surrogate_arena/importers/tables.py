@@ -253,32 +253,61 @@ def _table_by_column(value: Mapping[str, Any]) -> list[Record] | None:
 
 
 def _workbook(path: Path, source: str) -> Rows:
-    """Read the sheets of a workbook that have rows of several columns."""
+    """Read the sheets of a workbook that have rows of several columns, one after another."""
     if find_spec("python_calamine") is None:
         raise MissingDependencyError("reading Excel", "python-calamine", "excel")
     _refuse_bomb(path, source)
     try:
-        sheets = pd.read_excel(path, sheet_name=None, dtype=object, engine="calamine")
+        sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, engine="calamine")
     except Exception as error:
         fault = f"cannot be read as a workbook ({error})"
         raise DataError.of_file(source, fault, "save it as CSV") from error
-    filled = {name: frame for name, frame in sheets.items() if frame.shape[1] > 1 and len(frame)}
-    if not filled:
+    notes: list[str] = []
+    tables: dict[str, pd.DataFrame] = {}
+    for name, cells in sheets.items():
+        header = _row_of_header(cells)
+        if header is None:
+            if cells.notna().any(axis=None):
+                notes.append(f"{source}: sheet {name!r} holds no table")
+            continue
+        if cells.iloc[:header].notna().any(axis=None):
+            notes.append(f"{source}: the header is row {header + 1} of sheet {name!r}")
+        tables[name] = _sheet(cells, header, source)
+    if not tables:
         return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
-    notes: tuple[str, ...] = ()
-    if len(filled) > 1:
-        notes = (f"{source}: read the sheets {first_of(list(filled))}, one after another",)
-    tables = []
-    for name, frame in filled.items():
-        frame = frame.rename(columns=lambda column: str(column).strip())
-        frame = frame.loc[:, [c for c in frame if not c.startswith("Unnamed: ")]]
-        tables.append(frame.assign(**{SHEET: name}) if len(filled) > 1 else frame)
-    # The header is row 1.
-    lines = [line for frame in tables for line in range(2, len(frame) + 2)]
-    table = plain_table(pd.concat(tables, ignore_index=True))
-    is_filled = table.drop(columns=SHEET, errors="ignore").notna().any(axis=1)
-    kept = pd.Series(lines, dtype=int)[is_filled].reset_index(drop=True)
-    return Rows(table[is_filled].reset_index(drop=True), kept, source, notes=notes)
+    if len(tables) > 1:
+        notes.append(f"{source}: read the sheets {first_of(list(tables))}, one after another")
+        tables = {name: table.assign(**{SHEET: name}) for name, table in tables.items()}
+    lines = pd.Series([line for table in tables.values() for line in table.index], dtype=int)
+    table = plain_table(pd.concat(list(tables.values()), ignore_index=True))
+    return Rows(table, lines, source, notes=tuple(notes))
+
+
+def _row_of_header(cells: pd.DataFrame) -> int | None:
+    """Return the place of the header of a sheet: below a title; None if there is no table."""
+    n_filled = cells.notna().sum(axis=1).to_numpy()
+    # One name may lack, as above the index that pandas writes
+    fewest = max(2, n_filled.max(initial=0) - 1)
+    wide_rows = (n_filled >= fewest).nonzero()[0]
+    if not len(wide_rows) or not n_filled[wide_rows[0] + 1 :].any():
+        return None
+    return int(wide_rows[0])
+
+
+def _sheet(cells: pd.DataFrame, header: int, source: str) -> pd.DataFrame:
+    """Return the table below the header of a sheet, by the numbers of its rows.
+
+    Raises:
+        DataError: If the header repeats a name.
+    """
+    is_named = cells.iloc[header].notna()
+    names = [str(name).strip() for name in cells.iloc[header][is_named]]
+    problems = header_problems(names, source)
+    if problems:
+        raise DataError(problems)
+    table = cells.iloc[header + 1 :].loc[:, is_named].set_axis(names, axis="columns")
+    # People count rows from 1
+    return table.set_axis(table.index + 1).dropna(how="all")
 
 
 def _refuse_bomb(path: Path, source: str) -> None:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
 
 from arena.data.checks import history_fault
 from arena.data.errors import DataError, UsageError, checked_choice
@@ -20,6 +19,7 @@ from arena.data.wording import count_of, first_of
 from surrogate_arena.importers.answer_rows import (
     AnswerRows,
     Repeats,
+    check_repeats_choice,
     default_languages,
     shown_row,
 )
@@ -68,7 +68,7 @@ class ToolReader:
         language: str | None = None,
         name: str | None = None,
         reference_system: str | None = None,
-        repeats: Repeats = "first",
+        repeats: Repeats | None = None,
     ) -> ForeignArena:
         """Read records that the tool wrote.
 
@@ -81,8 +81,7 @@ class ToolReader:
             language: Language of records that name none; detected by default.
             name: Name of the arena; that of the tool by default.
             reference_system: System whose answers serve as reference.
-            repeats: What becomes of a question that a system answers again: the first answer is
-                kept, or each asking is a question of its own.
+            repeats: What becomes of a question that a system answers again; None refuses it.
 
         Returns:
             The arena, whose note says which path each field was read from; and what was left out.
@@ -92,7 +91,7 @@ class ToolReader:
                 the question, the system or the answer.
             DataError: With every problem of all files.
         """
-        checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
+        check_repeats_choice(repeats)
         collected = Collected()
         files = tool_files(self.map, paths)
         try:

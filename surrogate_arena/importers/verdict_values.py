@@ -157,13 +157,17 @@ class UnclearValuesError(ValueError):
 
     Attributes:
         value: The value at fault.
-        hint: The command that states what they mean.
+        command: The option that states what they mean.
+        hint: What to do, with that option.
     """
 
-    def __init__(self, value: object, fault: str, hint: str) -> None:
+    def __init__(
+        self, value: object, fault: str, before: str, command: str, after: str = ""
+    ) -> None:
         super().__init__(fault)
         self.value = value
-        self.hint = hint
+        self.command = command
+        self.hint = f"{before}{command}{after}"
 
 
 def read_values(
@@ -222,7 +226,9 @@ def _stated(cells: Sequence[object], column: str, stated: StatedValues) -> ReadV
             raise UnclearValuesError(
                 cell,
                 "is not among the values that were stated",
-                f"add it to {option('values', f'{column}:...')}, or say none to leave it out",
+                "add it to ",
+                option("values", f"{column}:..."),
+                ", or say none to leave it out",
             )
         verdicts[cell] = verdict
     return ReadValues(verdicts)
@@ -303,15 +309,16 @@ def _several_meanings(numbers: Mapping[object, float], column: str) -> UnclearVa
     """Return the error of numbers that fit no scale, or several."""
     fewest_of_a_scale = 4
     listed = [f"{number:g}" for number in sorted(set(numbers.values()))]
-    hint = (
-        "say what the numbers mean, each a, b, tie, bad or none: "
-        f"{option_of_values(column, listed)}"
-    )
+    command = option_of_values(column, listed)
     if len(listed) >= fewest_of_a_scale:
         scale = option("values", f"{column}:{listed[0]}..{listed[-1]}=a..b")
-        hint += f"; or for a scale, if {listed[0]} favors side a: {scale}"
+        command = f"{scale} if {listed[0]} favors side a, =b..a if side b; or each: {command}"
     highest = max(numbers, key=lambda cell: numbers[cell])
-    return UnclearValuesError(highest, "is a number that may mean several things", hint)
+    fault = "is a number that may mean several things"
+    return UnclearValuesError(highest, fault, _SAY_WHAT, command)
+
+
+_SAY_WHAT = "say what the values mean, each a, b, tie, bad or none: "
 
 
 def _soft(probability_a: float) -> StatedVerdict:
@@ -320,10 +327,8 @@ def _soft(probability_a: float) -> StatedVerdict:
 
 
 def _no_meaning(cell: object, column: str, cells: Sequence[object]) -> UnclearValuesError:
-    hint = (
-        f"say what the values mean, each a, b, tie, bad or none: {option_of_values(column, cells)}"
-    )
-    return UnclearValuesError(cell, "is neither a side, nor a system of its row, nor a tie", hint)
+    fault = "is neither a side, nor a system of its row, nor a tie"
+    return UnclearValuesError(cell, fault, _SAY_WHAT, option_of_values(column, cells))
 
 
 def option_of_values(column: str, cells: Sequence[object]) -> str:
@@ -337,8 +342,9 @@ def two_meanings(cell: object, column: str) -> UnclearValuesError:
     """Return the error of a value that is the name of a system and a word for a side."""
     fault = "is the name of a system of its row, and a word for a side"
     stated = option("values", f"{column}:a=a,b=b,tie=tie")
-    hint = f"if it is the side: {stated}; if it is the name, rename the system"
-    return UnclearValuesError(cell, fault, hint)
+    return UnclearValuesError(
+        cell, fault, "if it is the side: ", stated, "; if it is the name, rename the system"
+    )
 
 
 def verdict_of_word(value: object) -> StatedVerdict | None:

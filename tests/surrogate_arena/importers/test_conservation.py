@@ -82,7 +82,7 @@ def test_most_answers_may_be_repetitions_if_the_user_says_so(tmp_path):
     rows = [{"id": str(n), "release": "v1", "input": "Why?", "output": f"{n}."} for n in range(9)]
     path = tmp_path / "traces.json"
     path.write_text(json.dumps(rows))
-    with pytest.raises(UsageError, match="--repeats first"):
+    with pytest.raises(DataError, match="--repeats first"):
         import_arena("langfuse", [path])
     read = import_arena("langfuse", [path], repeats="first")
     assert read.tally == {"records": 9, "answers": 1, "left out": 8}

@@ -27,7 +27,7 @@ def skipped(read):
 
 
 def test_inspect_logs():
-    read = import_arena("inspect", [FILES / "inspect"], language="en")
+    read = import_arena("inspect", [FILES / "inspect"], language="en", repeats="first")
     gpt, small = "openai/gpt-4o", "mistral/small"
     assert read.arena.info.systems == (gpt, small)
     questions = read.arena.queries.set_index("query_id")

@@ -1,0 +1,212 @@
+"""Tables of battles that are refused, with the command or the lines that would read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import NoReturn
+
+from arena.data.errors import UsageError
+from arena.data.wording import all_of, count_of, first_of
+from surrogate_arena.importers.columnar import ColumnTable
+from surrogate_arena.importers.contract import (
+    COUNTS_OF_WINS,
+    MAPS_READ_RECORDS,
+    MOST_NAMED,
+    NO_HEADER,
+    SIDES_IN_NAMES,
+    WON_AND_LOST,
+    Columns,
+    are_numbers,
+    are_texts,
+    columns_of_pairs,
+    hold_records,
+    looks_like_data,
+    paired_columns,
+)
+from surrogate_arena.importers.values import option
+from surrogate_arena.importers.verdict_values import UnclearValuesError, read_values
+
+_LONGEST_NAME = 60
+"""Characters of a name of a system that is suggested."""
+_MOST_VALUES = 7
+"""Values of a column that may be one of winners."""
+_IN_GUIDE = "write a row for each battle: the importing guide has the lines, under"
+
+
+def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
+    """Refuse a table that lacks fields, with the columns that may hold them.
+
+    Raises:
+        UsageError: Always.
+    """
+    if "system_a" in missing:
+        _refuse_other_shapes(table, columns)
+    fields = _suggested_fields(table, columns, missing)
+    if "loser" in fields:
+        missing = ["winner", "loser"]
+    elif "wins_a" in fields:
+        missing = [name for name in (*missing, "wins_a", "wins_b") if name != "winner"]
+    asked = [*missing, *(name for name in fields if name.startswith("answer"))]
+    hints = [option("column", f"{name}={fields.get(name, 'NAME')}") for name in asked]
+    hints += _values_to_state(table, {**columns.names, **fields})
+    listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
+    shapes = "the importing guide has short recipes for other shapes"
+    if hold_records([table.frame]):
+        shapes = MAPS_READ_RECORDS
+    raise UsageError(
+        f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}; "
+        f"the columns are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
+        f"wins_b, ties), or winner and loser; {shapes}"
+    )
+
+
+def _refuse_other_shapes(table: ColumnTable, columns: Columns) -> None:
+    """Refuse tables whose rows are no battles."""
+    _refuse_columns_of_pairs(table, columns)
+    _refuse_several_systems(table, columns)
+    _refuse_matrices(table)
+    if looks_like_data([table.frame]):
+        raise UsageError(f"{table.source}: {NO_HEADER} system_a,system_b,winner")
+
+
+def _refuse_columns_of_pairs(table: ColumnTable, columns: Columns) -> None:
+    """Refuse a table with a column for each pair, such as ``gpt-4o_vs_llama``."""
+    pairs = columns_of_pairs(table.frame)
+    if not pairs:
+        return
+    names = list(map(str, table.frame))
+    kept = [name for name in names if name in columns.names.values()]
+    mark = next(iter(pairs.values()))
+    raise UsageError(
+        f"{table.source}: {count_of(len(pairs), 'column')} such as {next(iter(pairs))!r} hold a "
+        f"pair each; write a row for each battle by pandas: table = table.melt({kept}, "
+        f"[name for name in table if {mark!r} in name], 'pair', 'winner'); "
+        f"table[['system_a', 'system_b']] = table.pop('pair').str.split({mark!r}, expand=True)"
+    )
+
+
+def _refuse_several_systems(table: ColumnTable, columns: Columns) -> None:
+    """Refuse a table that names more than two systems in a row, in numbered columns."""
+    numbered: dict[str, list[str]] = {}
+    for name in columns.unread:
+        stem = "".join(character for character in name if not character.isdigit())
+        if stem != name:
+            numbered.setdefault(stem, []).append(name)
+    for names in numbered.values():
+        if len(names) > 2 and _hold_names(table, names):
+            raise UsageError(
+                f"{table.source}: {first_of(names, MOST_NAMED)} name several systems in a row; "
+                f"{_IN_GUIDE} 'Ranks of several systems in a row'"
+            )
+
+
+def _refuse_matrices(table: ColumnTable) -> None:
+    """Refuse a table of numbers whose rows and columns are the same systems."""
+    names = list(map(str, table.frame))
+    systems = set(map(str, table.column(names[0]).cells)) if names else set()
+    if len(systems) > 1 and systems == set(names[1:]):
+        raise UsageError(
+            f"{table.source}: rows and columns are the same systems; {_IN_GUIDE} 'A matrix of wins'"
+        )
+
+
+def _suggested_fields(
+    table: ColumnTable, columns: Columns, missing: Sequence[str]
+) -> dict[str, str]:
+    """Return the columns that may hold what is missing, by field."""
+    fields: dict[str, str] = {}
+    if "system_a" in missing:
+        fields.update(_suggested_pair(table, columns))
+        if "loser" in fields:
+            return fields
+    if "winner" in missing:
+        wins = _suggested_counts(table, columns)
+        winner = _suggested_winner(table, {**columns.names, **fields}, columns.unread)
+        if wins:
+            fields.update(wins)
+        elif winner is not None:
+            fields["winner"] = winner
+    if "system_a" in fields and "answer_a" not in columns.names:
+        fields.update(_suggested_answers(table, columns))
+    return fields
+
+
+def _suggested_pair(table: ColumnTable, columns: Columns) -> dict[str, str]:
+    """Return two columns of names that differ in a word for a side, by the fields they may be."""
+    fields = (("system_a", "system_b"), SIDES_IN_NAMES), (("winner", "loser"), WON_AND_LOST)
+    for (first_field, second_field), words in fields:
+        for pair in paired_columns(columns.unread, words):
+            if _hold_names(table, pair):
+                return {first_field: pair[0], second_field: pair[1]}
+    return {}
+
+
+def _suggested_counts(table: ColumnTable, columns: Columns) -> dict[str, str]:
+    """Return two columns of numbers that may count the wins of both systems of a row."""
+    for pair in paired_columns(columns.unread, COUNTS_OF_WINS):
+        if all(are_numbers(table.column(name).cells) for name in pair):
+            return {"wins_a": pair[0], "wins_b": pair[1]}
+    return {}
+
+
+def _suggested_answers(table: ColumnTable, columns: Columns) -> dict[str, str]:
+    """Return the only two columns of texts that differ in a word for a side."""
+    pairs = []
+    for pair in paired_columns(columns.unread, SIDES_IN_NAMES):
+        if not _hold_names(table, pair) and all(are_texts(table.column(n).cells) for n in pair):
+            pairs.append(pair)
+    return {"answer_a": pairs[0][0], "answer_b": pairs[0][1]} if len(pairs) == 1 else {}
+
+
+def _hold_names(table: ColumnTable, columns: Sequence[str]) -> bool:
+    """Tell whether columns hold short names that repeat, in one or another of them."""
+    names: set[str] = set()
+    for column in columns:
+        cells = table.column(column).cells
+        if are_numbers(cells) or not cells:
+            return False
+        names.update(map(str, cells))
+    is_short = all(len(name) <= _LONGEST_NAME for name in names)
+    return is_short and len(names) * 2 <= len(table.frame) * len(columns)
+
+
+def _suggested_winner(
+    table: ColumnTable, names: Mapping[str, str], unread: Sequence[str]
+) -> str | None:
+    """Return the unread column that can be read as winners, or the only one with few values."""
+    if not {"system_a", "system_b"} <= names.keys():
+        return None
+    systems = _system_names(table, names)
+    with_few_values = []
+    for column in unread:
+        cells = table.column(column).cells
+        if column in names.values():
+            continue
+        if 1 < len(cells) <= _MOST_VALUES and len(cells) < len(table.frame):
+            with_few_values.append(column)
+        with suppress(UnclearValuesError):
+            values = read_values(cells, column, systems)
+            if cells and all(cell in values.names or cell in values.verdicts for cell in cells):
+                return column
+    return with_few_values[0] if len(with_few_values) == 1 else None
+
+
+def _values_to_state(table: ColumnTable, names: Mapping[str, str]) -> list[str]:
+    """Return the option that says what the values of winners mean, if they are unclear."""
+    if not {"system_a", "system_b", "winner"} <= names.keys():
+        return []
+    column = names["winner"]
+    cells = table.column(column).cells
+    try:
+        read_values(cells, column, _system_names(table, names))
+    except UnclearValuesError as error:
+        return [error.command]
+    return []
+
+
+def _system_names(table: ColumnTable, names: Mapping[str, str]) -> set[str]:
+    systems: set[str] = set()
+    for side in ("system_a", "system_b"):
+        systems.update(str(cell) for cell in table.column(names[side]).cells)
+    return systems
