@@ -33,7 +33,12 @@ from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
 from arena.rating.posterior import battle_posterior
-from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, temperature_notes
+from arena.rating.soft_verdicts import (
+    Temperature,
+    calibrated_judgments,
+    learn_temperatures,
+    temperature_notes,
+)
 from arena.statistics.bootstrap import SAME_DECIMALS, generator
 from arena.statistics.codes import coded_judgments
 from arena.statistics.significance import NORMAL_95
@@ -175,13 +180,9 @@ def rate(
     """
     if isinstance(judgments, Battles):
         return rate_battles(judgments, ties=ties, ridge=ridge, rounds=rounds, seed=seed)
-    if isinstance(judgments, Arena):
-        judgments = judgments.judgments
-    judgments = coded_judgments(frame_of(judgments, "judgments"))
-    # All judges first: the votes of people tell the temperatures of the others.
-    temperatures = () if hard_verdicts else learn_temperatures(judgments)
-    counted = calibrated_judgments(judgments, temperatures, hard=hard_verdicts)
-    selected = selected_judgments(counted, language, judge)
+    selected, temperatures = counted_judgments(
+        judgments, language, judge, hard_verdicts=hard_verdicts
+    )
     battles = Battles.from_judgments(selected)
     rated = rate_battles(battles, ties=ties, ridge=ridge, rounds=rounds, seed=seed)
     notes = list(rated.notes)
@@ -191,6 +192,36 @@ def rate(
     notes += temperature_notes(temperatures, selected)
     notes += name_notes(rated.table["system"])
     return replace(rated, notes=tuple(notes))
+
+
+def counted_judgments(
+    judgments: pd.DataFrame | Arena,
+    language: str | None = None,
+    judge: str | None = None,
+    *,
+    hard_verdicts: bool = False,
+) -> tuple[pd.DataFrame, tuple[Temperature, ...]]:
+    """Select judgments, with probabilities at learned temperatures.
+
+    Args:
+        judgments: As in ``rate``; so are the others.
+        language: Language to take.
+        judge: Judge to take.
+        hard_verdicts: Count the winner alone.
+
+    Returns:
+        The judgments that count, and the temperatures.
+
+    Raises:
+        UsageError: For an unknown choice, or a choice to be made.
+    """
+    if isinstance(judgments, Arena):
+        judgments = judgments.judgments
+    judgments = coded_judgments(frame_of(judgments, "judgments"))
+    # All judges first: the votes of people tell the temperatures of the others.
+    temperatures = () if hard_verdicts else learn_temperatures(judgments)
+    counted = calibrated_judgments(judgments, temperatures, hard=hard_verdicts)
+    return selected_judgments(counted, language, judge), temperatures
 
 
 def rate_battles(

@@ -44,6 +44,14 @@ def fit(
             "several with commas between."
         ),
     ] = None,
+    check: Annotated[
+        bool,
+        Option(
+            "--check",
+            help="Check how well the ratings fit: on questions left out, for circles, and for "
+            "judges that disagree.",
+        ),
+    ] = False,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -53,6 +61,7 @@ def fit(
     from arena.quality.judge_label import labels_of_verdicts
     from arena.rating.biases import TRAIT, bias_table, is_measured, named_traits, with_traits
     from arena.rating.judgments import selected_judgments
+    from arena.rating.model_check import check_model
     from arena.rating.ratings import rate
     from surrogate.checks.status import without_ranks
     from surrogate_arena.importers.judgments import counted_judgments_of
@@ -95,11 +104,17 @@ def fit(
     for note in rated.notes:
         # Arguments of Python are options here.
         notes.append(note.replace("`ridge`", "--ridge"))
+    checked = None
+    if check:
+        checked = check_model(
+            counted, language=language, judge=judge, ties=ties, ridge=ridge, seed=seed
+        )
     shown = {
         "ratings": table if as_json else _shown_ratings(table),
         "biases": bias_table(rated.biases) if as_json else with_spans(bias_table(rated.biases)),
         "understood": list(read.understood),
         "skipped": read.skipped,
+        "check": checked if as_json or checked is None else list(checked.sentences),
         "notes": notes,
         "signature": rated.signature,
     }

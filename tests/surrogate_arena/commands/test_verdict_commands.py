@@ -66,6 +66,14 @@ def test_fit_rates_at_equal_length_where_there_are_answers(run, arena_folder, tm
     assert "arena folder" in capsys.readouterr().err
 
 
+def test_fit_checks_how_well_its_ratings_fit(run, tiny_folder, capsys):
+    assert run("fit", tiny_folder, "--check", "--json") == 0
+    check = strict_json(capsys)["check"]
+    assert set(check) == {"log_likelihood", "accuracy", "predicted", "battles", "tests"}
+    assert run("fit", tiny_folder, "--check") == 0
+    assert "not seen" in " ".join(capsys.readouterr().out.split())
+
+
 def test_in_80_columns_no_word_or_interval_is_broken(capsys):
     names = ["tau", "tau 95%", "tau verdicts", "tau surrogate", "gain", "gain 95%", "inside"]
     values = ["0.79", "0.52 to 0.97", "0.88", "0.67", "-0.09", "-0.23 to -0.10", "0.88"]
