@@ -201,6 +201,8 @@ _LOG = logging.getLogger(__name__)
 def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to ``path`` that replaces it when the block succeeds.
 
+    The next writer of ``path`` removes the remains of one that was killed.
+
     Raises:
         UsageError: If ``path`` is a folder, or its own folder does not exist.
     """
@@ -215,8 +217,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
         return
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {path.parent} to write {path.name} to")
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=WRITING) as folder:
-        temporary = Path(folder) / path.name
+    with _temporary_folder(path) as folder:
+        temporary = folder / path.name
         yield temporary
         temporary.replace(path)
 
@@ -283,28 +285,35 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     Raises:
         UsageError: If ``folder`` is a file.
     """
-    from filelock import FileLock
-
     folder = resolved(folder)  # so that "." and links work, too
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder to write to")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(folder)
-    new = folder.with_name(f"{WRITING}{folder.name}-{uuid4().hex[:8]}")
-    old = _replaced(new)
+    with _temporary_folder(folder) as new:
+        old = _replaced(new)
+        yield new
+        if folder.exists():
+            folder.rename(old)
+        try:
+            new.rename(folder)
+        except OSError:
+            if old.exists():
+                old.rename(folder)
+            raise
+
+
+@contextmanager
+def _temporary_folder(target: Path) -> Iterator[Path]:
+    """Yield an empty folder next to a file or folder, locked as long as its writer is alive."""
+    from filelock import FileLock
+
+    _remove_abandoned(target)
+    new = target.with_name(f"{WRITING}{target.name}-{uuid4().hex[:8]}")
     lock = _writer_lock(new)
     try:
         with FileLock(lock):
             new.mkdir()
             yield new
-            if folder.exists():
-                folder.rename(old)
-            try:
-                new.rename(folder)
-            except OSError:
-                if old.exists():
-                    old.rename(folder)
-                raise
     finally:
         _remove_writing(new)
 
@@ -326,17 +335,17 @@ def _remove_writing(new: Path) -> None:
         _writer_lock(new).unlink()
 
 
-def _remove_abandoned(folder: Path) -> None:
-    """Remove the remains of writers of a folder that were killed."""
+def _remove_abandoned(target: Path) -> None:
+    """Remove the remains of writers of a file or folder that were killed."""
     from filelock import FileLock, Timeout
 
-    for lock in folder.parent.glob(f"{WRITING}{escape(folder.name)}-????????{LOCK_FILE}"):
+    for lock in target.parent.glob(f"{WRITING}{escape(target.name)}-????????{LOCK_FILE}"):
         new = lock.with_name(lock.name.removesuffix(LOCK_FILE))
         try:
             with FileLock(lock, timeout=0):
                 # Killed between the two steps of the exchange: this is the only copy.
-                if _replaced(new).exists() and not folder.exists():
-                    _replaced(new).rename(folder)
+                if _replaced(new).exists() and not target.exists():
+                    _replaced(new).rename(target)
         except (Timeout, OSError):  # its writer is alive, or another user's
             continue
         _remove_writing(new)

@@ -1,4 +1,4 @@
-"""A folder is replaced whole, and killed writers leave nothing for good."""
+"""Files and folders are replaced whole, and killed writers leave nothing for good."""
 
 import signal
 import subprocess
@@ -6,16 +6,20 @@ import sys
 
 import pytest
 
-from arena.data.files import replaced_folder
+from arena.data.files import atomic_path, replaced_folder
 
 pytest.importorskip("fcntl", reason="needs a system that locks files")
 
 KILLED_WRITER = """
 import os, signal, sys
 from pathlib import Path
-from arena.data.files import replaced_folder
+from arena.data.files import atomic_path, replaced_folder
 
 folder = Path(sys.argv[1])
+if sys.argv[2] == "file":
+    with atomic_path(folder) as new:
+        new.write_text("half")
+        os.kill(os.getpid(), signal.SIGKILL)
 with replaced_folder(folder) as new:
     (new / "half").write_text("written")
     if sys.argv[2] == "between":
@@ -52,6 +56,17 @@ def test_what_killed_writers_left_is_removed_by_the_next_one(site):
     assert names(site.parent) == ["site"]
     assert names(site) == ["index.html"]
     assert (site / "index.html").read_text() == "second"
+
+
+def test_what_a_killed_writer_of_a_file_left_is_removed_by_the_next_one(tmp_path):
+    file = tmp_path / "figure.png"
+    kill_a_writer(file, "file")
+    assert not file.exists()
+    assert names(tmp_path)
+    with atomic_path(file) as new:
+        new.write_text("whole")
+    assert names(tmp_path) == ["figure.png"]
+    assert file.read_text() == "whole"
 
 
 def test_the_only_copy_is_put_back_where_the_exchange_was_interrupted(site):
