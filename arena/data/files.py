@@ -6,6 +6,7 @@ Nothing in a file is executed, and no more of a compressed one is read than ``mo
 from __future__ import annotations
 
 import codecs
+import errno
 import gzip
 import hashlib
 import io
@@ -187,6 +188,10 @@ class _BoundedStream(io.RawIOBase):
         super().close()
 
 
+DISK_IS_FULL = ("ENOSPC", "EDQUOT", "SQLITE_FULL")
+"""Names of errors of the system, and of SQLite."""
+MAY_NOT_WRITE = ("EROFS", "EACCES", "EPERM", "SQLITE_CANTOPEN", "SQLITE_READONLY")
+"""Starts of such names."""
 WRITING = ".writing-"
 """Start of the names of temporary folders that are being written."""
 LOCK_FILE = ".lock"
@@ -221,6 +226,26 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary = folder / path.name
         yield temporary
         temporary.replace(path)
+
+
+def disk_advice(error: Exception, path: Path) -> str:
+    """Return what to do where a disk is full, or a place read-only; nothing for other errors.
+
+    Args:
+        error: An ``OSError``, or an error of SQLite.
+        path: What was written.
+    """
+    number = getattr(error, "errno", None) or 0
+    name = getattr(error, "sqlite_errorname", errno.errorcode.get(number, ""))
+    if name in DISK_IS_FULL:
+        return "make room on the disk, then repeat"
+    if not name.startswith(MAY_NOT_WRITE):
+        return ""
+    readable = [place for place in path.absolute().parents if os.access(place, os.R_OK)]
+    for place in (path, *readable[:1]):
+        if os.access(place, os.R_OK) and not os.access(place, os.W_OK):
+            return f"{place} is read-only: make it writable, or write elsewhere"
+    return ""
 
 
 def synchronize(path: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from arena.data.errors import UsageError
-from arena.data.files import held_lock
+from arena.data.files import disk_advice, held_lock
 from arena.llm.replies import Completion
 from arena.llm.requests import Request, digest
 
@@ -112,9 +112,11 @@ class Store:
                     raise
         except (sqlite3.DatabaseError, UnicodeDecodeError, IndexError, ValidationError) as error:
             reason = " ".join(str(error).split())[:300]
+            advice = disk_advice(error, self.path)
+            if not advice:
+                advice = "restore it from a copy, or give another: earlier replies are still in it"
             raise UsageError(
-                f"the store {self.path} cannot be used ({reason}); restore it from a copy, or give "
-                "another: earlier replies are still in it"
+                f"the store {self.path} cannot be used ({reason}); {advice}"
             ) from error
 
 
@@ -173,7 +175,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     except (sqlite3.DatabaseError, UnicodeDecodeError, UsageError) as error:
         if connection is not None:
             connection.close()
-        raise UsageError(f"cannot open a store at {path}: {error}") from None
+        parts = [f"cannot open a store at {path}: {error}", disk_advice(error, path)]
+        raise UsageError("; ".join(filter(None, parts))) from None
     return connection
 
 

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from arena.data.errors import UsageError
+from arena.data.files import disk_advice
 from features.declare.sample import (
     Answer,
     Missing,
@@ -119,10 +120,8 @@ class Cache:
                 connection.execute(_TABLE)
                 yield connection
         except sqlite3.Error as error:
-            raise UsageError(
-                f"the cache file {path} cannot be used ({error}); delete it, and its values are "
-                "measured again"
-            ) from error
+            advice = disk_advice(error, path) or "delete it, and its values are measured again"
+            raise UsageError(f"the cache file {path} cannot be used ({error}); {advice}") from error
 
 
 def answer_keys(answers: Sequence[Answer]) -> list[bytes]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -205,5 +206,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         raise SystemExit(2) from error
     except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
+        from arena.data.files import disk_advice
+
+        parts = [f"error: {error}", disk_advice(error, Path(str(error.filename or "")))]
+        print("; ".join(filter(None, parts)), file=sys.stderr)
         raise SystemExit(1) from error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from typer import Argument, Context, Option
 
 from arena.data.errors import UsageError
-from arena.data.files import is_stream, resolved
+from arena.data.files import disk_advice, is_stream, resolved
 from surrogate_arena.cli.folders import has_folder, imported
 
 if TYPE_CHECKING:
@@ -213,7 +213,8 @@ def check_target(path: Path | str, is_folder: bool) -> None:
     except UnicodeDecodeError:
         raise UsageError(f"{str(path)!a} is not UTF-8; name another place to write to") from None
     except OSError as error:
-        raise UsageError(f"nothing can be written to {path} ({error})") from error
+        parts = [f"nothing can be written to {path} ({error})", disk_advice(error, Path(path))]
+        raise UsageError("; ".join(filter(None, parts))) from error
 
 
 def _checked(is_folder: bool) -> dict[str, Any]:

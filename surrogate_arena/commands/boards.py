@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -112,13 +115,31 @@ def board(
         )
 
         check_overview_target(out)
-        boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
-        criteria = weighted_overview(boards_of_criteria, left_out, shares)
-        publish_overview(criteria, out, arena, read, site, as_json)
+        with _no_cache_left(out / FEATURE_CACHE):
+            boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
+            criteria = weighted_overview(boards_of_criteria, left_out, shares)
+            publish_overview(criteria, out, arena, read, site, as_json)
         return
     judging_records = read_judging_records(arena, judges[0]) if judges else None
-    built = build_board(read, settings, judging_records=judging_records, **options)
-    publish_board(built, out, arena, read, site, as_json)
+    with _no_cache_left(out / FEATURE_CACHE):
+        built = build_board(read, settings, judging_records=judging_records, **options)
+        publish_board(built, out, arena, read, site, as_json)
+
+
+@contextmanager
+def _no_cache_left(cache: Path) -> Iterator[None]:
+    """Remove a new cache where an error ends the command; killed, it stays for the next run."""
+    is_new_cache = not cache.exists()
+    is_new_folder = not cache.parent.exists()
+    try:
+        yield
+    except Exception:
+        if is_new_cache:
+            shutil.rmtree(cache, ignore_errors=True)
+        if is_new_folder:
+            with suppress(OSError):  # the board is in it
+                cache.parent.rmdir()
+        raise
 
 
 def publish_board(

@@ -126,6 +126,14 @@ def test_damaged_rows_are_a_sentence_or_asked_again(ask, store, store_path, chan
             use()
 
 
+def test_a_full_disk_asks_for_room_and_not_for_a_copy(ask, store, store_path):
+    store._connection.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(UsageError, match=r"is full\); make room on the disk, then repeat$"):
+        ask(prompts(100))
+    with closing(sqlite3.connect(store_path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
 def test_what_is_no_store_is_told(tmp_path):
     (tmp_path / "notes.txt").write_text("no database" * 1000)
     os.mkfifo(tmp_path / "fifo")

@@ -125,7 +125,13 @@ def contents_of(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def test_a_full_disk_asks_for_room(run, made_board, capsys):
+    assert run("publish", made_board, "--as", "csv", "--out", "/dev/full") == 1
+    assert "No space left on device; make room on the disk, then repeat" in capsys.readouterr().err
+
+
 FULL = [
+    ("board", "{arena}", "--out", "{new}/board", "{quick}"),
     ("board", "{arena}", "--out", "{board}", "{quick}"),
     ("publish", "{board}", "--out", "{new}/site"),
     ("publish", "{board}", "--as", "figures", "--out", "{new}/figures"),
@@ -148,7 +154,8 @@ def test_a_full_disk_is_said_and_leaves_nothing_half_written(
     said = capsys.readouterr().err
     assert status in (1, 2)
     assert "error: " in said
-    assert "File too large" in said
+    assert "File too large" in said or "disk I/O error" in said
     assert "Traceback" not in said
     assert contents_of(made_board.parent) == before
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not (tmp_path / "board").exists()
