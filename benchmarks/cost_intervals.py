@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from arena.statistics.bootstrap import bootstrap_weights, percentile_interval
-from arena.statistics.significance import mean_interval
+from surrogate_arena.gating.mean_intervals import mean_interval
 
 RESAMPLES = 400
 

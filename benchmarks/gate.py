@@ -26,9 +26,9 @@ from scipy.special import softmax
 from scipy.stats import norm
 
 from arena.data.types import Floats
-from arena.statistics.significance import EVEN, SequentialTest
 from surrogate.board.tables import RATINGS, read_board_table
 from surrogate_arena.gating.rating_difference import GateRates, rating_difference
+from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
 SCORES: Floats = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 VARIANCES = (0.06, 0.12, 0.2)

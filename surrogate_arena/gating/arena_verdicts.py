@@ -15,9 +15,9 @@ from arena.data.wording import first_of
 from arena.llm.usage import Usage
 from arena.rating.judgments import points_of_a, weights_of
 from arena.rating.soft_verdicts import calibrated_judgments
-from arena.statistics.significance import EVEN, SequentialTest
 from surrogate_arena.gating.comparison import SCORE_COLUMNS, SystemComparison
 from surrogate_arena.gating.contenders import Contenders
+from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
 IN_ARENA = "they are in the arena, and the interval holds however often one looks"
 ONE_SIDE = "{} is side {} in {} of them, so that they may be on the side alone"

@@ -23,7 +23,7 @@ from arena.quality.agreement import without_identical
 from arena.quality.judge_tests import same_verdict
 from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
-from arena.statistics.significance import EVEN, Difference, SequentialTest
+from surrogate_arena.gating.sequential_test import EVEN, Difference, SequentialTest
 
 if TYPE_CHECKING:
     from arena.llm.store import Store

@@ -9,7 +9,6 @@ import pandas as pd
 
 from arena.data.schema import COST, LATENCY
 from arena.data.wording import count_of
-from arena.statistics.significance import mean_interval, ratio_interval
 from surrogate_arena.cli.first_place import shown_probability
 from surrogate_arena.costs.costs import (
     NO_COST,
@@ -20,6 +19,7 @@ from surrogate_arena.costs.costs import (
     shown_amount,
 )
 from surrogate_arena.gating.contenders import Contenders
+from surrogate_arena.gating.mean_intervals import mean_interval, ratio_interval
 
 
 @dataclass(frozen=True)

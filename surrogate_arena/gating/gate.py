@@ -19,7 +19,6 @@ from arena.quality.people_agreement import recorded_agreement
 from arena.quality.preferences import nearly_all_longer
 from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
-from arena.statistics.significance import EVEN, Difference
 from surrogate.board.board import Board, open_board
 from surrogate.checks.answer_checks import compare_answers
 from surrogate.checks.languages import language_remarks
@@ -36,6 +35,7 @@ from surrogate_arena.gating.rating_difference import (
     RatingDifference,
     rating_difference,
 )
+from surrogate_arena.gating.sequential_test import EVEN, Difference
 
 VERDICTS: Mapping[Difference, GateVerdict] = {
     "better": "better",

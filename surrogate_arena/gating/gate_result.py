@@ -13,11 +13,11 @@ from arena.data.answer_digests import outdated_sentence
 from arena.data.wording import count_of, sentence
 from arena.quality.agreement import without_identical
 from arena.quality.judge_report import JudgeLabel
-from arena.statistics.significance import SequentialTest
 from surrogate.checks.answer_checks import FEWEST_DIFFERENT, AnswerChecks
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison
 from surrogate_arena.gating.cost_comparison import CostComparison
 from surrogate_arena.gating.rating_difference import GateRates, RatingDifference
+from surrogate_arena.gating.sequential_test import SequentialTest
 
 GateVerdict = Literal["broken", "better", "same", "cheaper", "not cheaper", "worse", "cannot say"]
 GateSource = Literal["answers", "surrogate", "verdicts", ""]

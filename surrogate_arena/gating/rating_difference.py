@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, stdtrit
 
-from arena.statistics.significance import (
+from arena.statistics.significance import NORMAL_90
+from surrogate_arena.gating.sequential_test import (
     EVEN,
     MARGIN,
-    NORMAL_90,
     Difference,
     NotWorseTest,
     SequentialTest,

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judged_systems import build_arena
 
-from arena.statistics.significance import anytime_bounds
 from surrogate_arena.gating import GateRates
 from surrogate_arena.gating.arena_verdicts import balanced_scores
 from surrogate_arena.gating.gate import gate
+from surrogate_arena.gating.sequential_test import anytime_bounds
 
 NEW, OLD = "poor", "fair"
 

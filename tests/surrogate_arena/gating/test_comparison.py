@@ -7,9 +7,9 @@ from judged_systems import better, build_arena, shown_answers
 from arena import UsageError
 from arena.judging import LlmJudge
 from arena.llm import LlmSettings, open_store
-from arena.statistics.significance import SequentialTest
 from surrogate_arena.gating import compare_systems
 from surrogate_arena.gating.comparison import ALL_JUDGED, DECIDED, question_scores
+from surrogate_arena.gating.sequential_test import SequentialTest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

@@ -10,10 +10,10 @@ import pytest
 
 from arena import UsageError, read_arena, write_arena
 from arena.data.tables import write_rows
-from arena.statistics.significance import SequentialTest
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.gating.gate_result import SURROGATE_SHARE
 from surrogate_arena.gating.rating_difference import GateRates, rating_difference
+from surrogate_arena.gating.sequential_test import SequentialTest
 
 chat_server = pytest.importorskip("chat_server", reason="needs the extra llm")
 

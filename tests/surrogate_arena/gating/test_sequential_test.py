@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from arena import UsageError
-from arena.statistics.significance import LAST, NotWorseTest, SequentialTest
+from surrogate_arena.gating.sequential_test import LAST, NotWorseTest, SequentialTest
 
 POINTS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 SCORES = st.lists(st.sampled_from(list(POINTS)), min_size=1, max_size=40)

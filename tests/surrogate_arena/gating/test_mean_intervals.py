@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from arena.statistics.bootstrap import bootstrap_weights, percentile_interval
-from arena.statistics.significance import mean_interval, ratio_interval
+from surrogate_arena.gating.mean_intervals import mean_interval, ratio_interval
 
 COSTS = st.lists(st.integers(1, 10**6), min_size=10, max_size=30)
 
