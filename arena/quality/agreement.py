@@ -347,27 +347,3 @@ def _centered_ratings(posterior: RatingPosterior, names: Sequence[str]) -> tuple
     indices = [posterior.systems.index(name) for name in names]
     ratings = posterior.ratings[indices]
     return ratings - ratings.mean(), np.diag(posterior.covariance)[indices]
-
-
-def biases(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
-    """Find the systems that a judge rates higher or lower than the reference, beyond the error.
-
-    Returns:
-        Columns ``judge, language, system, difference, low, high``; see ``rating_differences``.
-    """
-    is_reference = judgments["judge"].isin(reference)
-    by_reference = posteriors_by_language(judgments[is_reference])
-    columns = ["judge", "language", *DIFFERENCE_COLUMNS]
-    parts = []
-    for judge, rows in judgments[~is_reference].groupby("judge"):
-        for language, posterior in posteriors_by_language(rows).items():
-            if language not in by_reference:
-                continue
-            differences = rating_differences(posterior, by_reference[language])
-            is_biased = (differences["low"] > 0) | (differences["high"] < 0)
-            if is_biased.any():
-                part = differences[is_biased].assign(judge=judge, language=language)
-                parts.append(part[columns])
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    return pd.concat(parts, ignore_index=True)

@@ -37,7 +37,6 @@ from arena.statistics.bootstrap import generator, resampled_sums
 from arena.statistics.codes import without_categories
 from arena.statistics.significance import NORMAL_95
 
-ONE_VOTE = ["judge", "items", "kappa", "kappa_of_people", "difference", "low", "high"]
 _OUTCOMES = (-1, 0, 1)
 """Of a pair's first system, in the order of the rows and columns of a table."""
 
@@ -149,35 +148,6 @@ def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> Peo
     )
     among_people = agreement_among_people(judgments[is_by_judge], judgments[is_by_people])
     return replace(agreement, among_people=among_people)
-
-
-def agreement_with_one_vote(judgments: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
-    """Compare judges with one person's vote, and people with each other, on the same pairs.
-
-    A judge that reaches people's kappa agrees with them as well as they do with each other.
-
-    Args:
-        judgments: Verdicts of judges and people.
-        people: The judges that are people.
-
-    Returns:
-        Columns ``ONE_VOTE``, a row for each other judge who shares enough pairs that several people
-        judged: number of these pairs, kappa of judge and one person, kappa of two people, and the
-        first less the second with its 95% interval.
-    """
-    is_by_people = judgments["judge"].isin(people)
-    by_people = judgments[is_by_people]
-    rows = []
-    for judge, by_judge in judgments[~is_by_people].groupby("judge"):
-        among_people = agreement_among_people(by_judge, by_people)
-        if among_people is None:
-            continue
-        kappa = among_people.judge_kappa
-        difference = kappa - among_people.kappa
-        half_width = NORMAL_95 * among_people.difference_error
-        bounds = (difference - half_width, difference + half_width)
-        rows.append([judge, among_people.items, kappa, among_people.kappa, difference, *bounds])
-    return pd.DataFrame(rows, columns=ONE_VOTE)
 
 
 def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> AmongPeople | None:
@@ -318,33 +288,6 @@ def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -
     content = _Content(metaevaluations=[by_key[key] for key in sorted(by_key)])
     write_text(content.model_dump_json(indent=2) + "\n", path)
     return path
-
-
-def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluation], dict[str, str]]:
-    """Return judges' agreement with a reference, such as ``people``, as meta-evaluations.
-
-    Args:
-        kappas: As of ``arena.quality.agreement.agreement_with_reference``.
-        reference: Whom the judges were compared with.
-
-    Returns:
-        One entry per row with a kappa, and why each other judge has none.
-    """
-    has_kappa = np.isfinite(kappas[["kappa", "standard_error"]]).all(axis=1)
-    entries = []
-    for row in kappas[has_kappa].to_dict("records"):
-        entry = {
-            "judge": row["judge"],
-            "dataset": reference,
-            "metric": KAPPA,
-            "value": row["kappa"],
-            "standard_error": row["standard_error"],
-            "n": row["items"],
-            "languages": row["languages"],
-        }
-        entries.append(MetaEvaluation.model_validate(entry))
-    without = kappas.loc[~has_kappa, "judge"]
-    return entries, dict.fromkeys(without, "no kappa with a standard error is known")
 
 
 def recorded_agreement(entries: Iterable[MetaEvaluation], judge: str) -> PeopleAgreement | None:

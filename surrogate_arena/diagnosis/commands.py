@@ -57,7 +57,8 @@ def agreement_command(
     """Measure how far judges agree with people, or with another judge."""
     from arena.data.answer_digests import outdated_sentence
     from arena.data.folder import read_arena
-    from arena.quality.people_agreement import add_metaevaluations, agreements
+    from arena.quality.people_agreement import add_metaevaluations
+    from surrogate_arena.diagnosis.agreement import agreements
 
     n_outdated = 0
     if judgments.is_dir():
@@ -96,8 +97,8 @@ def agreement_command(
 
 
 def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> dict[str, Any]:
-    from arena.quality.agreement import agreement_with_reference, biases
-    from arena.quality.people_agreement import agreement_with_one_vote
+    from arena.quality.agreement import agreement_with_reference
+    from surrogate_arena.diagnosis.agreement import agreement_with_one_vote, biased_systems
 
     kappas = agreement_with_reference(table, reference)
     people = [name for name in reference if is_person(name)]
@@ -106,7 +107,7 @@ def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> dict[str, 
         "reference": reference,
         "judges": kappas,
         "one_vote": agreement_with_one_vote(compared, people),
-        "biases": biases(table, reference),
+        "biases": biased_systems(table, reference),
     }
 
 
