@@ -16,6 +16,7 @@ with first boards by weights that were learned without it, and with those by con
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,35 +32,35 @@ from arena.statistics.agreement import kendall_tau
 from surrogate.board.first_board import first_ratings
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData
-from surrogate.learning.preferences import JudgePreferences, LearnedFrom
 from surrogate.learning.question_scores import solved_language
 from surrogate_arena.studies.study import Study
 
-SOURCES = (
-    LearnedFrom(
-        arena="rakuda",
-        judge="gpt-4",
-        source="https://github.com/yuzu-ai/japanese-llm-ranking",
-        license="Apache-2.0",
-    ),
-    LearnedFrom(
-        arena="mt-bench-ko-en",
-        judge="gpt-4o-mini",
-        source="https://github.com/pnu-clink/korean-mt-bench",
-        license="Apache-2.0",
-    ),
-    LearnedFrom(
-        arena="vicuna80",
-        judge="people",
-        source="https://github.com/artidoro/qlora",
-        license="MIT",
-    ),
-    LearnedFrom(
-        arena="vicuna80",
-        judge="gpt-4",
-        source="https://github.com/artidoro/qlora",
-        license="MIT",
-    ),
+Source = dict[str, str]
+SOURCES: tuple[Source, ...] = (
+    {
+        "arena": "rakuda",
+        "judge": "gpt-4",
+        "source": "https://github.com/yuzu-ai/japanese-llm-ranking",
+        "license": "Apache-2.0",
+    },
+    {
+        "arena": "mt-bench-ko-en",
+        "judge": "gpt-4o-mini",
+        "source": "https://github.com/pnu-clink/korean-mt-bench",
+        "license": "Apache-2.0",
+    },
+    {
+        "arena": "vicuna80",
+        "judge": "people",
+        "source": "https://github.com/artidoro/qlora",
+        "license": "MIT",
+    },
+    {
+        "arena": "vicuna80",
+        "judge": "gpt-4",
+        "source": "https://github.com/artidoro/qlora",
+        "license": "MIT",
+    },
 )
 PENALTY = 0.3
 """In units of the mean diagonal of Σ N/u; from .01 to 3, first boards rank alike."""
@@ -78,14 +79,14 @@ class Moments:
         square: y'Py.
     """
 
-    source: LearnedFrom
+    source: Source
     names: tuple[str, ...]
     normal: Floats
     target: Floats
     square: float
 
     @classmethod
-    def of(cls, source: LearnedFrom, languages: Sequence[LanguageData]) -> Moments:
+    def of(cls, source: Source, languages: Sequence[LanguageData]) -> Moments:
         """Add up all languages of an arena."""
         X = pd.concat([data.X for data in languages])
         tournaments = {data.language: data.tournaments for data in languages}
@@ -95,7 +96,7 @@ class Moments:
         target = np.zeros(len(names))
         square = 0.0
         if fitted.scores_ is None:
-            raise SystemExit(f"{source.arena} has no verdicts")
+            raise SystemExit(f"{source['arena']} has no verdicts")
         for scored in fitted.scores_.languages.values():
             part = solved_language(scored)
             normal += part.normal
@@ -122,7 +123,7 @@ def all_moments(arenas: Path, features: Path | None) -> list[Moments]:
     """Add up every arena of ``SOURCES``."""
     moments = []
     for source in SOURCES:
-        study = study_of(arenas, source.arena, source.judge, features)
+        study = study_of(arenas, source["arena"], source["judge"], features)
         moments.append(Moments.of(source, study.languages))
     return moments
 
@@ -131,14 +132,14 @@ def learned_weights(
     all_parts: Sequence[Moments], without: Collection[str] = ()
 ) -> dict[str, float]:
     """Return the weights by feature, learned without some arenas."""
-    parts = [part for part in all_parts if part.source.arena not in without]
-    arenas = [part.source.arena for part in parts]
+    parts = [part for part in all_parts if part.source["arena"] not in without]
+    arenas = [part.source["arena"] for part in parts]
     names = sorted({name for part in parts for name in part.names})
     normal = np.zeros((len(names), len(names)))
     target = np.zeros(len(names))
     for part in parts:
         indices = [names.index(name) for name in part.names]
-        unit = part.square * arenas.count(part.source.arena)
+        unit = part.square * arenas.count(part.source["arena"])
         normal[np.ix_(indices, indices)] += part.normal / unit
         target[indices] += part.target / unit
     penalty = PENALTY * np.trace(normal) / len(names)
@@ -151,9 +152,11 @@ def check(arenas: Path, features: Path | None, moments: Sequence[Moments]) -> No
     """Print how first boards rank each arena, by weights learned without it."""
     rows = []
     for source in SOURCES:
-        weights = learned_weights(moments, without=[source.arena])
-        for data in study_of(arenas, source.arena, source.judge, features).languages:
-            row: dict[str, object] = {"arena": f"{source.arena}, {data.language}, {source.judge}"}
+        weights = learned_weights(moments, without=[source["arena"]])
+        for data in study_of(arenas, source["arena"], source["judge"], features).languages:
+            row: dict[str, object] = {
+                "arena": f"{source['arena']}, {data.language}, {source['judge']}"
+            }
             arena_ratings = pd.Series(data.arena_ratings, data.systems)
             for name, chosen in (("preferences", weights), ("consensus", {})):
                 first = first_ratings(
@@ -175,14 +178,14 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="compare first boards")
     options = parser.parse_args()
     moments = all_moments(options.arenas, options.features)
-    learned = JudgePreferences(
-        arenas=SOURCES,
-        script="benchmarks/judge_preferences.py",
-        version=__version__,
-        learned=datetime.now(UTC).date(),
-        weights=learned_weights(moments),
-    )
-    text = learned.model_dump_json(indent=2) + "\n"
+    learned = {
+        "arenas": SOURCES,
+        "script": "benchmarks/judge_preferences.py",
+        "version": __version__,
+        "learned": str(datetime.now(UTC).date()),
+        "weights": learned_weights(moments),
+    }
+    text = json.dumps(learned, indent=2) + "\n"
     if options.out is None:
         print(text, end="")
     else:

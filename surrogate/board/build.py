@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from arena.data.types import Progress, finish
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgingRecords
 from arena.rating.pairs import checked_number
-from arena.rating.soft_verdicts import Temperature, temperature_notes
+from arena.rating.soft_verdicts import temperature_notes
 from arena.statistics.bootstrap import by_content
 from features.declare.feature import Feature, Models
 from features.engine.extraction import FEATURE_KEY, feature_columns
@@ -94,11 +94,60 @@ def build_board(
     features = options.pop("features", None)
     settings = chosen_settings(settings, options, RUN_ARGUMENTS)
     opened = open_arena(arena)
-    built_from = opened if isinstance(arena, Arena) else Path(arena).resolve()
-    arena = opened
-    _check_pair_counts(arena)
-    judges, omitted_judges = comparable_judges(arena, board_judges(arena, settings))
-    # Before anything is measured, so that a misspelt name costs no time.
+    records = judging_records or JudgingRecords()
+    # Whatever the settings get wrong is found before answers are measured.
+    plan = _planned(opened, settings, records, n_jobs)
+    if feature_table is None:
+        from features.engine.extraction import extract  # heavy imports, not always needed
+
+        chosen = settings.features if features is None else features
+        feature_table = extract(
+            opened, chosen, n_jobs=n_jobs, models=models, progress=progress, cache=cache
+        )
+        finish(progress, "features")
+    table = in_slices(feature_table, opened.queries, settings.by)
+    is_answer = are_in(table, plan.arena.answers, FEATURE_KEY)
+    table = table[is_answer].reset_index(drop=True)
+    resolved = plan.settings.model_copy(update={"features": tuple(feature_columns(table))})
+    if plan.has_verdicts:
+        learned = learn(plan.arena, table, plan.surrogate, resolved, records, n_jobs, progress)
+        estimation = estimate_by_verdicts(learned, plan.remarks, progress)
+    else:
+        from surrogate.board.first_board import estimate_without_verdicts
+
+        estimation = estimate_without_verdicts(plan.arena, table, plan.surrogate, resolved)
+    own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
+    board = estimation.board(table, own_features)
+    finish(progress, "tables")
+    built_from = arena if isinstance(arena, Arena) else Path(arena).resolve()
+    return replace(board, built_from=built_from)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What a board is made of, as far as that is known before answers are measured.
+
+    Attributes:
+        arena: The arena in the board's parts.
+        surrogate: Not fitted yet.
+        settings: As resolved, but for the features.
+        remarks: On judges that are left out, and on temperatures.
+    """
+
+    arena: Arena
+    surrogate: Surrogate
+    settings: ResolvedSettings
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def has_verdicts(self) -> bool:
+        return self.settings.judge != NOBODY
+
+
+def _planned(arena: Arena, settings: BoardSettings, records: JudgingRecords, n_jobs: int) -> _Plan:
+    for _, systems in arena.answers.groupby("language")["system"]:
+        checked_number(systems.nunique())
+    judges, omissions = comparable_judges(arena, board_judges(arena, settings))
     surrogate = find_surrogate(
         settings.surrogate,
         rows=settings.rows,
@@ -106,54 +155,30 @@ def build_board(
         seed=settings.seed,
         n_jobs=n_jobs,
     )
-    temperatures: tuple[Temperature, ...] = ()
-    if judges:
-        by_judges = arena.by_criterion(settings.criterion).judgments
-        temperatures = judging_temperatures(by_judges, settings)
+    unchanged = settings.model_dump(exclude={"judge", "features", "holdout", "ratings"})
+    if not judges:
+        resolved = ResolvedSettings(**unchanged, judge=NOBODY, ratings="consensus", holdout=())
+        return _Plan(arena_view(arena, settings, {}), surrogate, resolved)
+    by_judges = arena.by_criterion(settings.criterion).judgments
+    temperatures = judging_temperatures(by_judges, settings)
     sliced_arena = arena_view(arena, settings, values_by_judge(temperatures))
-    holdout: tuple[str, ...] = ()
-    if judges:
-        holdout = _holdout(sliced_arena.judged_by(judges[0]), settings.holdout, surrogate)
-    if feature_table is None:
-        from features.engine.extraction import extract  # heavy imports, not always needed
-
-        feature_table = extract(
-            arena,
-            settings.features if features is None else features,
-            n_jobs=n_jobs,
-            models=models,
-            progress=progress,
-            cache=cache,
-        )
-        finish(progress, "features")
-    table = in_slices(feature_table, arena.queries, settings.by)
-    is_answer = are_in(table, sliced_arena.answers, FEATURE_KEY)
-    table = table[is_answer].reset_index(drop=True)
-    judging_records = judging_records or JudgingRecords()
-    resolved = _resolved(settings, judges, holdout, table, judging_records, temperatures)
-    if judges:
-        learned = learn(sliced_arena, table, surrogate, resolved, judging_records, n_jobs, progress)
-        remarks = [*omitted_judges]
-        for note in temperature_notes(temperatures, learned.arena.judgments):
-            remarks.append(Remark("temperature", "info", note))
-        estimation = estimate_by_verdicts(learned, remarks, progress)
-    else:
-        from surrogate.board.first_board import estimate_without_verdicts
-
-        estimation = estimate_without_verdicts(sliced_arena, table, surrogate, resolved)
-    own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
-    board = estimation.board(table, own_features)
-    finish(progress, "tables")
-    return replace(board, built_from=built_from)
-
-
-def _check_pair_counts(arena: Arena) -> None:
-    for _, systems in arena.answers.groupby("language")["system"]:
-        checked_number(systems.nunique())
+    judged = sliced_arena.judged_by(judges[0])
+    resolved = ResolvedSettings(
+        **unchanged,
+        judge=judges[0],
+        other_judges=judges[1:],
+        ratings=settings.ratings,
+        holdout=_holdout(judged, settings.holdout, surrogate),
+        metaevaluation=tuple(str(entry) for entry in records.metaevaluations),
+        temperatures=values_by_judge(temperatures),
+    )
+    remarks = [*omissions]
+    for note in temperature_notes(temperatures, sliced_arena.judgments):
+        remarks.append(Remark("temperature", "info", note))
+    return _Plan(sliced_arena, surrogate, resolved, tuple(remarks))
 
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:
-    """Choose the systems to hold out, for R² of surrogates of single tournaments."""
     if holdout is not None:
         from surrogate.board.holdout import check_holdout
 
@@ -163,25 +188,3 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate)
     from surrogate.board.holdout import choose_holdout
 
     return choose_holdout(by_content(judged.rated_systems, judged.answers), surrogate.seed)
-
-
-def _resolved(
-    settings: BoardSettings,
-    judges: Sequence[str],
-    holdout: tuple[str, ...],
-    features: pd.DataFrame,
-    judging_records: JudgingRecords,
-    temperatures: tuple[Temperature, ...],
-) -> ResolvedSettings:
-    unchanged = settings.model_dump(exclude={"judge", "features", "holdout", "ratings"})
-    metaevaluations = judging_records.metaevaluations if judges else ()
-    return ResolvedSettings(
-        **unchanged,
-        judge=judges[0] if judges else NOBODY,
-        other_judges=tuple(judges[1:]),
-        ratings=settings.ratings if judges else "consensus",
-        features=tuple(feature_columns(features)),
-        holdout=holdout,
-        metaevaluation=tuple(str(entry) for entry in metaevaluations),
-        temperatures=values_by_judge(temperatures),
-    )

@@ -165,9 +165,9 @@ def _summary(
 def _preferences_note() -> str:
     n_shown = 5
     shipped = shipped_preferences()
-    largest = sorted(shipped.weights.items(), key=lambda entry: -abs(entry[1]))[:n_shown]
+    largest = sorted(shipped["weights"].items(), key=lambda entry: -abs(entry[1]))[:n_shown]
     liked = ", ".join(f"{name} {weight:+.2f}" for name, weight in largest)
-    arenas = ", ".join(f"{source.arena} ({source.judge})" for source in shipped.arenas)
+    arenas = ", ".join(f"{source['arena']} ({source['judge']})" for source in shipped["arenas"])
     return (
         f"{PREFERENCES} weights the features by what judges of other arenas without passages "
         f"liked; the largest weights are {liked}. They come from {arenas}: your judge may like "

@@ -1,7 +1,5 @@
 """What judges of other arenas liked: the file, the prior that it gives, and its limits."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,13 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_answers_surrogate import arena, known, scored_language, without
 
-from arena.data.errors import DataError
 from features.measures.registry import FEATURES
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.field import CONSENSUS
 from surrogate.learning.preferences import (
     preference_slopes,
-    read_preferences,
     reads_passages,
     shipped_preferences,
     shipped_weights,
@@ -38,43 +34,10 @@ def slopes(scored, preferences):
 
 def test_the_shipped_file_names_open_arenas_and_features_that_need_no_passages():
     shipped = shipped_preferences()
-    assert {source.license for source in shipped.arenas} <= OPEN_LICENSES
-    for name in shipped.weights:
+    assert {source["license"] for source in shipped["arenas"]} <= OPEN_LICENSES
+    for name in shipped["weights"]:
         assert name == CONSENSUS or name in FEATURES
         assert not reads_passages(name)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("arenas", []),
-        ("arenas", [{"arena": "a", "judge": "j", "source": "s"}]),
-        ("weights", {}),
-        ("weights", {"answer_length": "much"}),
-        ("weights", {"answer_length": 1.5}),
-        ("weights", {"answer_length": float("nan")}),
-        ("weights", {"": 0.1}),
-        ("learned", "some day"),
-        ("unknown", 1),
-        ("script", None),
-    ],
-)
-def test_a_faulty_file_is_refused_by_the_name_of_the_field(field, value):
-    content = json.loads(shipped_preferences().model_dump_json())
-    content[field] = value
-    with pytest.raises(DataError, match=field):
-        read_preferences(json.dumps(content))
-    del content[field]
-    if field == "unknown":
-        read_preferences(json.dumps(content))
-    else:
-        with pytest.raises(DataError, match=f"{field}.*is missing"):
-            read_preferences(json.dumps(content))
-
-
-def test_a_file_that_is_no_json_is_refused():
-    with pytest.raises(DataError, match="Invalid JSON"):
-        read_preferences('{"arenas": ')
 
 
 @given(st.permutations(["answer_length", "my_feature", "consensus", "repetition"]))

@@ -37,9 +37,8 @@ def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged, c
     for language in board.summary.languages.values():
         assert language.evidence == (PREFERENCES,)
         assert "judges of other arenas" in str(language.remarks[-1])
-        assert all(
-            source.arena in str(language.remarks[-1]) for source in shipped_preferences().arenas
-        )
+        for source in shipped_preferences()["arenas"]:
+            assert source["arena"] in str(language.remarks[-1])
     assert board.summary.macro.conclusions == (UNJUDGED_BY_PREFERENCES,)
     assert "judges of other arenas" in first_place_sentence(board)
     prior = expected_systems(board, chat)
