@@ -19,7 +19,6 @@ from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena, read_own_answers
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
 from arena.data.types import Progress
-from arena.statistics.codes import value_codes
 from arena.statistics.workers import work
 from features.declare.feature import SENTENCES, Feature, Models, Value
 from features.declare.sample import (
@@ -71,21 +70,16 @@ def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
         Columns ``language`` (or the other one), ``feature, reason, answers``; nothing for what is
         not missing.
     """
-    group_codes, groups = value_codes(table[by])
-    counts = []
-    for position, feature in enumerate(feature_columns(table)):
-        reason_codes, reasons = value_codes(_reasons(table, feature))
-        is_missing = reason_codes >= 0
-        cells = group_codes[is_missing] * len(reasons) + reason_codes[is_missing]
-        n_answers = np.bincount(cells, minlength=len(groups) * len(reasons))
-        for cell in np.flatnonzero(n_answers):
-            group_index, reason_index = divmod(int(cell), len(reasons))
-            group = groups[group_index]
-            reason = reasons[reason_index]
-            counts.append((group, position, reason, feature, int(n_answers[cell])))
-    counts.sort(key=lambda row: row[:3])  # within a group in the order of the columns
-    columns = [by, "position", "reason", "feature", "answers"]
-    return pd.DataFrame(counts, columns=columns)[[by, "feature", "reason", "answers"]]
+    columns = [by, "feature", "reason", "answers"]
+    parts = [pd.DataFrame(columns=columns)]
+    for feature in feature_columns(table):
+        reasons = pd.DataFrame({by: table[by], "reason": _reasons(table, feature)})
+        reasons = reasons[reasons["reason"].notna()]
+        n_answers = reasons.groupby([by, "reason"], observed=True).size()
+        parts.append(n_answers.reset_index(name="answers").assign(feature=feature))
+    counts = pd.concat(parts[1:] or parts).astype({"answers": np.int64})
+    # Within a group, features are in the order of the columns.
+    return counts.sort_values(by, kind="stable", ignore_index=True)[columns]
 
 
 def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:

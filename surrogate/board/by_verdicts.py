@@ -95,31 +95,32 @@ def side_by_side(
         with the first, whom it rates otherwise, and whether its verdicts are of use.
     """
     table = _judge_columns(by_judge)
-    reference, *others = by_judge
-    taus = {}
+    reference, *other_judges = by_judge
+    taus = {judge: _mean_tau(table, reference, judge) for judge in other_judges}
     sentences = []
-    for judge in others:
-        columns = [f"{BY_JUDGE}{reference}", f"{BY_JUDGE}{judge}"]
-        taus_by_language = []
-        for _, rows in table[columns].groupby("language"):
-            first, second = rows.to_numpy(np.float64).T
-            taus_by_language.append(kendall_tau(first, second))
-        taus[judge] = f"{float(np.nanmean(taus_by_language)):.2f}"
+    if len(taus) > 1:
+        listed = ", ".join(f"{judge} {tau:.2f}" for judge, tau in taus.items())
+        sentences.append(f"Tau with {reference}: {listed}.")
+    for judge, tau in taus.items():
         remarks = _bias_remarks(by_judge[judge], by_judge[reference], reference)
         if not slopes.get(judge):
             remarks.append("adds nothing, for its verdicts are not shown to go along")
-        if len(others) == 1:
-            remarks.insert(0, f"tau {taus[judge]} with {reference}")
+        if len(taus) == 1:
+            remarks.insert(0, f"tau {tau:.2f} with {reference}")
         if remarks:
             sentences.append(f"{judge}: {'; '.join(remarks)}.")
-    if len(others) > 1:
-        listed = ", ".join(f"{judge} {tau}" for judge, tau in taus.items())
-        sentences.insert(0, f"Tau with {reference}: {listed}.")
     return table, tuple(Remark("judges", "info", sentence) for sentence in sentences)
 
 
+def _mean_tau(table: pd.DataFrame, reference: str, judge: str) -> float:
+    taus = []
+    for _, rows in table[[f"{BY_JUDGE}{reference}", f"{BY_JUDGE}{judge}"]].groupby("language"):
+        first, second = rows.to_numpy(np.float64).T
+        taus.append(kendall_tau(first, second))
+    return float(np.nanmean(taus))
+
+
 def _judge_columns(by_judge: Mapping[str, Mapping[str, RatingPosterior]]) -> pd.DataFrame:
-    """Return the ratings by each judge as a column, by language and system."""
     columns = {}
     for judge, posteriors in by_judge.items():
         parts = {}
@@ -134,7 +135,6 @@ def _bias_remarks(
     reference_posteriors: Mapping[str, RatingPosterior],
     reference: str,
 ) -> list[str]:
-    """Say whom a judge rates higher, and whom lower, than the reference, beyond the error."""
     parts = []
     for language, posterior in posteriors.items():
         if language in reference_posteriors:
@@ -243,8 +243,8 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
 
 def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Remark, ...]]:
     data = [study.data for study in learned.studies]
-    others = others_of(data)
-    if others is None:
+    learned_from_others = others_of(data)
+    if learned_from_others is None:
         return None, ()
     settings = learned.settings
     by_judge = {settings.judge: alone_ratings(data, learned.surrogate)}
@@ -253,7 +253,7 @@ def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Rema
         judged_data = language_data(judged, learned.X, tournament_settings(settings))
         untrained = reseeded(learned.surrogate, learned.surrogate.seed)
         by_judge[name] = alone_ratings(judged_data, untrained)
-    return side_by_side(by_judge, others.slopes)
+    return side_by_side(by_judge, learned_from_others.slopes)
 
 
 def _joint_covariance(learned: Learned, rated: Sequence[Rated]) -> pd.DataFrame:

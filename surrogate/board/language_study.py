@@ -113,10 +113,9 @@ def study_languages(
         One study a language, in the order given; and the posteriors of all languages, with how they
         vary together.
     """
-    ratings = {part.language: part.tournaments for part in data}
-    rows = pd.concat(
-        [part.without_answers_of(settings.holdout).X for part in data], ignore_index=True
-    )
+    training = [part.without_answers_of(settings.holdout).X for part in data]
+    rows = pd.concat(training, ignore_index=True)
+    ratings = training_ratings({part.language: part.tournaments for part in data})
     with suppress(UsageError):  # a board without ratings says why, language by language
         surrogate.fit(rows, ratings)
     finish(progress, "surrogate")
@@ -124,41 +123,50 @@ def study_languages(
     expected = pd.concat([expected_ratings(outcome) for outcome in unseen])
     # A language with few judged systems also rates those that other languages have judged. Those
     # that none has judged would get a posterior, too; a board shows the surrogate's prediction.
-    is_judged_somewhere = rows["system"].isin(expected["system"])
-    posteriors = posterior_ratings(
-        surrogate,
-        training_ratings(ratings),
-        expected,
-        rows[is_judged_somewhere],
-        others_of(data),
-    )
+    rows = rows[rows["system"].isin(expected["system"])]
+    posteriors = posterior_ratings(surrogate, ratings, expected, rows, others_of(data))
     finish(progress, "ratings by both")
     halves = _split_halves(data, surrogate, n_jobs, progress)
-    held_out = [[name for name in settings.holdout if name in part.systems] for part in data]
-    fits: list[list[TournamentFit]] = [[] for _ in data]
-    if any(held_out):
-        from surrogate.board.holdout import fit_tournaments
-
-        fits = fit_tournaments(data, surrogate, held_out, settings, n_jobs, progress)
+    fits = _tournament_fits(data, surrogate, settings, n_jobs, progress)
     studies = []
-    for index, part in enumerate(data):
-        shares = np.array([fit.shares for fit in fits[index]])
+    for part, outcome, of_tournaments in zip(data, unseen, fits, strict=True):
+        shares = np.array([fit.shares for fit in of_tournaments])
         studies.append(
             LanguageStudy(
                 data=part,
                 ratings=part.tournaments.rate(settings.arena_ratings),
                 posterior=posteriors[part.language],
                 rated_by="surrogate" if settings.ratings == "surrogate" else "posterior",
-                holdout=tuple(held_out[index]),
+                holdout=_held_out(part, settings),
                 halves=halves.of(part.language),
-                unseen=unseen[index],
-                r2=np.array([fit.holdout_r2 for fit in fits[index]]),
+                unseen=outcome,
+                r2=np.array([fit.holdout_r2 for fit in of_tournaments]),
                 shares=shares.reshape(-1, len(surrogate.features_)),  # (0, F) without a fit
                 failure=surrogate.failures_.get(part.language),
                 borrows=part.language in surrogate.borrowing_,
             )
         )
     return studies, posteriors
+
+
+def _held_out(data: LanguageData, settings: ResolvedSettings) -> tuple[str, ...]:
+    return tuple(name for name in settings.holdout if name in data.systems)
+
+
+def _tournament_fits(
+    data: Sequence[LanguageData],
+    surrogate: Surrogate,
+    settings: ResolvedSettings,
+    n_jobs: int,
+    progress: Progress | None,
+) -> Sequence[Sequence[TournamentFit]]:
+    """Return surrogates of single tournaments, by language; none without a system held out."""
+    held_out = [_held_out(part, settings) for part in data]
+    if not any(held_out):
+        return [()] * len(data)
+    from surrogate.board.holdout import fit_tournaments
+
+    return fit_tournaments(data, surrogate, held_out, settings, n_jobs, progress)
 
 
 def _split_halves(
