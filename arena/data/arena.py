@@ -341,29 +341,13 @@ def checked_arena(
         published, info.languages, queries.table, judgments.table
     )
     attributes, attribute_problems = system_attributes(attribute_rows, info.systems)
-    further_problems: list[Problem] = []
-    for rows in further.values():
-        own_problems = row_problems(rows, FURTHER)
-        further_problems += own_problems or unknown_questions(rows, queries, "row")
-    name_source = "systems" if queries.is_frame else INFO_FILE
     problems = [
-        *duplicates(queries, QUESTION_KEY, "query"),
-        *duplicates(answers, ANSWER_KEY, "answer"),
-        *undeclared(queries, "language", info.languages, "languages"),
-        *undeclared(answers, "system", info.systems, "systems"),
-        *unknown_questions(answers, queries, "answer"),
-        *unknown_questions(judgments, queries, "judgment"),
-        *undeclared(judgments, "system_a", info.systems, "systems"),
-        *undeclared(judgments, "system_b", info.systems, "systems"),
-        *self_judgments(judgments),
-        *probability_problems(judgments),
-        *reference_problems(info, queries),
-        *name_problems(info.systems, name_source, "systems"),
-        *row_name_problems(judgments, "judge"),
+        *_problems_between(info, queries, answers, judgments),
         *rating_problems,
         *attribute_problems,
-        *further_problems,
     ]
+    for rows in further.values():
+        problems += row_problems(rows, FURTHER) or unknown_questions(rows, queries, "row")
     if not problems:
         answers, problems = with_own_passages(answers, queries.table)
     if problems:
@@ -381,6 +365,28 @@ def checked_arena(
         further={name: typed_table(rows, FURTHER) for name, rows in further.items()},
         outdated=outdated,
     )
+
+
+def _problems_between(
+    info: ArenaInfo, queries: Rows, answers: Rows, judgments: Rows
+) -> list[Problem]:
+    """List what is wrong between tables whose rows are sound, and with names in them."""
+    name_source = "systems" if queries.is_frame else INFO_FILE
+    return [
+        *duplicates(queries, QUESTION_KEY, "query"),
+        *duplicates(answers, ANSWER_KEY, "answer"),
+        *undeclared(queries, "language", info.languages, "languages"),
+        *undeclared(answers, "system", info.systems, "systems"),
+        *unknown_questions(answers, queries, "answer"),
+        *unknown_questions(judgments, queries, "judgment"),
+        *undeclared(judgments, "system_a", info.systems, "systems"),
+        *undeclared(judgments, "system_b", info.systems, "systems"),
+        *self_judgments(judgments),
+        *probability_problems(judgments),
+        *reference_problems(info, queries),
+        *name_problems(info.systems, name_source, "systems"),
+        *row_name_problems(judgments, "judge"),
+    ]
 
 
 def _checked_info(fields: Mapping[str, object]) -> ArenaInfo:

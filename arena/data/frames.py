@@ -193,8 +193,7 @@ def with_no_passages(queries: Rows) -> Rows:
 
     Such a list may be the passages under another name, which the checks ask to change.
     """
-    known = [*QUERIES.columns, *QUERIES.optional]
-    further = queries.table.drop(columns=known, errors="ignore")
+    further = queries.table.drop(columns=[*QUERIES.columns, *QUERIES.optional], errors="ignore")
     has_list = further.map(lambda value: isinstance(value, list | np.ndarray)).any(axis=None)
     if queries.table.empty or OWN_PASSAGES in queries.table or has_list:
         return queries

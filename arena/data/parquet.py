@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -113,31 +113,9 @@ def read_parquet(
         DataError: If it holds more, or two columns of one name.
         pyarrow.ArrowException, OSError: If it is damaged.
     """
-    rows_at_once = 10_000
-    if isinstance(source, bytes):
-        size = len(source)
-        file = pq.ParquetFile(pa.BufferReader(source))
-    else:
-        size = source.stat().st_size
-        file = pq.ParquetFile(source)
-    most = most_expanded(size)
-    groups = bounded_groups(file, name, most)
-    sizes = [group.total_byte_size for group in groups]
-    # A text that is stored once may be in every row: small batches show it before it fills
-    # the memory.
-    batch_rows = max(1, min(rows_at_once, most // max([*sizes, 1])))
-    n_bytes = 0
-    line = 1
-    parts = []
-    for index, group in enumerate(groups):
-        if queries is not None and not _may_hold(group, queries):
-            line += group.num_rows
-            continue
-        for part in file.iter_batches(batch_rows, [index], use_threads=False):
-            n_bytes += part.nbytes
-            refuse_beyond(name, n_bytes, most, "bytes when expanded")
-            parts.append(part if queries is None else _of_queries(part, queries, line))
-            line += len(part)
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    file = pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source)
+    parts = list(_parts(file, name, most_expanded(size), queries))
     table = pa.Table.from_batches(parts, parts[0].schema if parts else file.schema_arrow)
     fault = ("names several columns", "keep one of the columns")
     problems = [
@@ -148,14 +126,30 @@ def read_parquet(
     return table
 
 
-def bounded_groups(file: pq.ParquetFile, name: str, most: int) -> list[Any]:
-    """Return what a file states of its row groups; a DataError if it is more than is read.
+def _parts(
+    file: pq.ParquetFile, name: str, most: int, queries: Collection[str] | None
+) -> Iterator[pa.RecordBatch]:
+    rows_at_once = 10_000
+    groups = _bounded_groups(file, name, most)
+    largest = max([group.total_byte_size for group in groups], default=1)
+    # A text that is stored once may be in every row: small batches show it before it fills
+    # the memory.
+    batch_rows = max(1, min(rows_at_once, most // max(largest, 1)))
+    n_bytes = 0
+    line = 1
+    for index, group in enumerate(groups):
+        if queries is not None and not _may_hold(group, queries):
+            line += group.num_rows
+            continue
+        for part in file.iter_batches(batch_rows, [index], use_threads=False):
+            n_bytes += part.nbytes
+            refuse_beyond(name, n_bytes, most, "bytes when expanded")
+            yield part if queries is None else _of_queries(part, queries, line)
+            line += len(part)
 
-    Args:
-        file: The file.
-        name: What messages call it.
-        most: Bytes that it may expand to.
-    """
+
+def _bounded_groups(file: pq.ParquetFile, name: str, most: int) -> list[Any]:
+    """Return what a file states of its row groups; a DataError if it is more than is read."""
     n_cells = file.metadata.num_rows * file.metadata.num_columns
     refuse_beyond(name, n_cells, MOST_CELLS, "cells")
     groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]

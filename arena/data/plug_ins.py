@@ -117,14 +117,14 @@ def _unusable(origin: str, fault: str) -> UsageError:
 @cache
 def plug_ins(kind: Kind) -> tuple[PlugIn, ...]:
     """Return the plug-ins of a kind, sorted by name and package, without importing any."""
-    found: set[PlugIn] = set()
+    declared: set[PlugIn] = set()
     for entry_point in entry_points(group=f"surrogate_arena.{kind}s"):
         distribution = entry_point.dist
         package = "of unknown name"
         if distribution is not None:
             package = f"{distribution.name} {distribution.version}"
-        found.add(PlugIn(kind, entry_point.name, package, entry_point))
-    return tuple(sorted(found, key=lambda plug_in: (plug_in.name, plug_in.package)))
+        declared.add(PlugIn(kind, entry_point.name, package, entry_point))
+    return tuple(sorted(declared, key=lambda plug_in: (plug_in.name, plug_in.package)))
 
 
 def find_plug_in(kind: Kind, name: str, builtin: Collection[str] = ()) -> PlugIn | None:

@@ -84,16 +84,7 @@ def published_ratings(
         *check_table(full, _KEYS),
         *_number_problems(rows, column),
     ]
-    if not problems:
-        is_unasked = ~full.table["language"].isin(queries["language"])
-        no_question = ("no question of the arena is in it", "add its questions or leave it out")
-        is_judge = full.table["judge"].isin(judgments["judge"])
-        judges_too = ("has judgments in this arena too", "give its published ratings another name")
-        problems = [
-            *duplicates(full, KEY, "system"),
-            *full.problems_of(is_unasked, ["language"], no_question),
-            *full.problems_of(is_judge, ["judge"], judges_too),
-        ]
+    problems = problems or _key_problems(full, queries, judgments)
     if problems:
         return no_published_ratings(), sorted(problems, key=lambda problem: problem.line or 0)
     values = _numbers(full.table[column])
@@ -105,6 +96,18 @@ def published_ratings(
         n_questions = full.table["language"].map(question_counts).to_numpy(np.float64)
         values, errors = _in_logits(values, errors, n_questions)
     return _typed(full.table[KEY].assign(rating=values, standard_error=errors)), []
+
+
+def _key_problems(rows: Rows, queries: pd.DataFrame, judgments: pd.DataFrame) -> list[Problem]:
+    is_unasked = ~rows.table["language"].isin(queries["language"])
+    no_question = ("no question of the arena is in it", "add its questions or leave it out")
+    is_judge = rows.table["judge"].isin(judgments["judge"])
+    judges_too = ("has judgments in this arena too", "give its published ratings another name")
+    return [
+        *duplicates(rows, KEY, "system"),
+        *rows.problems_of(is_unasked, ["language"], no_question),
+        *rows.problems_of(is_judge, ["judge"], judges_too),
+    ]
 
 
 def _number_problems(rows: Rows, column: str) -> Iterator[Problem]:

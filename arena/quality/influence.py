@@ -50,10 +50,6 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
         None with fewer than two systems, more than ``MOST_SYSTEMS``, systems that the verdicts do
         not connect, a shared first place, or if more than half of the verdicts would have to go.
     """
-    # Largest share of the verdicts to leave out
-    most_dropped = 0.5
-    # Systems next to the first one that may take its place
-    opponents = 5
     battles = Battles.from_judgments(judgments)
     systems = list(battles.largest_group().systems)
     if not 2 <= len(systems) <= MOST_SYSTEMS or len(systems) < len(battles.systems):
@@ -66,18 +62,7 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     leader = int(order[0])
     if ratings[order[1]] > ratings[leader] - EQUAL:
         return None
-    fewest: tuple[Indices, int] | None = None
-    for opponent in order[1 : 1 + opponents]:
-        supporters, n_needed = matches.supporters(ratings, leader, int(opponent))
-        limit = len(rows) * most_dropped
-        if fewest is not None:
-            limit = len(fewest[0]) - 1
-            # The Newton step is seldom wrong by a factor of two: do not fit again in vain.
-            if n_needed > 2 * limit:
-                continue
-        fewer = _fewest(matches, supporters, n_needed, leader, ratings, int(limit))
-        if fewer is not None:
-            fewest = fewer
+    fewest = _fewest_of_all(matches, ratings, order)
     if fewest is None:
         return None
     dropped, successor = fewest
@@ -191,6 +176,33 @@ class _Matches:
         information = np.diag(variances.sum(axis=1) + DEFAULT_RIDGE) - variances
         gradient = residuals.sum(axis=1) - residuals.sum(axis=0) - DEFAULT_RIDGE * ratings
         return information, gradient
+
+
+def _fewest_of_all(
+    matches: _Matches, ratings: Floats, order: Indices
+) -> tuple[Indices, int] | None:
+    """Find the fewest verdicts to leave out for any system next to the first one, as ``_fewest``.
+
+    Args:
+        matches: All verdicts.
+        ratings: Ratings by these, shape (S,).
+        order: The systems, best first.
+    """
+    largest_share = 0.5  # of the verdicts to leave out
+    n_opponents = 5
+    leader = int(order[0])
+    limit = int(len(matches.points) * largest_share)
+    fewest: tuple[Indices, int] | None = None
+    for opponent in order[1 : 1 + n_opponents]:
+        supporters, n_needed = matches.supporters(ratings, leader, int(opponent))
+        # The Newton step is seldom wrong by a factor of two: do not fit again in vain.
+        if fewest is not None and n_needed > 2 * limit:
+            continue
+        fewer = _fewest(matches, supporters, n_needed, leader, ratings, limit)
+        if fewer is not None:
+            fewest = fewer
+            limit = len(fewer[0]) - 1
+    return fewest
 
 
 def _fewest(

@@ -95,9 +95,9 @@ def flip_test(oriented: pd.DataFrame) -> JudgeTest:
     # Share of flips of a judge whose single verdicts cannot be relied on
     unreliable_flips = 0.25
     orders = majorities(oriented, [*ITEM, "first_on_a"])
-    item, _ = row_keys(orders[ITEM])
+    items, _ = row_keys(orders[ITEM])
     # Both orders of an item follow each other.
-    has_both = item[1:] == item[:-1]
+    has_both = items[1:] == items[:-1]
     outcome = orders["outcome"].to_numpy()
     n_items = int(has_both.sum())
     n_flipped = int((has_both & (outcome[1:] * outcome[:-1] == -1)).sum())

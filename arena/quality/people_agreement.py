@@ -132,10 +132,10 @@ def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> Peo
     if not people or not is_by_judge.any():
         return None
     judgments = without_categories(judgments)
-    both = judgments[is_by_judge | is_by_people]
-    both = both.assign(judge=both["judge"].mask(is_by_judge, judges[0]))
+    compared = judgments[is_by_judge | is_by_people]
+    compared = compared.assign(judge=compared["judge"].mask(is_by_judge, judges[0]))
     try:
-        measured = agreement_with_reference(both, people)
+        measured = agreement_with_reference(compared, people)
     except UsageError:  # no pair in common
         return None
     row = measured.iloc[0]
@@ -164,12 +164,7 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
         None where the judge and several people judged too few pairs for an interval.
     """
     resamples = 2000
-    votes = oriented_verdicts(by_people)
-    votes["person"] = _persons(by_people)
-    votes = majorities(votes, [*QUESTION_PAIR, "person"])
-    counts = votes.groupby([*QUESTION_PAIR, "outcome"]).size().unstack("outcome", fill_value=0)
-    counts = counts.reindex(columns=list(_OUTCOMES), fill_value=0)
-    counts = counts[counts.sum(axis=1) > 1]
+    counts = _vote_counts(by_people)
     judged_pairs = majorities(oriented_verdicts(by_judge), QUESTION_PAIR)
     judged = judged_pairs.set_index(QUESTION_PAIR)["outcome"]
     shared = counts.index.intersection(judged.index)
@@ -191,6 +186,16 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     if not np.isfinite(kappas.sum() + error):
         return None
     return AmongPeople(float(kappas[0]), float(kappas[1]), error, len(shared))
+
+
+def _vote_counts(by_people: pd.DataFrame) -> pd.DataFrame:
+    """Count votes of different people by pair and outcome, on pairs that several judged."""
+    votes = oriented_verdicts(by_people)
+    votes["person"] = _persons(by_people)
+    votes = majorities(votes, [*QUESTION_PAIR, "person"])
+    counts = votes.groupby([*QUESTION_PAIR, "outcome"]).size().unstack("outcome", fill_value=0)
+    counts = counts.reindex(columns=list(_OUTCOMES), fill_value=0)
+    return counts[counts.sum(axis=1) > 1]
 
 
 def _vote_tables(by_outcome: Floats, by_judge_outcome: Floats) -> Floats:

@@ -60,10 +60,8 @@ def _read(token: str) -> list[str]:
     decimal = _DECIMAL.fullmatch(token)
     if decimal and _is_whole(decimal["whole"], decimal["mark"]):
         fraction = decimal["fraction"].rstrip("0")
-        whole = _whole(_joined(decimal["whole"]))
-        if not fraction:
-            return [whole]
-        return [f"{whole}.{fraction}"]
+        digits = _whole(_joined(decimal["whole"]))
+        return [f"{digits}.{fraction}" if fraction else digits]
     return [_whole(part) for part in re.split("[.,']", token)]
 
 

@@ -112,11 +112,11 @@ def _sentence_ends(line: str, language: str) -> Iterator[int]:
     marker = LIST_MARKER.match(line)
     start = marker.end() if marker else 0
     while len(line) - start > WINDOW:
-        *whole, rest = _pieces(line[start : start + WINDOW], cut)
-        for piece in whole:
+        *complete, rest = _pieces(line[start : start + WINDOW], cut)
+        for piece in complete:
             start += len(piece)
             yield start
-        if not whole:
+        if not complete:
             start += rest.rfind(" ") + 1 or len(rest)
     for piece in _pieces(line[start:], cut):
         start += len(piece)

@@ -68,25 +68,18 @@ def build_board(
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
-    With ``by="topic"``, or another column of the questions, the board has a part for each topic
-    instead of one for each language.
-
-    An arena without any verdict or published rating gets a first board; see ``first_board``. The
-    same arguments give the same board, whatever ``n_jobs``.
+    An arena without any verdict or published rating gets a first board; see ``first_board``.
 
     Args:
         arena: The arena, or the path of its folder.
         settings: Settings of the board; ``options`` override them.
-        feature_table: Features already at hand (published scores, say), used instead of
-            extracting any.
+        feature_table: Features already at hand, used instead of extracting any.
         judging_records: The judge's meta-evaluations and failures; see ``read_judging_records``.
         n_jobs: Processes to use; -1 for all cores.
         models: How features' models are run; see ``features.extract``.
         progress: Called as stages advance.
-        cache: Folder that keeps features, so that only new answers are measured the next time.
-        options: Listed below, such as ``judge="gpt-4o", tournaments=50, seed=1``;
-            ``preset="mirage"`` for a board as MIRAGE-Bench was published. ``features`` may hold
-            features as values, too.
+        cache: Folder that keeps features; see ``features.extract``.
+        options: Listed below; ``features`` may hold features as values, too.
 
     Raises:
         UsageError: For an unknown option, or a choice that the arena does not allow.
@@ -95,7 +88,6 @@ def build_board(
     settings = chosen_settings(settings, options, RUN_ARGUMENTS)
     opened = open_arena(arena)
     records = judging_records or JudgingRecords()
-    # Whatever the settings get wrong is found before answers are measured.
     plan = _planned(opened, settings, records, n_jobs)
     if feature_table is None:
         from features.engine.extraction import extract  # heavy imports, not always needed
@@ -106,8 +98,7 @@ def build_board(
         )
         finish(progress, "features")
     table = in_slices(feature_table, opened.queries, settings.by)
-    is_answer = are_in(table, plan.arena.answers, FEATURE_KEY)
-    table = table[is_answer].reset_index(drop=True)
+    table = table[are_in(table, plan.arena.answers, FEATURE_KEY)].reset_index(drop=True)
     resolved = plan.settings.model_copy(update={"features": tuple(feature_columns(table))})
     if plan.has_verdicts:
         learned = learn(plan.arena, table, plan.surrogate, resolved, records, n_jobs, progress)
@@ -117,15 +108,17 @@ def build_board(
 
         estimation = estimate_without_verdicts(plan.arena, table, plan.surrogate, resolved)
     own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
-    board = estimation.board(table, own_features)
+    board = replace(
+        estimation.board(table, own_features),
+        built_from=arena if isinstance(arena, Arena) else Path(arena).resolve(),
+    )
     finish(progress, "tables")
-    built_from = arena if isinstance(arena, Arena) else Path(arena).resolve()
-    return replace(board, built_from=built_from)
+    return board
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a board is made of, as far as that is known before answers are measured.
+    """What a board is made of, as far as that is known, or refused, before answers are measured.
 
     Attributes:
         arena: The arena in the board's parts.

@@ -104,7 +104,9 @@ def joint_covariance(
     Returns:
         Rows and columns by language and system; NaN where a covariance is not known.
     """
-    names = [(language, system) for language, part in parts.items() for system in part.index]
+    names: list[tuple[str, str]] = []
+    for language, part in parts.items():
+        names.extend((language, system) for system in part.index)
     index = pd.MultiIndex.from_tuples(names, names=["language", "system"])
     covariance = np.asarray(scipy.linalg.block_diag(*parts.values()), dtype=np.float64)
     languages = index.get_level_values("language").to_numpy()

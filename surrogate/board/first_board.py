@@ -157,7 +157,7 @@ def _summary(
             evidence=part.used,
             remarks=tuple(remarks),
         )
-    is_by_preferences = any(item.basis == "preferences" for item in languages.values())
+    is_by_preferences = any(part.basis == "preferences" for part in languages.values())
     macro = MacroSummary(basis="preferences" if is_by_preferences else "consensus")
     return summary_of(arena, settings, macro, languages)
 

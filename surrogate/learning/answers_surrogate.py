@@ -128,7 +128,7 @@ class AnswersSurrogate(Surrogate):
         ratings = self._ratings_learned_from()
         # The other languages are rated by what is learned in these.
         self.borrowing_ = frozenset(self.fields_.keys() - ratings.keys())
-        self.levels_ = {language: float(np.nanmean(own)) for language, own in ratings.items()}
+        self.levels_ = {language: float(np.nanmean(values)) for language, values in ratings.items()}
         if not ratings:
             self._fail_everywhere()
             return
@@ -200,13 +200,13 @@ class AnswersSurrogate(Surrogate):
         """
         scores = []
         targets = []
-        for language, own in ratings.items():
-            is_rated = np.isfinite(own)
-            predicted = np.zeros(len(own))
+        for language, values in ratings.items():
+            is_rated = np.isfinite(values)
+            predicted = np.zeros(len(values))
             if self.scores_ is not None and language in self.scores_.left_out:
                 predicted = np.nan_to_num(self.scores_.left_out[language])
             scores.append(predicted[is_rated])
-            centered = own[is_rated] - own[is_rated].mean()
+            centered = values[is_rated] - values[is_rated].mean()
             # The mean holds the system itself; its distance from the others' mean is predicted.
             targets.append(centered / (1 - 1 / len(centered)))
         return self.ridge_.left_out.assign(

@@ -244,21 +244,26 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
     times_together = np.zeros((n_systems, n_systems))
 
     def overlap(groups: Iterable[npt.NDArray[Any]]) -> float:
+        """Count how often systems of these groups were together in earlier repeats."""
         return sum(float(times_together[np.ix_(group, group)].sum()) for group in groups)
 
     folds = []
     for repeat in range(repeats.times):
         random = generator(repeats.seed, "validation folds", "systems", str(repeat))
-        draws = [np.array_split(random.permutation(n_systems), n_folds) for _ in range(n_draws)]
+        draws = []
+        for _ in range(n_draws):
+            draws.append(np.array_split(random.permutation(n_systems), n_folds))
         for number, group in enumerate(min(draws, key=overlap)):
             times_together[np.ix_(group, group)] += 1
-            folds.append(Fold(repeat, number, sorted(systems[index] for index in group)))
+            folds.append(Fold(repeat, number, sorted(np.array(systems, object)[group])))
     return folds
 
 
 def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
     """Order the judged systems of all languages by their answers; see ``by_content``."""
-    systems = {system for data in languages for system in data.systems}
+    systems: set[str] = set()
+    for data in languages:
+        systems.update(data.systems)
     return by_content(systems, pd.concat([data.X for data in languages]))
 
 

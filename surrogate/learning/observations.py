@@ -262,9 +262,9 @@ class JointPosterior:
 
     def __getitem__(self, language: str) -> RatingPosterior:
         """Return the ratings in a language; no system where none is rated."""
-        own = self.take(self.languages == language)
-        systems = tuple(own.keys.get_level_values("system"))
-        return RatingPosterior(systems, own.ratings, own.covariance, own.shares)
+        part = self.take(self.languages == language)
+        systems = tuple(part.keys.get_level_values("system"))
+        return RatingPosterior(systems, part.ratings, part.covariance, part.shares)
 
     def by_language(self) -> dict[str, RatingPosterior]:
         """Return the ratings in each language."""

@@ -146,17 +146,8 @@ class QuestionScores:
         prior_covariance = np.eye(n_features) / n_features + np.outer(preferences, preferences)
         normal += np.linalg.inv(prior_covariance)
         slopes = np.asarray(np.linalg.solve(normal, target))
-        systems = sorted({name for scored in languages.values() for name in scored.view.systems})
-        slopes_without = {
-            system: _slopes_without(system, languages, solved, normal, target) for system in systems
-        }
-        duals = {}
-        left_out = {}
-        for language, scored in languages.items():
-            part = solved[language]
-            duals[language] = part.scores - part.ranks @ slopes
-            own_slopes = np.array([slopes_without[system] for system in scored.view.systems])
-            left_out[language] = _left_out(scored, part, own_slopes)
+        duals = {language: part.scores - part.ranks @ slopes for language, part in solved.items()}
+        left_out = _left_out(languages, solved, normal, target)
         return cls(slopes, languages, duals, left_out)
 
     def predict(self, language: str, view: FieldView) -> Floats:
@@ -269,14 +260,25 @@ def _slopes_without(
     return np.asarray(np.linalg.solve(normal, target))
 
 
-def _left_out(scored: Scored, solved: Solved, slopes: Floats) -> Floats:
-    """Predict each system as if it were not there, shape (N,); see ``QuestionScores.left_out``.
+def _left_out(
+    languages: Mapping[str, Scored],
+    solved: Mapping[str, Solved],
+    normal: Floats,
+    target: Floats,
+) -> dict[str, Floats]:
+    slopes_without: dict[str, Floats] = {}
+    left_out = {}
+    for language, scored in languages.items():
+        for system in scored.view.systems:
+            if system not in slopes_without:
+                slopes_without[system] = _slopes_without(system, languages, solved, normal, target)
+        slopes = np.array([slopes_without[system] for system in scored.view.systems])
+        left_out[language] = _left_out_scores(scored, solved[language], slopes)
+    return left_out
 
-    Args:
-        scored: The scores.
-        solved: The same language, solved.
-        slopes: Without each system, shape (N, F).
-    """
+
+def _left_out_scores(scored: Scored, solved: Solved, slopes: Floats) -> Floats:
+    """Predict each system as if it were not there, shape (N,), by slopes of shape (N, F)."""
     predicted = np.einsum("qnf,nf->qn", solved.ranks, slopes)
     residuals = (solved.scores - predicted) / solved.diagonal
     n_others = np.maximum(scored.judged.sum(axis=1, keepdims=True) - 1, 1)

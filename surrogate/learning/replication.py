@@ -189,8 +189,7 @@ def _resampled_taus(comparisons: Sequence[pd.DataFrame], seed: int) -> dict[str,
 
 
 def _judged_questions(data: LanguageData) -> tuple[str, ...]:
-    """Return the judged questions; none if ratings are published."""
-    if data.judgments.empty:
+    if data.judgments.empty:  # ratings are published
         return ()
     return data.tournaments.battles.questions
 
@@ -212,34 +211,42 @@ def _replicate_once(
         first, second = _halves(data.drawing(n_tournaments), random, questions)
         learned.append(first)
         held_out.append(second)
-    ratings = training_ratings({data.language: data.tournaments for data in learned})
-    other_ratings = training_ratings({data.language: data.tournaments for data in held_out})
-    other_half = observe(other_ratings)
     unseen: dict[str, Outcome] = {}
     if with_surrogate:
-        with suppress(UsageError, ConvergenceError):
-            for outcome in leave_systems_out(learned, surrogate, Repeats(1, seed + repeat)):
-                unseen[outcome.language] = outcome
-    posteriors = _posteriors(learned, surrogate, ratings, unseen)
-    verdicts = observe(ratings)
+        unseen = _unseen(learned, surrogate, Repeats(1, seed + repeat))
+    posteriors = _posteriors(learned, surrogate, unseen)
+    verdicts = observe(_ratings(learned))
+    other_half = observe(_ratings(held_out))
     results: list[tuple[dict[str, object], pd.DataFrame | None]] = []
     for data in learned:
         language = data.language
-        comparison = _comparison(posteriors.get(language), verdicts[language], other_half[language])
         row: dict[str, object] = {
             "repeat": repeat,
             "language": language,
             "questions": len(_judged_questions(data)),
             "judgments": len(data.judgments),
         }
+        comparison = _comparison(posteriors.get(language), verdicts[language], other_half[language])
         if comparison is None:
-            judged = set(other_half[language].systems)
-            row["systems"] = len(judged.intersection(verdicts[language].systems))
+            row["systems"] = len(verdicts[language].among(other_half[language].systems).systems)
         else:
             row.update(_scores(comparison, unseen.get(language)))
             comparison["language"] = language
         results.append((row, comparison))
     return results
+
+
+def _ratings(languages: Sequence[LanguageData]) -> dict[str, TrainingRatings]:
+    return training_ratings({data.language: data.tournaments for data in languages})
+
+
+def _unseen(
+    learned: Sequence[LanguageData], surrogate: Surrogate, repeats: Repeats
+) -> dict[str, Outcome]:
+    with suppress(UsageError, ConvergenceError):
+        outcomes = leave_systems_out(learned, surrogate, repeats)
+        return {outcome.language: outcome for outcome in outcomes}
+    return {}
 
 
 def _halves(
@@ -267,10 +274,10 @@ def _without_questions(rows: pd.DataFrame, questions: Sequence[str]) -> pd.DataF
 def _posteriors(
     learned: Sequence[LanguageData],
     surrogate: Surrogate,
-    ratings: Mapping[str, TrainingRatings],
     unseen: Mapping[str, Outcome],
 ) -> Mapping[str, RatingPosterior]:
     """Rate by verdicts and surrogate; empty if the surrogate cannot be fitted to the half."""
+    ratings = _ratings(learned)
     tables = [NOTHING_EXPECTED]
     tables.extend(expected_ratings(outcome) for outcome in unseen.values())
     X = pd.concat([data.X[data.X["system"].isin(set(data.systems))] for data in learned])

@@ -252,32 +252,22 @@ def rank_systems(
     """Rank new systems by their answers, and by verdicts where there are some.
 
     A new system's rank is the place it would take: one more than the number of the board's systems
-    with a higher rating. The board's own ranks and ratings do not change. With verdicts or without,
-    a system has no rank where its answers are too few (``needed_answers``), one text whatever was
-    asked, or fit other questions as well as their own (``facts_about``); nor where less than half
-    of its rating rests on verdicts and the board's surrogate is not shown to rank unseen systems
-    better than chance. ``note`` says so. A system that answered some of the questions has a wider
-    interval. A near-copy gets its original's rating.
+    with a higher rating; these do not change. ``note`` says why a system has no rank. A near-copy
+    gets its original's rating.
 
     Args:
         board: The board, or the path of its folder.
-        answers: Columns ``query_id, language, system, answer``, or the path of their file in this
-            form.
-        arena: The arena the board was built from (questions, passages, reference answers), or the
-            path of its folder; by default the one that the board knows.
+        answers: Columns ``query_id, language, system, answer``, or the path of their file.
+        arena: The arena the board was built from, or its folder; by default the one it knows.
         n_jobs: Processes for feature extraction.
         models: How features' models are run; see ``features.extract``.
-        feature_table: Features of the answers already at hand, used instead of extracting any:
-            those that a training answer had a value of. Rows of other answers are not looked at.
-        judgments: Verdicts on new systems against systems of the board or each other; see
-            ``judged_ratings``. ``language`` may be absent where ids of questions are unique.
+        feature_table: Features of the answers already at hand, used instead of extracting any.
+        judgments: Verdicts on new systems; ``language`` may be absent where ids are unique.
 
     Raises:
-        UsageError: If a system is already on the board, the board is a first one, without any
-            verdict to have learned from, the arena is another one, the feature table lacks an
-            answer or a feature, or there is none and a feature cannot be extracted.
-        DataError: For malformed or duplicate answers, answers to unknown questions, and malformed
-            judgments.
+        UsageError: If a system is on the board, nobody has judged, the arena is another one, or a
+            feature is neither in the table nor can be extracted.
+        DataError: For malformed answers or judgments, and answers to unknown questions.
     """
     board = open_board(board)
     whole_arena = open_arena(board.own_arena() if arena is None else arena, is_judged=False)
@@ -286,33 +276,37 @@ def rank_systems(
             "this is a first board: nobody has judged, so that no surrogate can place new systems. "
             "Add their answers to the arena and build the board again, or judge some pairs first"
         )
-    by = board.summary.settings.by
-    parted_arena = sliced(whole_arena, by)
+    settings = board.summary.settings
+    parted_arena = sliced(whole_arena, settings.by)
     if fingerprint(parted_arena) != board.summary.fingerprint:
         raise UsageError(
             f"the questions or reference answers of arena {whole_arena.info.name!r} are not those "
             f"of arena {board.summary.arena!r} the board was built from; build the board again"
         )
     queries = whole_arena.queries
-    answers = read_own_answers(answers, queries)
+    new_answers = read_own_answers(answers, queries)
     if judgments is not None:
         judgments = checked_judgments(judgments, questions=queries)
-        settings = board.summary.settings
         judgments = judgments_view(judgments, queries, settings, settings.temperatures)
-    _check_names(answers["system"], board)
+    _check_names(new_answers["system"], board)
     if feature_table is None:
-        declared = _declared(known_features(board.surrogate), board.own_features)
-        _refuse_other_templates(declared, models)
-        table = extract(whole_arena, declared, answers=answers, n_jobs=n_jobs, models=models)
+        table = _measured(board, whole_arena, new_answers, n_jobs, models)
     else:
-        table = _rows_of(answers, feature_table)
-    new_answers = answers
-    table = in_slices(table, queries, by)
-    answers = in_slices(answers, queries, by)
-    findings = _inspect_new(board, parted_arena, answers)
-    X = with_answers(table, answers)
+        table = _rows_of(new_answers, feature_table)
+    table = in_slices(table, queries, settings.by)
+    parted_answers = in_slices(new_answers, queries, settings.by)
+    findings = _inspect_new(board, parted_arena, parted_answers)
+    X = with_answers(table, parted_answers)
     placed = place_systems(board, X, parted_arena.queries, findings, judgments)
     return replace(placed, checks=_checks_of(board, whole_arena, new_answers))
+
+
+def _measured(
+    board: Board, arena: Arena, answers: pd.DataFrame, n_jobs: int, models: Models | None
+) -> pd.DataFrame:
+    declared = _declared(known_features(board.surrogate), board.own_features)
+    _refuse_other_templates(declared, models)
+    return extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
 
 
 def _checks_of(board: Board, arena: Arena, answers: pd.DataFrame) -> dict[str, AnswerChecks]:
