@@ -28,7 +28,7 @@ from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.statistics.agreement import kendall_tau, kendall_taus
 from arena.statistics.bootstrap import generator
-from surrogate.board.first_board import first_prior, first_ratings
+from surrogate.board.first_board import first_ratings
 from surrogate.board.tables import read_feature_table
 from surrogate.learning.language_data import (
     LanguageData,
@@ -38,6 +38,7 @@ from surrogate.learning.language_data import (
 )
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.training import training_ratings
+from surrogate_arena.diagnosis.judging_prior import first_prior
 from surrogate_arena.studies.sampling import connected_battles
 
 LEVEL = 0.9

@@ -43,9 +43,10 @@ from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.posterior import RatingPrior, battle_posterior
 from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
-from surrogate.board.first_board import first_prior, first_ratings, preferences_for
+from surrogate.board.first_board import first_ratings, preferences_for
 from surrogate.board.tables import read_feature_table
 from surrogate.learning.language_data import with_answers
+from surrogate_arena.diagnosis.judging_prior import first_prior
 
 LEVELS = (0.8, 0.9)
 A_SYSTEM = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
@@ -221,7 +222,7 @@ def prior_preferences(arena: Arena, options: argparse.Namespace) -> Mapping[str,
     if options.prior == "none":
         return None
     weights = {} if options.prior == "consensus" else preferences_for(arena)
-    if weights and options.arena.name in {source.arena for source in SOURCES}:
+    if weights and options.arena.name in {source["arena"] for source in SOURCES}:
         moments = all_moments(options.arena.parent, options.features.parent)
         return learned_weights(moments, without=[options.arena.name])
     return weights
