@@ -11,6 +11,8 @@ from . import learning as learning
 from . import ranking as ranking
 from .board.board import Board as Board
 from .board.build import build_board as build_board
+from .board.parts import PartRatings as PartRatings
+from .board.parts import rate_parts as rate_parts
 from .board.settings import BoardSettings as BoardSettings
 from .learning.language_data import TournamentSettings as TournamentSettings
 from .learning.names import find_surrogate as find_surrogate

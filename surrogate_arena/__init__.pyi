@@ -25,5 +25,6 @@ from surrogate import build_board as build_board
 from surrogate import gate as gate
 from surrogate import judge as judge
 from surrogate import rank_systems as rank_systems
+from surrogate import rate_parts as rate_parts
 from surrogate import validate as validate
 from surrogate import write_site as write_site

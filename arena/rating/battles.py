@@ -34,7 +34,7 @@ from arena.statistics.codes import distinct, text_codes
 TieRule = Literal["half", "drop"]
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
-_RECORD = ["wins", "losses", "ties"]
+RECORD = ["wins", "losses", "ties"]
 """Columns of records, in the order of ``WINNERS`` for the system on side A."""
 _MIRRORED = np.array([1, 0, TIE])
 """Index in ``WINNERS`` of each winner if the sides change places."""
@@ -345,13 +345,13 @@ class Battles:
         first, second = np.divmod(met.values, n_systems)
         names = np.array(self.systems, dtype=object)
         table = pd.DataFrame({"system": names[first], "opponent": names[second]})
-        table[_RECORD] = counts
+        table[RECORD] = counts
         return table.astype({"system": "str", "opponent": "str"})
 
     def records(self) -> pd.DataFrame:
         """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``."""
         table = pd.DataFrame({"system": pd.Series(self.systems, dtype="str")})
-        table[_RECORD] = self._record_counts(self.side_a, self.side_b, len(self.systems))
+        table[RECORD] = self._record_counts(self.side_a, self.side_b, len(self.systems))
         return table
 
     def _record_counts(self, row_a: Indices, row_b: Indices, n_rows: int) -> npt.NDArray[Any]:
@@ -365,7 +365,7 @@ class Battles:
         Returns:
             Shape (n_rows, 3); whole numbers if the weights are.
         """
-        n_outcomes = len(_RECORD)
+        n_outcomes = len(RECORD)
         size = n_rows * n_outcomes
         counts = np.bincount(row_a * n_outcomes + self.winner, self.weight, size)
         counts += np.bincount(row_b * n_outcomes + _MIRRORED[self.winner], self.weight, size)

@@ -14,7 +14,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.frames import frame_of
 from arena.data.rows import is_true
-from arena.data.schema import BOTH_BAD
+from arena.data.schema import ALL, BOTH_BAD
 from arena.data.systems import alike
 from arena.data.types import Floats
 from arena.data.wording import count_of, notebook_html
@@ -189,6 +189,11 @@ def rate(
     if battles.n_copies:
         notes.append(copies_note(battles.n_copies))
     notes += judgment_notes(selected)
+    if language == ALL and selected["language"].nunique() > 1:
+        # Loaded here: boards rate one language after the other.
+        from arena.rating.pooling import pooling_notes
+
+        notes += pooling_notes(selected, rated.pairs())
     notes += temperature_notes(temperatures, selected)
     notes += name_notes(rated.table["system"])
     return replace(rated, notes=tuple(notes))

@@ -68,7 +68,7 @@ def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFra
     """
     if by == LANGUAGE:
         return table
-    parts = queries[by].map(lambda value: _slice_name(value, by)).to_numpy(object)
+    parts = part_names(queries[by]).to_numpy(object)
     ids = queries["query_id"]
     if ids.duplicated().any():
         ids = queries[LANGUAGE] + ":" + ids
@@ -82,10 +82,19 @@ def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFra
     return sliced_table.astype(table.dtypes[QUESTION_KEY].to_dict())
 
 
-def _slice_name(value: object, by: str) -> str:
+def part_names(values: pd.Series) -> pd.Series:
+    """Name the part of each row by its value in a column; ``(none)`` where it has none.
+
+    Raises:
+        UsageError: If a value is a list or record.
+    """
+    return values.map(lambda value: _part_name(value, str(values.name)))
+
+
+def _part_name(value: object, by: str) -> str:
     if isinstance(value, list | dict):
         raise UsageError(
-            f"{by!r} holds {value!r:.60} ({argument('by')}); questions are parted by a text each"
+            f"{by!r} holds {value!r:.60} ({argument('by')}); parts are named by a text each"
         )
     name = whole_digits(value)
     if not name and not pd.isna(value):

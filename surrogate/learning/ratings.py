@@ -215,7 +215,7 @@ NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standa
 
 
 def posterior_ratings(
-    surrogate: Surrogate,
+    surrogate: Surrogate | None,
     ratings: Mapping[str, TrainingRatings],
     expected: pd.DataFrame,
     X: pd.DataFrame | None = None,
@@ -228,7 +228,7 @@ def posterior_ratings(
     that it has not seen.
 
     Args:
-        surrogate: A fitted surrogate.
+        surrogate: A fitted surrogate; None where there are no answers.
         ratings: Language to the training ratings of its systems.
         expected: Columns ``language, system, rating``: for every judged system, the prediction of
             a surrogate that has not seen it.
@@ -246,18 +246,19 @@ def posterior_ratings(
     has_prediction = expected["rating"].notna() & expected["language"].isin(list(observed))
     predictions = expected[has_prediction].set_index(["language", "system"])["rating"]
     prior = _Prior.of(surrogate, predictions, X, others)
+    borrowing = () if surrogate is None else surrogate.borrowing_
     # A system without a verdict in a language is rated there if any of these holds.
-    is_in_borrowing_language = prior.languages.isin(list(surrogate.borrowing_))
+    is_in_borrowing_language = prior.languages.isin(list(borrowing))
     is_never_judged = _is_never_judged(prior.systems, observed, X)
     is_predicted = prior.keys.isin(predictions.index)
     is_rated_unjudged = is_in_borrowing_language | is_never_judged | is_predicted
     if others is not None:
         is_judged_by_others = prior.keys.isin(others.ratings.index)
         is_rated_unjudged |= is_judged_by_others
-    posterior = _posterior_of(prior, is_rated_unjudged, observed, surrogate.borrowing_)
+    posterior = _posterior_of(prior, is_rated_unjudged, observed, borrowing)
     for _ in range(APPROXIMATIONS - 1):
         observed = likelihoods.about(posterior.by_language()).observed()
-        posterior = _posterior_of(prior, is_rated_unjudged, observed, surrogate.borrowing_)
+        posterior = _posterior_of(prior, is_rated_unjudged, observed, borrowing)
     return posterior
 
 
@@ -303,7 +304,7 @@ class _Prior:
     @classmethod
     def of(
         cls,
-        surrogate: Surrogate,
+        surrogate: Surrogate | None,
         predictions: pd.Series,
         X: pd.DataFrame | None,
         others: OtherJudges | None,
@@ -311,13 +312,13 @@ class _Prior:
         """Take the surrogate's kernels or, if it has none, its predictions.
 
         Args:
-            surrogate: A fitted surrogate.
+            surrogate: A fitted surrogate, or None.
             predictions: By language and system: rating that is expected without its verdicts.
             X: Answers of further systems.
             others: Ratings by other judges, which are one more kernel, and the expected ratings
                 where there are no predictions.
         """
-        similarities = surrogate.covariances(X)
+        similarities = None if surrogate is None else surrogate.covariances(X)
         if similarities is not None and predictions.index.isin(similarities.keys).all():
             keys = similarities.keys
             kernels = similarities.kernels

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import named_columns
@@ -20,6 +21,13 @@ def fit(
     judge: Annotated[str | None, Option(help="Judge to use; or several, as one; or all.")] = None,
     language: Annotated[
         str | None, Option(help="Language; or all. Needed where there are several.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        Option(
+            help="Column of the file, or of the questions: rate in each part and over all, sharing "
+            "what parts have in common."
+        ),
     ] = None,
     columns: opt.Columns = None,
     values: opt.Values = None,
@@ -63,6 +71,7 @@ def fit(
     from arena.rating.judgments import selected_judgments
     from arena.rating.model_check import check_model
     from arena.rating.ratings import rate
+    from surrogate.board.parts import rate_parts
     from surrogate.checks.status import without_ranks
     from surrogate_arena.importers.judgments import counted_judgments_of
 
@@ -75,26 +84,31 @@ def fit(
         values=values or (),
         has_sides=not no_sides,
         traits=[name for name in traits if name not in measured],
+        further=[by] if by else [],
     )
     counted = read.table
     if measured:
         counted = with_traits(counted, read_arena(judgments).answers, measured)
     # An answer that is absent has no traits.
     counted = counted.dropna(subset=[f"{TRAIT}{name}" for name in traits])
-    rated = rate(
-        counted,
-        ties=ties,
-        ridge=ridge,
-        language=language,
-        judge=judge,
-        seed=seed,
-    )
+    if by == "language":
+        language = ALL
+    choices: dict[str, Any] = {"language": language, "judge": judge, "ties": ties, "seed": seed}
+    if by is not None and ridge is not None:
+        raise UsageError("`--ridge` is for one part; leave it or `--by` out")
+    parts = None
+    if by is None:
+        rated = rate(counted, ridge=ridge, **choices)
+    else:
+        rated = rate_parts(counted, by, **choices)
+        parts = rated.parts
     used = selected_judgments(read.table, language or ALL, judge or ALL)["judge"].unique()
     labels = labels_of_verdicts(judgments, read.table, used)
     table = rated.table
     n_without = len(read.table) - len(counted)
     if all(label.is_one_sided for label in labels):
         table = without_ranks(table)
+        parts = None if parts is None else without_ranks(parts)
     # Of many judges, such as thousands of voters, the first ones are described.
     notes = [f"{label.sentence}." for label in labels[:5]]
     if n_without:
@@ -103,14 +117,13 @@ def fit(
         )
     for note in rated.notes:
         # Arguments of Python are options here.
-        notes.append(note.replace("`ridge`", "--ridge"))
+        notes.append(note.replace("`ridge`", "--ridge").replace("`by`", "--by language"))
     checked = None
     if check:
-        checked = check_model(
-            counted, language=language, judge=judge, ties=ties, ridge=ridge, seed=seed
-        )
+        checked = check_model(counted, ridge=ridge, **choices)
     shown = {
         "ratings": table if as_json else _shown_ratings(table),
+        "parts": parts if as_json or parts is None else _shown_ratings(parts),
         "biases": bias_table(rated.biases) if as_json else with_spans(bias_table(rated.biases)),
         "understood": list(read.understood),
         "skipped": read.skipped,
@@ -137,7 +150,9 @@ def fit(
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     columns = ["system", "rating", "95% interval", "rank", "rank_interval", "tier"]
     columns += ["wins", "losses", "ties"]
-    if ratings["group"].nunique() > 1:
+    if "part" in ratings:
+        columns.insert(0, "part")
+    elif ratings["group"].nunique() > 1:
         columns.insert(0, "group")
     if ratings["note"].any():
         columns.append("note")

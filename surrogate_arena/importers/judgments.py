@@ -9,9 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.answer_digests import EDITED, outdated_sentence
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import read_arena
-from arena.data.schema import CRITERION, INFO_FILE, JUDGMENTS, VOTER
+from arena.data.schema import CRITERION, INFO_FILE, JUDGMENTS, QUESTION_KEY, VOTER
 from arena.rating.biases import TRAIT
 from arena.rating.judgments import with_known_columns
 from arena.statistics.codes import coded_judgments, without_categories
@@ -139,10 +140,22 @@ def _of_arena(folder: Path, options: BattleOptions) -> CountedJudgments:
         outdated = f"; {outdated_sentence(n_outdated)}" if n_outdated else ""
         raise UsageError(f"{folder}: there is no judgment in it{published}{outdated}")
     skips = {(JUDGMENTS.name, "judgment", EDITED): n_outdated}
-    judgments = ColumnTable(arena.judgments, JUDGMENTS.name)
+    judgments = ColumnTable(_with_columns_of_questions(arena, options.further), JUDGMENTS.name)
     with_traits, understood = with_trait_columns(judgments, options.traits)
     table = with_known_columns(with_traits.frame, _added(options))
     return CountedJudgments(table, skipped_table(skips), tuple(understood))
+
+
+def _with_columns_of_questions(arena: Arena, names: Sequence[str]) -> pd.DataFrame:
+    """Add columns that the judgments lack and their questions have."""
+    judgments = arena.judgments
+    questions = arena.queries.set_index(QUESTION_KEY)
+    keys = pd.MultiIndex.from_frame(judgments[QUESTION_KEY])
+    for name in names:
+        if name not in judgments and name in questions:
+            values = questions[name].reindex(keys).to_numpy(object)
+            judgments = judgments.assign(**{name: values})
+    return judgments
 
 
 def _languages_of(questions: pd.DataFrame | None) -> Mapping[str, str]:

@@ -3,11 +3,13 @@
 import itertools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from arena.data.folder import write_arena
 from surrogate_arena.cli.printing import print_notes, print_table
 
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
@@ -64,6 +66,28 @@ def test_fit_rates_at_equal_length_where_there_are_answers(run, arena_folder, tm
     file = next(Path(arena_folder).glob("judgments.*"))
     assert run("fit", file, "--language", "en", "--equal", "length") == 2
     assert "arena folder" in capsys.readouterr().err
+
+
+def test_fit_rates_in_parts_by_a_column_of_the_file_or_of_the_questions(
+    run, small_arena, tmp_path, capsys
+):
+    topics = [f"topic {number % 2}" for number in range(len(small_arena.queries))]
+    arena = replace(small_arena, queries=small_arena.queries.assign(topic=topics))
+    write_arena(arena.select(["en"]), tmp_path / "arena")
+    assert run("fit", tmp_path / "arena", "--by", "topic", "--json") == 0
+    found = strict_json(capsys)
+    assert {row["part"] for row in found["parts"]} == {"topic 0", "topic 1"}
+    assert {row["system"] for row in found["ratings"]} == set(found["covariance"]["systems"])
+    keys = ["language", "query_id"]
+    file = tmp_path / "battles.csv"
+    arena.judgments.merge(arena.queries[[*keys, "topic"]], on=keys).to_csv(file, index=False)
+    assert run("fit", file, "--language", "en", "--by", "topic", "--json") == 0
+    ratings = [row["rating"] for row in strict_json(capsys)["parts"]]
+    assert ratings == pytest.approx([row["rating"] for row in found["parts"]])
+    assert run("fit", file, "--by", "language") == 0
+    assert "Parts" in capsys.readouterr().out
+    assert run("fit", file, "--by", "topics") == 2
+    assert run("fit", file, "--by", "topic", "--ridge", "0") == 2
 
 
 def test_fit_checks_how_well_its_ratings_fit(run, tiny_folder, capsys):

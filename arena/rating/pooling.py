@@ -1,0 +1,60 @@
+"""Orders that pooling reverses: a system ahead of another over all, and behind it in each language.
+
+Where languages have different pairs, a rating over all of them compares systems by opponents that
+are not equally strong everywhere (Simpson's paradox).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from arena.data.wording import count_of
+from arena.rating.battles import Battles
+from arena.rating.intervals import MOST_COMPARED
+from arena.rating.likelihood import BattleLikelihood
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
+
+
+def pooling_notes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
+    """Say which systems are surely ahead over all languages, and behind in each of them.
+
+    Args:
+        judgments: Of several languages.
+        pairs: The ratings over all, see ``Ratings.pairs``.
+
+    Returns:
+        A sentence, or nothing.
+    """
+    sure = 0.975
+    decided = pairs[pairs["probability"] > sure]
+    n_ahead = np.zeros(len(decided), dtype=np.intp)
+    n_languages = np.zeros(len(decided), dtype=np.intp)
+    for _, rows in judgments.groupby("language", observed=True):
+        ratings = _ratings(rows)
+        gaps = ratings.reindex(decided["system"]).to_numpy()
+        gaps = gaps - ratings.reindex(decided["opponent"]).to_numpy()
+        n_languages += np.isfinite(gaps)
+        n_ahead += gaps >= 0
+    is_reversed = (n_languages > 1) & (n_ahead == 0)
+    if not is_reversed.any():
+        return []
+    first = decided[is_reversed].iloc[0]
+    others = int(is_reversed.sum()) - 1
+    more = f" (and {count_of(others, 'other pair')})" if others else ""
+    n_both = int(n_languages[is_reversed][0])
+    return [
+        f"{first['system']} is ahead of {first['opponent']} over all languages, and behind in each "
+        f"of the {n_both} that rate both{more}: rate within languages (`by`)"
+    ]
+
+
+def _ratings(judgments: pd.DataFrame) -> pd.Series:
+    """Rate the largest group of systems, with a weak prior."""
+    battles = Battles.from_judgments(judgments).largest_group()
+    n_systems = len(battles.systems)
+    if n_systems > MOST_COMPARED:
+        return pd.Series(dtype=np.float64)
+    likelihood = BattleLikelihood(battles.items_by_side)
+    mode = likelihood.mode(NormalPrior.ridge(n_systems, DEFAULT_RIDGE))
+    return pd.Series(mode[:n_systems], list(battles.systems))

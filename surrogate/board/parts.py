@@ -1,0 +1,215 @@
+"""Ratings by verdicts in parts of a file: categories, groups of users, periods, languages.
+
+Parts share what they have in common, as the languages of a board do: a rating is what is the same
+of a system in every part, plus what is its own in one (``surrogate.learning.ratings``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from arena.data import __version__
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.schema import ALL
+from arena.data.types import Floats
+from arena.data.wording import count_of, did_you_mean
+from arena.rating.battles import TIE_RULES, Battles
+from arena.rating.intervals import ranks_and_tiers
+from arena.rating.judgments import copies_of_others
+from arena.rating.lack_of_fit import FitTest, disagreement_test
+from arena.rating.ratings import NOT_CONNECTED, Ratings, best_first, counted_judgments, name_notes
+from arena.rating.soft_verdicts import temperature_notes
+from arena.statistics.bootstrap import SAME_DECIMALS
+from arena.statistics.significance import NORMAL_95
+from surrogate.board.view import LANGUAGE, part_names
+from surrogate.learning.observations import JointPosterior, centering
+from surrogate.learning.ratings import posterior_ratings
+from surrogate.learning.training import TrainingRatings
+
+NOT_JUDGED_HERE = "no battles here: rated by the other parts"
+
+
+@dataclass(frozen=True)
+class PartRatings(Ratings):
+    """Rated systems, in each part and over all.
+
+    The ``table`` holds the mean over parts, which all weigh the same; ``covariance`` and ``pairs``
+    are of these means.
+
+    Attributes:
+        parts: ``part``, and the columns of ``table`` but ``group``; by part, best first.
+        test: Whether the parts differ by more than chance; None where that cannot be told.
+    """
+
+    parts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    test: FitTest | None = None
+
+
+def rate_parts(
+    judgments: pd.DataFrame | Arena,
+    by: str,
+    *,
+    language: str | None = None,
+    judge: str | None = None,
+    ties: str = "half",
+    seed: int = 0,
+) -> PartRatings:
+    """Rate systems by the verdicts in each part, and over all parts.
+
+    A system that a part did not judge is rated there by the other parts, less surely. Systems that
+    battles do not connect with the largest group are not rated.
+
+    Args:
+        judgments: As in ``rate``; so are the others but ``by``.
+        by: The column whose values are the parts, such as ``category`` or ``language``.
+        language: Language to take, where there are several.
+        judge: Judge to take, where there are several.
+        ties: ``half`` or ``drop``.
+        seed: Of the test whether the parts differ.
+
+    Raises:
+        UsageError: For an unknown choice, or a column with nearly as many values as rows.
+    """
+    checked_choice(ties, TIE_RULES, "tie rule")
+    selected, temperatures = counted_judgments(
+        judgments, ALL if by == LANGUAGE else language, judge
+    )
+    part = _parts_of(selected, by)
+    # Copies are told by all columns, of which some are replaced below.
+    is_counted = ~copies_of_others(selected)
+    rows = selected[is_counted].assign(part=part[is_counted])
+    pooled = _battles(rows, ties)
+    connected = pooled.largest_group()
+    by_part: dict[str, Battles] = {}
+    for name, rows_of_part in rows.groupby("part", sort=True):
+        battles = _battles(rows_of_part, ties).among(connected.systems)
+        if len(battles):
+            by_part[str(name)] = battles.largest_group()
+    joint = _joint_posterior(by_part, connected.systems)
+    table, covariance = _over_parts(joint, pooled, connected.systems, len(by_part))
+    # The parts in the place of judges; their rows are numbered, so that none is taken for a copy.
+    numbered = rows.assign(judge=rows["part"], number=np.arange(len(rows)))
+    test = disagreement_test(_battles(numbered, ties).largest_group(), f"parts by {by}", seed)
+    notes = [f"mean over {count_of(len(by_part), 'part')} by {by}, which weigh the same"]
+    if test is not None:
+        notes.append(test.sentence)
+    signature = (
+        f"bradley-terry|ties:{ties}|posterior|by:{by}|parts:{len(by_part)}"
+        f"|systems:{len(connected.systems)}|battles:{connected.judged}"
+        f"|questions:{connected.n_questions}|version:{__version__}"
+    )
+    return PartRatings(
+        table=table,
+        notes=(*notes, *temperature_notes(temperatures, selected), *name_notes(table["system"])),
+        signature=signature,
+        covariance=covariance,
+        parts=_part_tables(joint, by_part),
+        test=test,
+    )
+
+
+def _parts_of(judgments: pd.DataFrame, by: str) -> pd.Series:
+    """Name the part of each judgment."""
+    if by not in judgments:
+        columns = sorted(map(str, judgments))
+        hint = f"{did_you_mean(by, columns)} there is {', '.join(columns)}".lstrip()
+        raise UsageError(
+            f"the judgments have no column {by!r} to part them by ({argument('by')}); {hint}"
+        )
+    parts = part_names(judgments[by].astype(object))
+    n_parts = parts.nunique()
+    if 2 * n_parts > len(judgments):
+        raise UsageError(
+            f"{by!r} has {n_parts} values for {count_of(len(judgments), 'judgment')} "
+            f"({argument('by')}): parts need several each; take a column with fewer values"
+        )
+    return parts
+
+
+def _battles(judgments: pd.DataFrame, ties: str) -> Battles:
+    battles = Battles.from_judgments(judgments)
+    return battles.decided() if ties == "drop" else battles
+
+
+def _joint_posterior(by_part: Mapping[str, Battles], systems: Sequence[str]) -> JointPosterior:
+    """Rate all systems in all parts; each part's ratings are centered on 0."""
+    training: dict[str, TrainingRatings] = {}
+    for part, battles in by_part.items():
+        training[part] = TrainingRatings(
+            systems=battles.systems,
+            questions=battles.questions,
+            draws=np.ones((1, battles.n_questions), dtype=np.intp),
+            coefficients=np.zeros((1, len(battles.systems))),
+            items=battles.items_by_side,
+        )
+    # Without answers nothing is expected of a system but what it has in common over the parts.
+    keys = pd.MultiIndex.from_product([list(by_part), systems], names=["language", "system"])
+    expected = keys.to_frame(index=False).assign(rating=0.0)
+    joint = posterior_ratings(None, training, expected)
+    order = joint.keys.get_indexer(keys)
+    transform = np.kron(np.eye(len(by_part)), centering(len(systems)))
+    return JointPosterior(
+        keys=keys,
+        ratings=transform @ joint.ratings[order],
+        covariance=transform @ joint.covariance[np.ix_(order, order)] @ transform,
+        shares=joint.shares[order],
+    )
+
+
+def _over_parts(
+    joint: JointPosterior, pooled: Battles, systems: Sequence[str], n_parts: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Average the ratings over parts.
+
+    Returns:
+        ``Ratings.table`` and ``Ratings.covariance``.
+    """
+    n_systems = len(systems)
+    ratings = joint.ratings.reshape(n_parts, n_systems).mean(axis=0)
+    blocks = joint.covariance.reshape(n_parts, n_systems, n_parts, n_systems)
+    covariance = blocks.mean(axis=(0, 2))
+    rated = _rated(systems, ratings, covariance)
+    table = pooled.records().merge(rated, how="left", on="system")
+    table["note"] = np.where(table["rating"].isna(), NOT_CONNECTED, "").astype(object)
+    table = best_first(table.assign(group=np.where(table["rating"].isna(), np.nan, 1.0)))
+    best = list(table.loc[table["rating"].notna(), "system"])
+    return table, pd.DataFrame(covariance, systems, systems).loc[best, best]
+
+
+def _part_tables(joint: JointPosterior, by_part: Mapping[str, Battles]) -> pd.DataFrame:
+    """Return ``PartRatings.parts``."""
+    tables = []
+    for part, battles in by_part.items():
+        posterior = joint[part]
+        rated = _rated(posterior.systems, posterior.ratings, posterior.covariance)
+        table = rated.merge(battles.records(), how="left", on="system")
+        is_judged = table["wins"].notna()
+        records = (
+            table[["wins", "losses", "ties"]].fillna(0).astype(battles.records()["wins"].dtype)
+        )
+        table = table.assign(note=np.where(is_judged, "", NOT_JUDGED_HERE).astype(object))
+        ordered = best_first(table.assign(**records))
+        ordered.insert(0, "part", part)
+        tables.append(ordered.drop(columns="group"))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _rated(systems: Sequence[str], ratings: Floats, covariance: Floats) -> pd.DataFrame:
+    """Return ratings with intervals, ranks and tiers."""
+    half_widths = NORMAL_95 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    rounded = pd.Series(ratings).round(SAME_DECIMALS)
+    return pd.DataFrame(
+        {
+            "system": list(systems),
+            "rating": ratings,
+            "low": ratings - half_widths,
+            "high": ratings + half_widths,
+            "rank": rounded.rank(ascending=False, method="min"),
+            **ranks_and_tiers(ratings, covariance),
+        }
+    )
