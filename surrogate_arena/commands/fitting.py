@@ -52,6 +52,14 @@ def fit(
             "several with commas between."
         ),
     ] = None,
+    even_pairs: Annotated[
+        bool,
+        Option(
+            "--even-pairs",
+            help="Weigh every pair of systems alike, however often it met, as arena-rank does; "
+            "pairs of fewer than 50 battles by their number.",
+        ),
+    ] = False,
     check: Annotated[
         bool,
         Option(
@@ -70,6 +78,7 @@ def fit(
     from arena.rating.biases import TRAIT, bias_table, is_measured, named_traits, with_traits
     from arena.rating.judgments import selected_judgments
     from arena.rating.model_check import check_model
+    from arena.rating.pair_weights import with_even_pairs
     from arena.rating.ratings import rate
     from surrogate.board.parts import rate_parts
     from surrogate.checks.status import without_ranks
@@ -93,6 +102,8 @@ def fit(
     counted = counted.dropna(subset=[f"{TRAIT}{name}" for name in traits])
     if by == "language":
         language = ALL
+    if even_pairs:
+        counted = with_even_pairs(counted, language, judge)
     choices: dict[str, Any] = {"language": language, "judge": judge, "ties": ties, "seed": seed}
     if by is not None and ridge is not None:
         raise UsageError("`--ridge` is for one part; leave it or `--by` out")
@@ -129,7 +140,7 @@ def fit(
         "skipped": read.skipped,
         "check": checked if as_json or checked is None else list(checked.sentences),
         "notes": notes,
-        "signature": rated.signature,
+        "signature": f"{rated.signature}|pairs:even" if even_pairs else rated.signature,
     }
     if as_json:
         shown["judges"] = labels

@@ -1,0 +1,82 @@
+"""Pairs that count alike, as LMArena's arena-rank weights them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from arena.rating.battles import Battles
+from arena.rating.likelihood import BattleLikelihood
+from arena.rating.pair_weights import with_even_pairs
+from arena.rating.penalized_likelihood import NormalPrior
+from arena.rating.ratings import rate
+
+NAMES = ["a", "b", "c", "d"]
+
+
+def judgments(counts):
+    """Battles of pairs, evenly won; who wins does not follow one scale: a > b > c > a."""
+    golden_ratio = 0.6180339887
+    logits = {("a", "b"): 1.0, ("b", "c"): 1.0, ("a", "c"): -0.5, ("a", "d"): 1.0, ("b", "d"): 0.8}
+    rows = []
+    for (first, second), count in counts.items():
+        for number in range(count):
+            sides = (first, second) if number % 2 else (second, first)
+            is_won = number * golden_ratio % 1 < expit(logits[first, second])
+            winner = "a" if is_won == (sides[0] == first) else "b"
+            rows.append((f"{first}{second}{number}", *sides, winner))
+    return pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+
+
+COUNTS = {("a", "b"): 120, ("b", "c"): 60, ("a", "c"): 900, ("a", "d"): 20, ("b", "d"): 75}
+
+
+def test_ratings_with_even_pairs_are_those_of_arena_ranks_weights():
+    """Its formula, ``1 / max(pair_count, 50)`` over the mean, in a logistic regression."""
+    table = judgments(COUNTS)
+    pair = table[["system_a", "system_b"]].apply(lambda row: "".join(sorted(row)), axis=1)
+    published = 1.0 / np.maximum(pair.map(pair.value_counts()), 50)
+    published = published / published.mean()
+    weighted = with_even_pairs(table)
+    np.testing.assert_allclose(weighted["weight"], published, rtol=1e-12)
+    columns = [(table["system_a"] == name) * 1.0 - (table["system_b"] == name) for name in NAMES]
+    columns.append(np.full(len(table), 0.5))
+    model = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=10_000)
+    model.fit(np.column_stack(columns), table["winner"] == "a", sample_weight=published)
+    likelihood = BattleLikelihood(Battles.from_judgments(weighted).items_by_side)
+    mode = likelihood.mode(NormalPrior.ridge(4, 1.0))
+    np.testing.assert_allclose(mode, model.coef_[0] * [1, 1, 1, 1, 0.5], atol=1e-5)
+
+
+def test_a_pair_that_is_sampled_thirty_times_as_often_moves_no_rating():
+    def ratings(counts, *, is_even):
+        table = judgments(counts)
+        table = with_even_pairs(table) if is_even else table
+        return rate(table).table.set_index("system")["rating"].sort_index()
+
+    few = dict.fromkeys(COUNTS, 100)
+    many = few | {("a", "c"): 3000}
+    moved = np.abs(ratings(many, is_even=False) - ratings(few, is_even=False)).max()
+    moved_evenly = np.abs(ratings(many, is_even=True) - ratings(few, is_even=True)).max()
+    assert moved > 0.25
+    assert moved_evenly < 0.05
+
+
+def test_intervals_with_even_pairs_allow_for_the_weights():
+    """Against a bootstrap over battles of the weighted maximum likelihood."""
+    table = with_even_pairs(judgments(COUNTS))
+    ours = rate(table).table.set_index("system").sort_index()
+    bootstrap = rate(table, ridge=0.01, rounds=400).table.set_index("system").sort_index()
+    widths = (ours["high"] - ours["low"]) / (bootstrap["high"] - bootstrap["low"])
+    assert widths.between(0.8, 1.25).all()
+
+
+def test_weights_are_of_the_chosen_judge_alone_and_their_sum_stays():
+    table = judgments(COUNTS).assign(judge="x", weight=2.0)
+    both = pd.concat([table, table[:100].assign(judge="y")], ignore_index=True)
+    weighted = with_even_pairs(both, judge="x")
+    is_x = weighted["judge"] == "x"
+    np.testing.assert_allclose(weighted["weight"][is_x], with_even_pairs(table)["weight"])
+    assert weighted["weight"][is_x].sum() == pytest.approx(2.0 * len(table))
+    assert (weighted["weight"][~is_x] == 2.0).all()
