@@ -39,7 +39,7 @@ VERSIONS = ("v1", "v2", "v3")
 
 
 def arena_of_versions():
-    """Versions of a system, the last of which is cut; the first two were judged."""
+    """Versions of a system, the last of which is empty; the first two were judged."""
     ids = [f"q{number}" for number in range(12)]
     questions = pd.DataFrame({"query_id": ids, "query": ids, "language": "en"})
     answers, judgments = [], []
@@ -50,7 +50,7 @@ def arena_of_versions():
         )
         for version in VERSIONS:
             text = f"In {version} the tower number {number} was built by people of the town."
-            text = text[:40] if version == "v3" else text
+            text = "" if version == "v3" else text
             answers.append({**keys, "system": version, "answer": text})
     frames = map(pd.DataFrame, (questions, answers, judgments))
     return Arena.from_frames(*frames, name="versions")
@@ -133,7 +133,7 @@ def test_a_broken_version_fails_with_a_report_and_a_comment(folders, tmp_path):
     assert posted == f"<!-- surrogate-arena gate -->\n{report}"
     assert "repos/some/where/issues/7/comments" in (tmp_path / "run" / "asked").read_text()
     (suite,) = ElementTree.parse(outputs["junit"]).iter("testsuite")
-    assert int(suite.get("failures")) == 2
+    assert int(suite.get("failures")) == 13
     installed = (tmp_path / "run" / "temp" / "installed").read_text().splitlines()
     assert installed[-1] == str(ROOT)
     assert Path(installed[installed.index("-c") + 1]).is_file()
@@ -150,7 +150,7 @@ def test_a_new_version_gets_its_place_and_the_comment_is_brought_up_to_date(fold
         board=folders / "board",
         candidate=folders / "new.jsonl",
         baseline="v1",
-        accept="cut",
+        allow="empty=all",
     )
     assert (status, outputs["status"]) == (0, "4"), log
     posted = (folder / "posted.md").read_text(encoding="utf-8")
@@ -160,6 +160,21 @@ def test_a_new_version_gets_its_place_and_the_comment_is_brought_up_to_date(fold
     assert all(line.startswith("    ") for line in place.splitlines() if line)
     asked = (folder / "asked").read_text().splitlines()
     assert {"PATCH", "repos/some/where/issues/comments/123"} <= set(asked)
+
+
+@pytest.mark.slow
+def test_names_from_outside_are_no_commands_to_the_runner(folders, tmp_path):
+    new = arena_of_versions().answers.query("system == 'v2'").assign(system="::error::x")
+    write_rows(new, tmp_path / "new.jsonl")
+    inputs = {"arena": folders / "arena", "candidate": tmp_path / "new.jsonl", "baseline": "v1"}
+    status, _, log = run_action(tmp_path / "run", **inputs, **{"cannot-say": "fail"})
+    assert status == 4
+    stopped, _, rest = log.partition("::stop-commands::")
+    token, _, rest = rest.partition("\n")
+    shown, _, after = rest.partition(f"::{token}::")
+    assert len(token) == 32
+    assert "::error::x against v1: cannot say" in shown
+    assert "::error::" not in stopped + after
 
 
 @pytest.mark.slow

@@ -30,8 +30,7 @@ from surrogate.board.rating_rows import (
 from surrogate.board.summary import fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS, typed_board_table
 from surrogate.board.view import in_slices, judgments_view, sliced
-from surrogate.checks.answer_checks import AnswerChecks, compare_measured
-from surrogate.checks.faults import measure_faults
+from surrogate.checks.faults import find_faults
 from surrogate.checks.inspection import inspect_answers
 from surrogate.checks.notes import Findings
 from surrogate.checks.status import absence, ranking_status, without_ranks
@@ -298,7 +297,7 @@ def rank_systems(
     findings = _inspect_new(board, parted_arena, parted_answers)
     X = with_answers(table, parted_answers)
     placed = place_systems(board, X, parted_arena.queries, findings, judgments)
-    return replace(placed, checks=_checks_of(board, whole_arena, new_answers))
+    return replace(placed, faults=find_faults(whole_arena, new_answers))
 
 
 def _measured(
@@ -307,17 +306,6 @@ def _measured(
     declared = _declared(known_features(board.surrogate), board.own_features)
     _refuse_other_templates(declared, models)
     return extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
-
-
-def _checks_of(board: Board, arena: Arena, answers: pd.DataFrame) -> dict[str, AnswerChecks]:
-    """Compare the faults of each new system's answers with those of the board's best."""
-    best_answers = arena.answers[arena.answers["system"] == board.systems[0]]
-    compared = pd.concat([answers, best_answers], ignore_index=True)
-    # Whether the best cites at all tells whether citations can be dead. Other amounts are no fault.
-    measured = measure_faults(arena, compared, amounts=["cited"])
-    by_system = dict(tuple(measured.groupby("system")))
-    baseline = by_system.pop(board.systems[0], measured.iloc[:0])
-    return {str(system): compare_measured(rows, baseline) for system, rows in by_system.items()}
 
 
 def _check_names(systems: pd.Series, board: Board) -> None:

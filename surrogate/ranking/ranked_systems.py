@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from arena.data.wording import count_of, notebook_html
-from surrogate.checks.answer_checks import AnswerChecks
+from surrogate.checks.faults import AnswerFaults
 
 _NAME = re.compile(r"\w+")
 CLAUSES = MappingProxyType(
@@ -130,8 +130,7 @@ class RankedSystems:
             system that it is a near-copy of) and what moves the prediction (see
             ``Surrogate.explain``; NaN if unknown).
         judgments: The verdicts that count.
-        checks: By new system, the faults of its answers against those of the board's best, question
-            by question. ``compare_answers`` compares their lengths and support, too.
+        faults: What is wrong with the new answers, by question; None where they are not known.
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -143,7 +142,7 @@ class RankedSystems:
     explanations: pd.DataFrame
     judgments: pd.DataFrame
     notes: tuple[str, ...]
-    checks: Mapping[str, AnswerChecks] = field(default_factory=dict)
+    faults: AnswerFaults | None = None
 
     @property
     def reasons(self) -> dict[str, str]:
@@ -152,9 +151,10 @@ class RankedSystems:
         has_languages = explained["language"].nunique() > 1
         reasons = {}
         for system, rows in explained.groupby("system", sort=False):
-            reasons[str(system)] = "; ".join(
-                [*_alarms(self.checks.get(str(system))), *_reasons(rows, has_languages)]
-            )
+            parts = [*_reasons(rows, has_languages)]
+            if self.faults is not None:
+                parts = [*self.faults.of(str(system)).summary, *parts]
+            reasons[str(system)] = "; ".join(parts)
         return reasons
 
     def _repr_html_(self) -> str:
@@ -170,12 +170,6 @@ class RankedSystems:
             shown = "–" if pd.isna(rank) else rank
             entries.append(f"{system} ({language}): {shown}")
         return f"<RankedSystems by rank: {', '.join(entries)}>"
-
-
-def _alarms(checks: AnswerChecks | None) -> Iterator[str]:
-    if checks is not None and checks.is_broken:
-        yield f"broken, with {checks.baseline} as the baseline"
-        yield from checks.alarms
 
 
 def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:

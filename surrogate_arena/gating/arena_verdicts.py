@@ -15,12 +15,14 @@ from arena.data.wording import first_of
 from arena.llm.usage import Usage
 from arena.rating.judgments import points_of_a, weights_of
 from arena.rating.soft_verdicts import calibrated_judgments
-from surrogate_arena.gating.comparison import SCORE_COLUMNS, SystemComparison
+from surrogate_arena.gating.comparison import SCORE_COLUMNS, SystemComparison, language_rates
 from surrogate_arena.gating.contenders import Contenders
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
 IN_ARENA = "they are in the arena, and the interval holds however often one looks"
 ONE_SIDE = "{} is side {} in {} of them, so that they may be on the side alone"
+FEWEST_ON_A_SIDE = 0.25
+"""Share of verdicts: fewer on one side that agree by chance would seem certain."""
 SEVERAL_JUDGES = "they are of several judges ({}), and count after  select --judges  keeps one"
 
 
@@ -65,8 +67,7 @@ def compare_by_arena(
     judgments = judgments[judgments["judge"].isin(members)]
     comparison = replace(comparison, judgments=judgments, reason=IN_ARENA)
     share_on_a = judgments["system_a"].eq(pair.judged_as).mean()
-    # Fewer on one side that agree by chance would seem certain.
-    if min(share_on_a, 1 - share_on_a) < 0.25:
+    if min(share_on_a, 1 - share_on_a) < FEWEST_ON_A_SIDE:
         side, share = ("A", share_on_a) if share_on_a > EVEN else ("B", 1 - share_on_a)
         reason = ONE_SIDE.format(pair.candidate, side, f"{share:.0%}")
         return chosen, replace(comparison, reason=reason)
@@ -79,7 +80,17 @@ def compare_by_arena(
         low=low,
         high=high,
         level=level,
+        languages=_language_rates(judgments, pair.judged_as, test),
     )
+
+
+def _language_rates(judgments: pd.DataFrame, system: str, test: SequentialTest) -> pd.DataFrame:
+    parts = [pd.DataFrame(columns=SCORE_COLUMNS)]
+    for _, rows in judgments.groupby("language"):
+        share_on_a = rows["system_a"].eq(system).mean()
+        if FEWEST_ON_A_SIDE <= share_on_a <= 1 - FEWEST_ON_A_SIDE:
+            parts.append(balanced_scores(rows, system))
+    return language_rates(pd.concat(parts), lambda values: test.anytime_interval(values)[:2])
 
 
 def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:

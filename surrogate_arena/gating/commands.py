@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.wording import split_names
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from surrogate_arena.cli import options as opt
@@ -49,9 +48,18 @@ def gate_command(
         str | None,
         Option(help="System to compare with. Default: the board's best, or the arena's latest"),
     ] = None,
-    accept: Annotated[
-        str | None,
-        Option(metavar="CHECKS", help="Comma-separated checks that may differ, such as cut."),
+    allow: Annotated[
+        list[str] | None,
+        Option(
+            metavar="CHECK=N",
+            help="How many answers may have a fault where the baseline has not: a number or all, "
+            "such as other-language=2; repeatable. Default: 0 of a certain fault, all of a likely "
+            "one",
+        ),
+    ] = None,
+    limits: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="TOML file of checks and numbers, as for --allow."),
     ] = None,
     cheaper: Annotated[
         bool,
@@ -75,16 +83,18 @@ def gate_command(
 ) -> None:
     """Decide whether a new version is broken, better than a baseline, the same, or worse.
 
-    Answers are compared question by question first, which takes an arena alone: no board, no
-    verdict. Where they do not decide, --model judges pairs; without it the arena's verdicts on the
-    two count. The status is 0 for better or the same, 3 for broken or worse, 4 where this cannot
-    be said. With --cheaper it is 0 for cheaper, 3 for not cheaper or worse by more than the margin.
+    Faults of answers are listed first, question by question, which takes an arena alone: no board,
+    no verdict. Where nothing is broken, --model judges pairs; without it the arena's verdicts on
+    the two count. The status is 0 for better or the same, 3 for broken or worse, 4 where this
+    cannot be said. With --cheaper it is 0 for cheaper, 3 for not cheaper or worse by more than the
+    margin.
     """
     from arena.data.files import write_text
     from arena.data.folder import read_arena
     from arena.judging.judging_result import require_verdicts
+    from surrogate_arena.gating.fault_comparison import given_limits
     from surrogate_arena.gating.gate import gate
-    from surrogate_arena.gating.gate_report import FAILED, gate_junit, gate_markdown
+    from surrogate_arena.gating.gate_report import gate_junit, gate_markdown
     from surrogate_arena.gating.rating_difference import GateRates
 
     writers = {".xml": gate_junit, ".md": gate_markdown}
@@ -96,7 +106,8 @@ def gate_command(
     folder = _arena_folder(published, arena)
     read = read_arena(folder)
     answers = candidate_answers(candidate, read, columns)
-    rates = GateRates(margin=margin, accepted=tuple(split_names(accept)), cheaper=cheaper)
+    allowed = given_limits(allow or (), limits)
+    rates = GateRates(margin=margin, cheaper=cheaper, allow=allowed)
     store_path = Path(settings.store or folder / STORE)
     with _opened_judging(judge, store_path, budget, settings.seed) as judging:
         decision = gate(
@@ -111,6 +122,8 @@ def gate_command(
         )
     if as_json:
         shown = plain(decision)
+        shown["status"] = decision.status
+        shown["reasons"] = decision.reasons
         shown["sentences"] = decision.sentences
         shown["win_rate"] = decision.win_rate
         show(shown, as_json)
@@ -125,8 +138,7 @@ def gate_command(
     for report in reports or ():
         write_text(writers[report.suffix](decision), report)
     # For CI: 1 and 2 are errors, so that a worse system differs from them.
-    status = 3 if decision.verdict in FAILED else 0
-    raise SystemExit(4 if decision.verdict == "cannot say" else status)
+    raise SystemExit(decision.status)
 
 
 def _gate_judge(settings: JudgingSettings, budget: int | None) -> LlmJudge | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
@@ -36,6 +38,8 @@ DECIDED = "these decide"
 SPENT = "the planned {:,} verdicts are judged"
 ALL_JUDGED = "every question that both answered is judged"
 ALL_ASKED = "every question that both answered was asked, {:,} without a verdict in both orders"
+Decide = Callable[[npt.ArrayLike], Difference | None]
+Bounds = Callable[[npt.ArrayLike], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -45,14 +49,18 @@ class SystemComparison:
     Attributes:
         difference: None if it is not clear yet.
         scores: ``SCORE_COLUMNS``: its share of the points on a question in both orders, 0 to 1.
-        low: Lower bound of its win rate.
-        high: Upper bound.
+        low: Lower bound of its win rate, as if it had lost every question without a score.
+        high: Upper bound, as if it had won them.
         level: Probability that the bounds hold it.
         judgments: The verdicts.
         failures: Pairs without one; their questions have no score.
         questions: Number of questions that both answered.
         reason: Why the judge was asked no more, or which verdicts these are.
         usage: Calls and tokens.
+        languages: Columns ``language, questions, win_rate, low, high``, the lowest win rate first;
+            empty for one language.
+        differing: Number of questions asked of which the two answers differ.
+        unscored: Number of those without a verdict in both orders.
     """
 
     difference: Difference | None
@@ -65,6 +73,14 @@ class SystemComparison:
     questions: int
     reason: str
     usage: Usage
+    languages: pd.DataFrame = field(default_factory=pd.DataFrame)
+    differing: int = 0
+    unscored: int = 0
+
+    @property
+    def lacks_verdicts(self) -> bool:
+        """Whether the questions without a score leave open what those with one decide."""
+        return self.unscored > 0 and self.difference is None
 
     @property
     def win_rate(self) -> float:
@@ -135,12 +151,13 @@ def compare_systems(
     pairs = _ComparedPairs(arena, systems, test, budget, seed)
     judging = judge_pairs(arena, judge, pairs, store, progress=progress)
     scores = np.array(list(pairs.scores.values()), dtype=np.float64)
-    low, high = test.interval(scores)
+    low, high = bounded_interval(test.interval, scores, pairs.unscored)
     questions = pd.DataFrame(list(pairs.scores), columns=QUESTION_KEY, dtype=object)
+    questions["score"] = scores
     (summary,) = judging.summaries
     return SystemComparison(
         difference=pairs.difference,
-        scores=questions.assign(score=scores),
+        scores=questions,
         low=low,
         high=high,
         level=test.level,
@@ -149,7 +166,36 @@ def compare_systems(
         questions=len(pairs.questions),
         reason=judging.reason,
         usage=summary.usage,
+        languages=language_rates(questions, test.interval),
+        differing=pairs.differing,
+        unscored=pairs.unscored,
     )
+
+
+def bounded_difference(decide: Decide, scores: npt.ArrayLike, unscored: int) -> Difference | None:
+    """Decide only what holds whether all questions without a score were lost or won."""
+    if_lost = decide(np.append(scores, np.zeros(unscored)))
+    if_won = decide(np.append(scores, np.ones(unscored)))
+    return if_lost if if_lost == if_won else None
+
+
+def bounded_interval(bounds: Bounds, scores: npt.ArrayLike, unscored: int) -> tuple[float, float]:
+    """Return bounds that hold whether all questions without a score were lost or won."""
+    low, _ = bounds(np.append(scores, np.zeros(unscored)))
+    _, high = bounds(np.append(scores, np.ones(unscored)))
+    return low, high
+
+
+def language_rates(scores: pd.DataFrame, bounds: Bounds) -> pd.DataFrame:
+    """Return the win rate in each language, with bounds; empty where there is one language."""
+    rows = []
+    for language, part in scores.groupby("language"):
+        values = part["score"].to_numpy(np.float64)
+        low, high = bounds(values)
+        rows.append((str(language), len(values), float(values.mean()), low, high))
+    columns = ["language", "questions", "win_rate", "low", "high"]
+    rates = pd.DataFrame(rows, columns=columns).sort_values("win_rate", kind="stable")
+    return rates.iloc[:0] if len(rates) == 1 else rates
 
 
 class _ComparedPairs:
@@ -183,6 +229,8 @@ class _ComparedPairs:
         self._pairs = asked_pairs(texts, keys, tuple(answered), audit=1.0, seed=seed)
         self.scores: dict[QuestionKey, float] = {}
         self.difference: Difference | None = None
+        self.differing = 0
+        self.unscored = 0
 
     def rounds(self) -> Rounds:
         # A judge that says the same of every pair shows after these, before the first look.
@@ -192,16 +240,21 @@ class _ComparedPairs:
         for end in sorted({*looks, n_first}):
             questions = self.questions[n_judged:end]
             n_judged = end
-            outcome = yield self._pairs.on(questions)
+            chosen = self._pairs.on(questions)
+            outcome = yield chosen
+            n_identical = len(chosen.identical[QUESTION_KEY].drop_duplicates())
+            self.differing += len(questions) - n_identical
             scores = question_scores(outcome.judgments, self._systems[0])
             for question in questions:
                 if question in scores:
                     self.scores[question] = scores[question]
+            self.unscored = n_judged - len(self.scores)
             # The test's error holds for its own looks alone.
             if end not in looks:
                 continue
             is_last = end == self._n_questions
-            self.difference = self._test.decide(list(self.scores.values()), is_last=is_last)
+            decide = partial(self._test.decide, is_last=is_last)
+            self.difference = bounded_difference(decide, list(self.scores.values()), self.unscored)
             if self.difference is not None:
                 return DECIDED
         if n_judged == len(self.questions):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -16,8 +16,8 @@ from arena.data.schema import QUESTION_KEY
 from features.declare.feature import offer
 from surrogate.board.board import Board
 
-CandidateAnswers: TypeAlias = pd.DataFrame | Path | str | None
-"""Answers of a candidate, their file, or the name of a system of the arena; None for its latest."""
+Answers: TypeAlias = pd.DataFrame | Path | str
+"""Answers of one system, their file, or the name of a system of the arena."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Contenders:
         n_common: Questions that both answered.
         n_unanswered: Questions that the baseline alone answered.
         is_same: Whether all answers are the baseline's, word for word.
+        choice: Which systems were taken by default, and why; empty if none was.
     """
 
     arena: Arena
@@ -40,92 +41,115 @@ class Contenders:
     n_common: int
     n_unanswered: int
     is_same: bool
+    choice: str
 
 
 def contenders(
     arena: Arena,
     board: Board | None,
-    answers: CandidateAnswers,
-    baseline: str | None,
+    candidate: Answers | None,
+    baseline: Answers | None,
     languages: Collection[str] = (),
 ) -> Contenders:
     """Find candidate and baseline, by default the best of the board, or the latest of the arena."""
-    system = _named_system(arena, answers)
-    if system is not None:
-        answers = arena.answers[arena.answers["system"] == system]
-    rows = read_own_answers(answers, arena.queries)
+    # A version of the arena keeps its name, unless its earlier answers are on the board.
+    kept_names = () if board is None else board.systems
+    choices = []
+    if candidate is None:
+        candidate = _latest(arena)
+        choices.append(f"{candidate}, the latest system, which the arena names last")
+    judged_as = candidate if _is_system(arena, candidate) else ""
+    arena, name = _entered(arena, candidate, "candidate", kept_names)
+    judged_as = str(judged_as) or name
     # The latest version comes last in an arena, the best one first on a board.
     names = list(arena.info.systems)[::-1] if board is None else list(board.systems)
-    baseline = _baseline([name for name in names if name != system], baseline)
-    own_name = system
-    if own_name is None:
-        systems = sorted(set(rows["system"]))
-        if len(systems) != 1:
-            raise UsageError(
-                f"a gate is for one candidate, and the answers are of {len(systems)} systems: "
-                f"{', '.join(systems[:5])}; give a file of one"
-            )
-        own_name = str(systems[0])
-    candidate = own_name
-    # A version of the arena keeps its name, unless its earlier answers are on the board.
-    if system is None or board is not None:
-        while candidate in names:
-            candidate = f"{candidate} (candidate)"
-    if system is None or candidate != own_name:
-        rows = rows.assign(system=candidate)
-        with_candidate = {"systems": (*arena.info.systems, candidate)}
-        arena = replace(
-            arena,
-            info=arena.info.model_copy(update=with_candidate),
-            answers=pd.concat([arena.answers, rows], ignore_index=True),
+    names = [system for system in names if system not in (name, judged_as)]
+    if baseline is None and names:
+        baseline = names[0]
+        reason = "the latest other system" if board is None else "the best of the board"
+        choices.append(f"{baseline}, {reason}")
+    if isinstance(baseline, str) and not Path(baseline).is_file() and baseline not in names:
+        raise UsageError(
+            f"there is no system {baseline!r} to compare with, given as {argument('baseline')}; "
+            f"{offer(baseline, sorted(names))}"
         )
-    baseline_rows = arena.answers[arena.answers["system"] == baseline]
+    if baseline is None:
+        raise UsageError(f"there is no other system to compare with ({argument('baseline')})")
+    arena, baseline_name = _entered(arena, baseline, "baseline", ())
+    rows = arena.answers[arena.answers["system"] == name]
+    baseline_rows = arena.answers[arena.answers["system"] == baseline_name]
     if isinstance(languages, str):
         languages = [languages]
     if languages:
         rows = rows[rows["language"].isin(languages)]
         baseline_rows = baseline_rows[baseline_rows["language"].isin(languages)]
     if rows.empty:
-        raise UsageError(f"{candidate} has no answer in these languages")
+        raise UsageError(f"{name} has no answer in these languages")
     keys = set(rows[QUESTION_KEY].itertuples(index=False, name=None))
     baseline_keys = set(baseline_rows[QUESTION_KEY].itertuples(index=False, name=None))
     columns = [*QUESTION_KEY, "answer"]
     same_texts = rows.merge(baseline_rows[columns], on=columns)
     return Contenders(
         arena=arena,
-        candidate=candidate,
-        judged_as=candidate if system is None else system,
-        baseline=baseline,
+        candidate=name,
+        judged_as=judged_as,
+        baseline=baseline_name,
         answers=rows,
         baseline_answers=baseline_rows,
         n_common=len(keys & baseline_keys),
         n_unanswered=len(baseline_keys - keys),
         is_same=keys == baseline_keys and len(same_texts) == len(rows),
+        choice="; ".join(choices),
     )
 
 
-def _named_system(arena: Arena, answers: CandidateAnswers) -> str | None:
-    """Return the system that is meant, by default the latest; a file of that name goes first."""
-    if answers is None:
-        versions = arena.info.systems
-        if len(versions) == 1:
-            raise UsageError(
-                f"the arena has one system, {versions[0]}; name the answers of another one "
-                f"({argument('candidate')}), or add them to the arena"
-            )
-        return versions[-1]
-    is_name = isinstance(answers, str) and answers in arena.info.systems
-    if is_name and not Path(str(answers)).is_file():
-        return str(answers)
-    return None
-
-
-def _baseline(names: Sequence[str], baseline: str | None) -> str:
-    if baseline is None and names:
-        return names[0]
-    if baseline is None or baseline not in names:
+def _latest(arena: Arena) -> str:
+    """Return the system that was named last; files and ``add`` append."""
+    versions = arena.info.systems
+    if len(versions) == 1:
         raise UsageError(
-            f"there is no system {baseline!r} to compare with, given as {argument('baseline')}; "
-            f"{offer(baseline or '', sorted(names))}"
+            f"the arena has one system, {versions[0]}; name the answers of another one "
+            f"({argument('candidate')}), or add them to the arena"
         )
-    return baseline
+    return versions[-1]
+
+
+def _is_system(arena: Arena, answers: Answers) -> bool:
+    """Return whether answers are given by the name of their system; a file goes first."""
+    is_name = isinstance(answers, str) and answers in arena.info.systems
+    return is_name and not Path(str(answers)).is_file()
+
+
+def _entered(
+    arena: Arena, answers: Answers, role: str, kept_names: Collection[str]
+) -> tuple[Arena, str]:
+    """Enter a system's answers in an arena, unless they are there.
+
+    Args:
+        arena: The arena.
+        answers: Of the system, or its name.
+        role: What is added to a name that another system has.
+        kept_names: Systems whose answers stay, even if the arena's own ones are meant.
+
+    Returns:
+        The arena with the answers, and the name that they have there.
+    """
+    is_system = _is_system(arena, answers)
+    if is_system and answers not in kept_names:
+        return arena, str(answers)
+    if is_system:
+        rows = arena.answers[arena.answers["system"] == answers]
+    else:
+        rows = read_own_answers(answers, arena.queries)
+    systems = sorted(set(rows["system"]))
+    if len(systems) != 1:
+        raise UsageError(
+            f"a gate is for one candidate, and the answers are of {len(systems)} systems: "
+            f"{', '.join(systems[:5])}; give a file of one"
+        )
+    name = str(systems[0])
+    while name in arena.info.systems or name in kept_names:
+        name = f"{name} ({role})"
+    info = arena.info.model_copy(update={"systems": (*arena.info.systems, name)})
+    entered = pd.concat([arena.answers, rows.assign(system=name)], ignore_index=True)
+    return replace(arena, info=info, answers=entered), name

@@ -13,22 +13,26 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
+from arena.data.selection import is_person, judges_named
 from arena.quality.judge_label import label_judge
-from arena.quality.judge_report import JudgeLabel
-from arena.quality.people_agreement import recorded_agreement
+from arena.quality.people_agreement import (
+    PeopleAgreement,
+    agreement_with_people,
+    recorded_agreement,
+)
 from arena.quality.preferences import nearly_all_longer
 from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate.board.board import Board, open_board
-from surrogate.checks.answer_checks import compare_answers
 from surrogate.checks.languages import language_remarks
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
 from surrogate_arena.costs.uncompared import uncompared_systems
 from surrogate_arena.gating.arena_verdicts import compare_by_arena
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison, compare_systems
-from surrogate_arena.gating.contenders import CandidateAnswers, Contenders, contenders
+from surrogate_arena.gating.contenders import Answers, Contenders, contenders
 from surrogate_arena.gating.cost_comparison import compare_costs
+from surrogate_arena.gating.fault_comparison import compare_faults
 from surrogate_arena.gating.gate_result import SURROGATE_SHARE, Gate, GateVerdict
 from surrogate_arena.gating.rating_difference import (
     GateRates,
@@ -64,9 +68,9 @@ class GateJudging:
 
 def gate(
     board: Board | Path | str | None = None,
-    answers: CandidateAnswers = None,
+    candidate: Answers | None = None,
     arena: Arena | Path | str | None = None,
-    baseline: str | None = None,
+    baseline: Answers | None = None,
     *,
     judging: GateJudging | None = None,
     rates: GateRates | None = None,
@@ -75,8 +79,9 @@ def gate(
 ) -> Gate:
     """Compare a candidate with a system of a board, or with another version of an arena.
 
-    What is broken needs no rating and no verdict (``compare_answers``). Otherwise the ratings
-    decide first. Where they are inconclusive, a judge's verdicts on the two decide
+    What is broken needs no rating and no verdict (``compare_faults``), and no judge is asked about
+    it: verdicts that are there show how it compares all the same. Otherwise the ratings decide
+    first. Where they are inconclusive, a judge's verdicts on the two decide
     (``compare_systems``), or, without a judge to ask, those that the arena holds
     (``compare_by_arena``). Where there are verdicts, the surrogate may use a fifth of the permitted
     error and they the rest.
@@ -86,12 +91,12 @@ def gate(
 
     Args:
         board: The board, or its folder; None where there is none yet.
-        answers: The candidate's, columns ``query_id, language, system, answer``, or their file; or
-            a system of the arena, by default its latest.
+        candidate: A system of the arena, by default its latest; or answers of one, columns
+            ``query_id, language, system, answer``, or their file.
         arena: The arena the board was built from, or its folder; by default the one the board
             knows.
-        baseline: System to compare with; by default the best of the board, or the arena's latest
-            other.
+        baseline: The same of the system to compare with; by default the best of the board, or the
+            arena's latest other.
         judging: Judge to ask if the surrogate is inconclusive; None asks nobody.
         rates: How often the gate may be wrong, and what it lets pass.
         languages: Languages to compare in, or a single one; all by default.
@@ -108,26 +113,28 @@ def gate(
         arena = board.own_arena() if arena is None else arena
     if arena is None:
         raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
-    pair = contenders(open_arena(arena), board, answers, baseline, languages)
+    pair = contenders(open_arena(arena), board, candidate, baseline, languages)
     # A first board names the systems, and rests on no verdict to compare by.
     is_first = board is not None and board.summary.is_first
     board = None if is_first else board
-    checks = compare_answers(pair.arena, pair.answers, pair.baseline_answers, rates.accepted)
+    faults = compare_faults(pair.arena, pair.answers, pair.baseline_answers, rates.allow)
     result = Gate(
         verdict="cannot say",
         by="",
         candidate=pair.candidate,
         baseline=pair.baseline,
         rates=rates,
-        checks=checks,
+        faults=faults,
         questions=pair.n_common,
         unanswered=pair.n_unanswered,
         variance=_planned_variance(board, pair.arena),
         n_outdated=len(pair.arena.outdated),
         language_notes=tuple(map(str, language_remarks(pair.arena))),
+        choice=pair.choice,
     )
-    if checks.is_broken:
-        return replace(result, verdict="broken", by="answers")
+    if faults.is_broken:
+        compared = _by_arena(board, pair, rates, result)
+        return replace(compared or result, verdict="broken", by="answers")
     if rates.cheaper:
         costs = compare_costs(pair)
         result = replace(result, costs=costs)
@@ -138,10 +145,7 @@ def gate(
             return result
     if pair.is_same:
         return replace(result, verdict="cheaper" if rates.cheaper else "same", by="answers")
-    by_arena = None
-    if judging is None:
-        board_judge = None if board is None else board.summary.judge
-        by_arena = compare_by_arena(pair, board_judge, rates.test(1 - SURROGATE_SHARE))
+    by_arena = _by_arena(board, pair, rates, result) if judging is None else None
     if board is not None:
         placed = rank_systems(board, pair.answers, pair.arena, feature_table=feature_table)
         ratings = _compared_ratings(
@@ -154,35 +158,72 @@ def gate(
         result = replace(result, ratings=ratings)
         if ratings.difference is not None:
             return replace(result, verdict=VERDICTS[ratings.difference], by="surrogate")
-    if not pair.n_common:
-        return result
-    if judging is not None:
+    if by_arena is not None:
+        return replace(by_arena, ratings=result.ratings)
+    if judging is not None and pair.n_common:
         verdicts = _ask_judge(pair, judging, rates, result.variance)
         if verdicts.variance > 0:
             result = replace(result, variance=verdicts.variance)
-        label = _judge_label(board, pair.arena, judging.judge.judge, verdicts.judgments)
-        return _decided_by(verdicts, label, pair, result)
-    if by_arena is not None:
-        judge, verdicts = by_arena
-        arena_label = _judge_label(board, pair.arena, judge) if judge else None
-        return _decided_by(verdicts, arena_label, pair, result)
+        judgments = pd.concat([pair.arena.judgments, verdicts.judgments], ignore_index=True)
+        return _decided_by(verdicts, judging.judge.judge, judgments, board, pair, result)
     return result
 
 
+def _by_arena(board: Board | None, pair: Contenders, rates: GateRates, result: Gate) -> Gate | None:
+    """Decide by the arena's verdicts; None where it has none on the two."""
+    board_judge = None if board is None else board.summary.judge
+    compared = compare_by_arena(pair, board_judge, rates.test(1 - SURROGATE_SHARE))
+    if compared is None or not pair.n_common:
+        return None
+    judge, verdicts = compared
+    return _decided_by(verdicts, judge, pair.arena.judgments, board, pair, result)
+
+
 def _decided_by(
-    verdicts: SystemComparison, label: JudgeLabel | None, pair: Contenders, result: Gate
+    verdicts: SystemComparison,
+    judge: str,
+    judgments: pd.DataFrame,
+    board: Board | None,
+    pair: Contenders,
+    result: Gate,
 ) -> Gate:
-    """Decide by verdicts if they tell a difference, unless their judge says the same of all."""
+    """Decide by verdicts if they tell a difference, and nothing speaks against their judge.
+
+    Args:
+        verdicts: Those on the two.
+        judge: Their judge; empty where there are several.
+        judgments: All verdicts of all judges.
+        board: The board, if there is one.
+        pair: Candidate and baseline.
+        result: What is known so far.
+    """
+    label = None
+    people = None
+    if judge:
+        people = _people_agreement(board, judgments, judge)
+        label = label_judge(judge, judgments, pair.arena.answers, people=people)
     result = replace(
         result,
         verdicts=verdicts,
         judge=label,
+        people=people,
         longer_wins=nearly_all_longer(verdicts.judgments, pair.arena.answers),
     )
-    is_constant = verdicts.one_side is not None or (label is not None and label.is_one_sided)
-    if verdicts.difference is not None and not is_constant:
+    if verdicts.difference is not None and not result.judge_doubt:
         return replace(result, verdict=VERDICTS[verdicts.difference], by="verdicts")
     return result
+
+
+def _people_agreement(
+    board: Board | None, judgments: pd.DataFrame, judge: str
+) -> PeopleAgreement | None:
+    if board is not None:
+        recorded = recorded_agreement(board.judge_report.metaevaluations, judge)
+        if recorded is not None:
+            return recorded
+    names = sorted(judgments["judge"].unique())
+    judges = judges_named(names, judge) if judge not in names else (judge,)
+    return None if all(map(is_person, judges)) else agreement_with_people(judgments, judges)
 
 
 def _compared_ratings(
@@ -252,13 +293,3 @@ def _ask_judge(
         seed=judging.seed,
         progress=judging.progress,
     )
-
-
-def _judge_label(
-    board: Board | None, arena: Arena, judge: str, verdicts: pd.DataFrame | None = None
-) -> JudgeLabel:
-    judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
-    people = None
-    if board is not None:
-        people = recorded_agreement(board.judge_report.metaevaluations, judge)
-    return label_judge(judge, judgments, arena.answers, people=people)

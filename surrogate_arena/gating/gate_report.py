@@ -6,14 +6,12 @@ import math
 import re
 from xml.etree import ElementTree
 
-from surrogate.checks.answer_checks import FEWEST_DIFFERENT, AnswerChecks
-from surrogate.checks.faults import FAULT_TESTS
-from surrogate_arena.gating.gate_result import Gate
+from arena.data.schema import QUESTION_KEY
+from surrogate.checks.catalog import CHECKS, FAULTS
+from surrogate_arena.gating.fault_comparison import Fault, FaultComparison, fault_line, shortened
+from surrogate_arena.gating.gate_result import FAILED, Gate
 
 SUITE = "surrogate-arena gate"
-FAILED = ("broken", "not cheaper", "worse")
-"""Verdicts that fail a pipeline."""
-NOT_CHECKED = "not checked: no question has an answer of both that tells"
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, not even escaped (section 2.2)."""
 MARKDOWN_SIGNS = re.compile(r"[\\`*_{}\[\]<>&|~$]|(?<=www)\.|:(?=//)")
@@ -22,16 +20,16 @@ MENTION_SIGNS = re.compile("[@#]")
 
 
 def gate_junit(result: Gate) -> str:
-    """Return a result as JUnit's XML: one test for each check of answers, and one for the verdict.
+    """Return a result as JUnit's XML: a test of each answer by each check, and one of the verdict.
 
-    What was not checked, and ``cannot say``, is skipped, with the reason.
+    Certain faults beyond what a team allows fail. Other faults, what could not be checked, and
+    ``cannot say`` are skipped, with the reason.
     """
     suite = ElementTree.Element("testsuite", name=SUITE)
     properties = ElementTree.SubElement(suite, "properties")
     for name, value in _properties(result).items():
         ElementTree.SubElement(properties, "property", name=name, value=_xml_text(value))
-    for name in FAULT_TESTS:
-        _add_check(suite, name, result.checks)
+    _add_answers(suite, result.faults)
     verdict = _add_case(suite, "verdict", "verdict")
     message = _xml_text(result.sentences[0])
     if result.verdict in FAILED:
@@ -53,7 +51,28 @@ def gate_junit(result: Gate) -> str:
 def gate_markdown(result: Gate) -> str:
     """Return a result as Markdown, to which names of systems add no markup, links or mentions."""
     lines = [f"### Gate: {result.verdict}", ""]
-    lines.extend(f"- {escaped_markdown(sentence)}" for sentence in result.sentences)
+    for text in result.sentences:
+        # The lists below have every fault.
+        if not text.startswith(" "):
+            lines.append(f"- {escaped_markdown(text)}")
+    listed = {
+        "Broken answers": result.faults.of_class("certain"),
+        "Likely faults": result.faults.of_class("likely"),
+    }
+    for title, faults in listed.items():
+        if not faults:
+            continue
+        lines += ["", f"#### {title} ({len(faults):,})", ""]
+        lines += ["| question | check | baseline, too | asked | answer |", "|---|---|---|---|---|"]
+        for fault in faults:
+            cells = (
+                f"{fault.language} {fault.query_id}",
+                fault.check,
+                "no" if fault.is_new else "yes",
+                shortened(fault.question, 120),
+                shortened(fault.answer, 200) or "(nothing)",
+            )
+            lines.append(f"| {' | '.join(map(escaped_markdown, cells))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -82,28 +101,46 @@ def _properties(result: Gate) -> dict[str, str]:
     return properties
 
 
-def _add_check(suite: ElementTree.Element, name: str, checks: AnswerChecks) -> None:
-    case = _add_case(suite, "answers", name)
-    alarms = []
-    for check in checks.checks:
-        if check.name == name and check.severity == "error":
-            alarms.append(check.sentence)
-    if alarms:
-        message = _xml_text("; ".join(alarms))
-        ElementTree.SubElement(case, "failure", type="broken", message=message)
-        return
-    if checks.questions < FEWEST_DIFFERENT:
-        reason = f"an alarm takes answers of both to {FEWEST_DIFFERENT} questions"
-        ElementTree.SubElement(case, "skipped", message=reason)
-    elif not any(check.name == name for check in checks.checks):
-        reasons = [str(skipped) for skipped in checks.skipped if name in skipped.names]
-        reason = reasons[0] if reasons else NOT_CHECKED
-        ElementTree.SubElement(case, "skipped", message=_xml_text(reason))
+def _add_answers(suite: ElementTree.Element, faults: FaultComparison) -> None:
+    """Add a test of each answer by each check of faults."""
+    exceeded = {count.check for count in faults.exceeded}
+    limits = {count.check: count.limit for count in faults.counts}
+    found = {(fault.language, fault.query_id, fault.check): fault for fault in faults.faults}
+    untold = set(faults.untold.itertuples(index=False, name=None))
+    for language, query_id in faults.questions[QUESTION_KEY].itertuples(index=False, name=None):
+        for name in FAULTS:
+            case = _add_case(suite, name, f"{language} {query_id}")
+            key = (language, query_id, name)
+            if key in untold:
+                reason = CHECKS[name].untold
+                ElementTree.SubElement(case, "skipped", message=f"cannot be told: {reason}")
+            if key not in found:
+                continue
+            fault = found[key]
+            message = _xml_text(fault_line(fault, longest=200))
+            if name in exceeded and fault.is_new:
+                element = ElementTree.SubElement(case, "failure", type=name, message=message)
+                element.text = _xml_text(fault.answer)
+            else:
+                reason = _reason_to_pass(fault, limits[name])
+                ElementTree.SubElement(case, "skipped", message=f"{reason}: {message}")
+
+
+def _reason_to_pass(fault: Fault, limit: int | None) -> str:
+    if not fault.is_new:
+        return "the baseline has it, too"
+    if fault.certainty == "likely" and limit is None:
+        return "a likely fault"
+    return "allowed"
 
 
 def _add_case(suite: ElementTree.Element, group: str, name: str) -> ElementTree.Element:
     return ElementTree.SubElement(
-        suite, "testcase", classname=f"{SUITE}.{group}".replace(" ", "-"), name=name, time="0"
+        suite,
+        "testcase",
+        classname=f"{SUITE}.{group}".replace(" ", "-"),
+        name=_xml_text(name),
+        time="0",
     )
 
 

@@ -10,18 +10,24 @@ import numpy as np
 from scipy.special import expit
 
 from arena.data.answer_digests import outdated_sentence
+from arena.data.languages import language_name
 from arena.data.wording import count_of, sentence
 from arena.quality.agreement import without_identical
 from arena.quality.judge_report import JudgeLabel
-from surrogate.checks.answer_checks import FEWEST_DIFFERENT, AnswerChecks
+from arena.quality.people_agreement import PeopleAgreement
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison
 from surrogate_arena.gating.cost_comparison import CostComparison
+from surrogate_arena.gating.fault_comparison import FaultComparison
 from surrogate_arena.gating.rating_difference import GateRates, RatingDifference
 from surrogate_arena.gating.sequential_test import SequentialTest
 
 GateVerdict = Literal["broken", "better", "same", "cheaper", "not cheaper", "worse", "cannot say"]
 GateSource = Literal["answers", "surrogate", "verdicts", ""]
 
+FAILED = ("broken", "not cheaper", "worse")
+"""Verdicts that fail a pipeline."""
+FEWEST_SHARED = 30
+"""Pairs that people judged, too, from which their agreement says whether a judge can decide."""
 SURROGATE_SHARE = 0.2
 """Share of the permitted error that the surrogate may use where verdicts can be asked for."""
 
@@ -37,18 +43,20 @@ class Gate:
         candidate: The new system.
         baseline: The system that it is compared with.
         rates: How often the gate may be wrong.
-        checks: What the answers show, question by question.
+        faults: What is wrong with the candidate's answers, question by question.
         questions: Questions that both answered.
         unanswered: Questions that the baseline alone answered.
         variance: Of the score of a question: observed, or that of the arena's verdicts.
         ratings: Comparison by the surrogate, if any.
         verdicts: Comparison by verdicts, if any.
         judge: Label of their judge.
+        people: How far the judge agrees with people; None if it is not known.
         costs: What both cost; None unless the candidate is meant to be cheaper.
         n_outdated: Number of the arena's verdicts that do not count, since an answer was edited.
         longer_wins: Verdicts that the longer answer won, and those that were decided, where these
             are nearly the same.
         language_notes: Languages of which many questions look like another one.
+        choice: Which systems were taken by default, and why.
     """
 
     verdict: GateVerdict
@@ -56,17 +64,19 @@ class Gate:
     candidate: str
     baseline: str
     rates: GateRates
-    checks: AnswerChecks
+    faults: FaultComparison
     questions: int
     unanswered: int
     variance: float
     ratings: RatingDifference | None = None
     verdicts: SystemComparison | None = None
     judge: JudgeLabel | None = None
+    people: PeopleAgreement | None = None
     costs: CostComparison | None = None
     n_outdated: int = 0
     longer_wins: tuple[int, int] | None = None
     language_notes: tuple[str, ...] = ()
+    choice: str = ""
 
     @property
     def verdicts_needed(self) -> int:
@@ -82,9 +92,55 @@ class Gate:
     def win_rate(self) -> float | None:
         """Win rate by verdicts."""
         verdicts = self.verdicts
-        if verdicts is None or not len(verdicts.scores) or verdicts.one_side is not None:
+        if verdicts is None or not len(verdicts.scores) or self.judge_doubt:
             return None
         return verdicts.win_rate
+
+    @property
+    def status(self) -> int:
+        """Exit status: 0 passed, 3 failed, 4 where it cannot be said."""
+        if self.verdict == "cannot say":
+            return 4
+        return 3 if self.verdict in FAILED else 0
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the gate fails or cannot say; empty where it passes."""
+        if self.verdict == "broken":
+            return tuple(
+                f"{count.check}: {count.new} new, {count.limit} allowed"
+                for count in self.faults.exceeded
+            )
+        if self.verdict == "cannot say":
+            return tuple(_open_questions(self))
+        return (_headline(self),) if self.status else ()
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether the judge says the same whatever the answers are."""
+        is_constant = self.verdicts is not None and self.verdicts.one_side is not None
+        return is_constant or (self.judge is not None and self.judge.is_one_sided)
+
+    @property
+    def judge_doubt(self) -> str:
+        """Why the judge decides nothing; empty where nothing speaks against it."""
+        if self.is_one_sided:
+            return "the judge says the same whatever the answers are"
+        people = self.people
+        if people is None or people.items < FEWEST_SHARED or people.bounds[0] > 0:
+            return ""
+        low, high = people.bounds
+        return (
+            f"the judge does not agree with people beyond chance (kappa {people.kappa:.2f}, "
+            f"{low:.2f} to {high:.2f}, on {people.items} pairs)"
+        )
+
+    @property
+    def is_judge_unchecked(self) -> bool:
+        """Whether too few people, or none, have judged what the judge did."""
+        is_by_people = self.judge is None or self.judge.grade == "people"
+        has_checked = self.people is not None and self.people.items >= FEWEST_SHARED
+        return self.verdicts is not None and not is_by_people and not has_checked
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -105,28 +161,48 @@ class Gate:
 def _sentences(result: Gate) -> Iterator[str]:
     yield _headline(result)
     # What a reader acts on comes first.
+    yield from result.faults.sentences
     if result.verdict == "cannot say":
-        one_side = result.verdicts is not None and result.verdicts.one_side is not None
-        one_side |= result.judge is not None and result.judge.is_one_sided
+        yield from map(sentence, _open_questions(result))
         lacks_savings = result.costs is not None and not result.costs.is_cheaper
-        if not result.questions:
-            yield f"{result.candidate} and {result.baseline} answered no question in common."
-        elif not (one_side or lacks_savings):
+        if result.questions and not (result.is_one_sided or lacks_savings):
             yield _outlook(result)
     if result.costs is not None and result.verdict != "broken":
         yield from result.costs.sentences
-    if result.by == "answers" and result.verdict != "broken":
-        return
-    yield from _verdict_sentences(result)
-    yield from result.checks.sentences
-    if result.ratings is not None:
-        yield from _rating_sentences(result.ratings)
+    if result.by != "answers" or result.verdict == "broken":
+        yield from _verdict_sentences(result)
+        if result.ratings is not None:
+            yield from _rating_sentences(result.ratings)
     if result.n_outdated:
         yield f"In the arena {outdated_sentence(result.n_outdated)}."
     if result.unanswered:
         count_text = count_of(result.unanswered, "question")
         yield f"Not compared: {count_text} that the baseline alone answered."
     yield from map(sentence, result.language_notes)
+    if result.choice:
+        yield f"Taken by default: {result.choice}."
+
+
+def _open_questions(result: Gate) -> Iterator[str]:
+    """Yield why the gate cannot say more."""
+    verdicts = result.verdicts
+    lacks_savings = result.costs is not None and not result.costs.is_cheaper
+    if lacks_savings:
+        yield "it is not known to cost less"
+    elif not result.questions:
+        yield f"{result.candidate} and {result.baseline} answered no question in common"
+    elif result.judge_doubt:
+        yield f"cannot say: {result.judge_doubt}"
+    elif verdicts is not None and verdicts.lacks_verdicts:
+        yield (
+            f"cannot say: {verdicts.unscored:,} of the {count_of(verdicts.differing, 'pair')} that "
+            "differ have no verdict"
+        )
+    elif verdicts is None and result.ratings is None and result.rates.cheaper:
+        points = f"{100 * result.rates.margin:g} points"
+        yield f"whether it is more than {points} worse needs verdicts"
+    elif verdicts is None and result.ratings is None:
+        yield "which is better needs verdicts"
 
 
 def _verdict_sentences(result: Gate) -> Iterator[str]:
@@ -134,12 +210,13 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
     one_side = None if verdicts is None else verdicts.one_side
     if verdicts is not None:
         n_failed = len(verdicts.failures)
-        failed = f"; {count_of(n_failed, 'pair')} without a verdict" if n_failed else ""
+        failed = f"; {count_of(n_failed, 'verdict')} missing" if n_failed else ""
         # That the judge always names one side has a sentence of its own.
         reason = "" if one_side else f"; {verdicts.reason}"
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores)} of "
-            f"{count_of(verdicts.questions, 'question')}{failed}{reason}."
+            f"{count_of(verdicts.questions, 'question')}{failed}{reason}; the interval is one of "
+            f"{verdicts.level:.1%}."
         )
     if verdicts is not None and one_side:
         side, count = one_side
@@ -183,24 +260,40 @@ def _headline(result: Gate) -> str:
         headline = f"{headline}, and at most {points} of win rate worse"
     elif result.verdict == "worse" and result.rates.cheaper:
         headline = f"{headline} by more than {points} of win rate"
+    headline = f"{headline}."
+    if result.win_rate is not None:
+        headline = f"{headline} {_win_sentence(result)}"
+    elif result.by == "answers" and result.verdict in ("same", "cheaper"):
+        headline = f"{headline[:-1]}: its answers are the baseline's, word for word."
+    elif result.by == "surrogate":
+        headline = f"{headline[:-1]}, by the surrogate alone."
+    if result.is_judge_unchecked:
+        if result.people is None:
+            headline = f"{headline} No person has checked this judge."
+        else:
+            n_shared = count_of(result.people.items, "pair")
+            headline = f"{headline} People have checked this judge on {n_shared} alone."
+    if not result.faults.faults_found:
+        return f"{headline} Nothing is broken."
+    broken = result.faults.broken_sentence
+    return f"{headline} {broken}." if broken else headline
+
+
+def _win_sentence(result: Gate) -> str:
+    """Say how often the candidate wins, and in which language least often."""
     verdicts = result.verdicts
-    if verdicts is not None and result.win_rate is not None:
-        interval = f"{verdicts.level:.1%} interval {verdicts.low:.1%} to {verdicts.high:.1%}"
-        return f"{headline}. Win rate by verdicts {result.win_rate:.1%}, {interval}."
-    if result.by == "answers" and result.verdict in ("same", "cheaper"):
-        return f"{headline}: its answers are the baseline's, word for word."
-    if result.by == "surrogate":
-        return f"{headline}, by the surrogate alone."
-    if result.costs is not None and not result.costs.is_cheaper:
-        return f"{headline}."
-    is_checked = result.checks.questions >= FEWEST_DIFFERENT
-    has_evidence = result.ratings is not None or verdicts is not None
-    if result.verdict == "cannot say" and is_checked and not has_evidence:
-        question = "which is better"
-        if result.rates.cheaper:
-            question = f"whether it is more than {points} worse"
-        return f"{headline}. Nothing is broken; {question} needs verdicts."
-    return f"{headline}."
+    if verdicts is None:
+        return ""
+    parts = [
+        f"{result.candidate} beats {result.baseline} on {verdicts.win_rate:.0%} of questions "
+        f"({100 * verdicts.low:.0f} to {100 * verdicts.high:.0f})"
+    ]
+    for row in verdicts.languages.head(1).itertuples():
+        parts.append(
+            f"in {language_name(row.language)} {row.win_rate:.0%} "
+            f"({100 * row.low:.0f} to {100 * row.high:.0f})"
+        )
+    return f"{'; '.join(parts)}."
 
 
 def _rating_sentences(ratings: RatingDifference) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -28,15 +29,16 @@ class GateRates:
             baseline, ``same`` of one whose win rate differs by more than the margin.
         margin: Difference of a win rate from one half that matters.
         power: Probability with which such a difference is to be found.
-        accepted: Checks of answers that break nothing, since the difference is intended.
         cheaper: Whether the candidate need only cost less, and be at most the margin worse.
+        allow: Check to the number of answers that may have its fault where the baseline has not,
+            None for any number. By default 0 of a certain fault, and any number of a likely one.
     """
 
     error: float = 0.05
     margin: float = MARGIN
     power: float = 0.8
-    accepted: tuple[str, ...] = ()
     cheaper: bool = False
+    allow: Mapping[str, int | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.test().scores_needed(self.margin, 1.0, self.power)

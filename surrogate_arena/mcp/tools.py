@@ -83,7 +83,13 @@ class GateResult(BaseModel):
     candidate: str
     baseline: str
     sentences: list[str]
-    evidence: dict[str, Any] = Field(description="Checks of answers and ratings behind it.")
+    status: int = Field(description="0 passed, 3 failed, 4 cannot say; reasons say why.")
+    reasons: list[str]
+    faults: Rows = Field(
+        description="Every fault of the candidate's answers: check, certainty, language, query_id, "
+        "question, answer, and is_new: whether the baseline's answer has not the same one."
+    )
+    evidence: dict[str, Any] = Field(description="Counts, verdicts and ratings behind it.")
 
 
 class AdviceResult(BaseModel):
@@ -189,15 +195,23 @@ class Tools:
             bool,
             Field(description="Pass a candidate that costs less and is at most 5 points worse."),
         ] = False,
+        allow: Annotated[
+            list[str] | None,
+            Field(
+                description="Faults allowed where the baseline has none, such as "
+                "other-language=2 or dead-citation=all. Default: 0 of each certain fault."
+            ),
+        ] = None,
     ) -> Annotated[CallToolResult, GateResult]:
         """Decide whether a new version is broken, better than a baseline, the same, or worse.
 
-        Answers are compared question by question, which takes an arena alone; a board adds what
-        its surrogate predicts.
+        Faults of its answers are listed question by question, which takes an arena alone; a board
+        adds what its surrogate predicts.
         """
         from arena.data.folder import read_arena
         from surrogate.board.board import Board
         from surrogate_arena.gating.commands import candidate_answers
+        from surrogate_arena.gating.fault_comparison import given_limits
         from surrogate_arena.gating.gate import gate
         from surrogate_arena.gating.rating_difference import GateRates
 
@@ -212,19 +226,23 @@ class Tools:
             candidate_answers(candidate, read, None),
             read,
             baseline,
-            rates=GateRates(cheaper=cheaper),
+            rates=GateRates(cheaper=cheaper, allow=given_limits(allow or ())),
         )
         evidence = {
             name: value
             for name, value in plain(decision).items()
             if name not in GateResult.model_fields
         }
+        evidence["counts"] = plain(decision.faults.counts)
         sentences = list(decision.sentences)
         result = GateResult(
             verdict=decision.verdict,
             candidate=decision.candidate,
             baseline=decision.baseline,
             sentences=sentences,
+            status=decision.status,
+            reasons=list(decision.reasons),
+            faults=plain(list(decision.faults.faults)),
             evidence=evidence,
         )
         return _result(result, _printed(print_notes, sentences, ""))

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from surrogate.checks.faults import phrases, refuses
+from surrogate.checks.catalog import refusals
+from surrogate.checks.rules import refuses
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,6 @@ def test_languages_without_phrases_cannot_be_told():
 
 
 def test_every_pattern_is_valid_and_finds_no_empty_text():
-    for patterns in phrases().values():
+    for patterns in refusals().values():
         for pattern in patterns:
             assert re.compile(pattern).search("") is None

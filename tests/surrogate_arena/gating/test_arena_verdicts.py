@@ -86,7 +86,7 @@ def test_verdicts_on_other_systems_do_not_count():
     others = verdicts(60, 0).replace({OLD: "good"})
     result = gated(others)
     assert result.verdicts is None
-    assert "needs verdicts" in result.sentences[0]
+    assert "Which is better needs verdicts." in result.sentences
 
 
 def test_a_judge_that_follows_the_side_makes_no_system_better():

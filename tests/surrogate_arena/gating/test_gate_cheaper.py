@@ -182,7 +182,7 @@ def test_worse_is_by_more_than_the_margin_and_reports_say_it(answered, run, tmp_
         command += ["--report", file]
     assert run(*command) == 4
     printed = " ".join(capsys.readouterr().out.split())
-    assert "whether it is more than 20 points worse needs verdicts" in printed
+    assert "Whether it is more than 20 points worse needs verdicts" in printed
     with chat_server.ChatServer(prefer_old) as server:
         assert run(*command, "--model", "old", "--base-url", server.url) == 3
     headline = "v2 against v1: worse by more than 20 points of win rate."

@@ -1,57 +1,150 @@
-"""A gate of an arena without a board: a candidate against a baseline by their answers alone."""
+"""A gate of an arena without a board: what is broken, question by question, and what is allowed."""
 
 import json
+from dataclasses import replace
 
 import pytest
-from answer_versions import BROKEN, arena_of, good, other
+from faulty_versions import broken, good, other, support_arena
 
 from arena import UsageError, write_arena
 from arena.data.tables import write_rows
+from surrogate_arena.gating.fault_comparison import given_limits
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.gating.rating_difference import GateRates
 
+SYSTEMS = ("v4", "v9", "v10")
+
+
+@pytest.fixture(scope="module")
+def arena():
+    return support_arena({"v4": good, "v9": other, "v10": broken}, SYSTEMS)
+
 
 @pytest.fixture
-def folder(tmp_path):
-    arena = arena_of({"v1": good, "v2": other, "v3": BROKEN["cut"]})
+def folder(arena, tmp_path):
     write_arena(arena, tmp_path / "arena")
-    write_rows(
-        arena.answers[arena.answers["system"] == "v1"].assign(system="v4"), tmp_path / "v4.jsonl"
-    )
+    rows = arena.answers[arena.answers["system"] == "v4"].assign(system="v11")
+    write_rows(rows, tmp_path / "v11.jsonl")
     return tmp_path
 
 
-def test_a_gate_needs_an_arena_alone(folder):
-    found = gate(None, arena=folder / "arena")
-    assert (found.verdict, found.by) == ("broken", "answers")
-    assert (found.candidate, found.baseline) == ("v3", "v2")
-    sound = gate(None, "v2", folder / "arena", "v1")
-    assert (sound.verdict, sound.by, sound.ratings) == ("cannot say", "", None)
-    said = " ".join(sound.sentences)
-    assert "Nothing is broken; which is better needs verdicts" in said
-    assert f"About {sound.verdicts_needed:,} verdicts" in said
-    accepted = gate(
-        None, arena=folder / "arena", rates=GateRates(accepted=("cut", "dead citation"))
+def first_words(rows, n_words):
+    return rows.assign(answer=rows["answer"].str.split().str[:n_words].str.join(" "))
+
+
+def test_broken_answers_are_listed_with_question_and_answer(arena):
+    found = gate(arena=arena)
+    assert (found.verdict, found.by, found.status) == ("broken", "answers", 3)
+    assert (found.candidate, found.baseline) == ("v10", "v9")
+    certain = found.faults.of_class("certain")
+    assert {(fault.check, fault.query_id) for fault in certain} == {
+        *(("other-language", f"de-0{number}") for number in range(7)),
+        *(("dead-citation", f"en-{number}") for number in (10, 11)),
+    }
+    (dead,) = [fault for fault in certain if fault.query_id == "en-11"]
+    assert dead.question == "How do I change the voucher of my order?"
+    assert "settings [9]" in dead.answer
+    assert dead.is_new
+    likely = found.faults.of_class("likely")
+    assert [fault.query_id for fault in likely] == ["en-00", "en-01", "en-02", "en-03"]
+    assert found.reasons == (
+        "dead-citation: 2 new, 0 allowed",
+        "other-language: 7 new, 0 allowed",
     )
-    assert accepted.verdict == "cannot say"
-    with pytest.raises(UsageError, match="`board`"):
-        gate(None, "v2")
+    first = found.sentences[0]
+    assert "9 of 60 answers are broken: 2 cite a passage that was not given; 7 are in" in first
+    assert "  and 4 more" in found.sentences
+    assert "v10, the latest system, which the arena names last" in found.sentences[-1]
 
 
-def test_the_command_needs_an_arena_alone(run, folder, capsys):
+def test_a_fault_of_both_is_not_new_and_breaks_nothing(arena):
+    rows = arena.answers[arena.answers["system"] == "v10"].assign(system="v11")
+    found = gate(arena=arena, candidate=rows, baseline="v10")
+    assert not found.faults.is_broken
+    assert "2 cite a passage that was not given, of which the baseline has 2, too" in str(found)
+    assert "Nothing is broken" not in str(found)
+
+
+def test_sound_answers_are_not_broken_and_it_says_so(arena):
+    found = gate(arena=arena, candidate="v9", baseline="v4")
+    assert (found.verdict, found.status, found.by) == ("cannot say", 4, "")
+    assert found.sentences[0].endswith("Nothing is broken.")
+    assert found.reasons == ("which is better needs verdicts",)
+    assert f"About {found.verdicts_needed:,} verdicts" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "verdict"),
+    [
+        (["other-language=7"], "broken"),
+        (["other-language=7", "dead-citation=2"], "cannot say"),
+        (["other-language=6, dead-citation=2"], "broken"),
+        (["other-language=all,dead-citation=all"], "cannot say"),
+        (["other-language=all,dead-citation=all", "cut=3"], "broken"),
+        (["other-language=all,dead-citation=all", "cut=4"], "cannot say"),
+    ],
+)
+def test_a_team_sets_limits(arena, allowed, verdict):
+    found = gate(arena=arena, rates=GateRates(allow=given_limits(allowed)))
+    assert found.verdict == verdict
+    assert "Nothing is broken" not in str(found)
+
+
+def test_limits_are_read_from_a_file_and_an_option_goes_before_it(tmp_path):
+    file = tmp_path / "limits.toml"
+    file.write_text('other-language = 2\ncut = 0\ndead-citation = "all"\n')
+    limits = given_limits(["cut=1"], file)
+    assert limits == {"other-language": 2, "cut": 1, "dead-citation": None}
+    with pytest.raises(UsageError, match="unknown check 'cuts'; use one of empty, error-text"):
+        given_limits(["cuts=1"])
+    with pytest.raises(UsageError, match="cut=few is no limit; give a number of answers, or all"):
+        given_limits(["cut=few"])
+    with pytest.raises(UsageError, match="cannot be read as TOML"):
+        given_limits([], tmp_path / "none.toml")
+
+
+def test_what_could_not_be_checked_is_counted(arena):
+    rows = arena.answers[arena.answers["system"] == "v9"].assign(system="v11")
+    found = gate(arena=arena, candidate=first_words(rows, 3), baseline="v4")
+    said = str(found)
+    assert "60 of 60 answers could not be checked for cut: they are phrases" in said
+    assert "60 of 60 answers could not be checked for other-language" in said
+
+
+def test_names_and_tables_are_taken_for_candidate_and_baseline(arena):
+    by_name = gate(arena=arena, baseline="v4", candidate="v10")
+    tables = dict(tuple(arena.answers.groupby("system")))
+    alone = replace(
+        arena,
+        info=arena.info.model_copy(update={"systems": ("v9",), "reference_system": None}),
+        answers=tables["v9"],
+    )
+    by_table = gate(arena=alone, baseline=tables["v4"], candidate=tables["v10"])
+    assert (by_table.candidate, by_table.baseline) == ("v10", "v4")
+    assert by_table.faults.faults == by_name.faults.faults
+    assert by_table.choice == by_name.choice == ""
+
+
+def test_the_command_names_questions_and_ends_with_a_status(run, folder, capsys):
     assert run("gate", "--arena", folder / "arena") == 3
     printed = " ".join(capsys.readouterr().out.split())
-    assert printed.startswith("v3 against v2: broken. 20 of 20 answers end in mid-sentence;")
-    command = ["gate", "--arena", folder / "arena", "--baseline", "v1", "--json"]
-    assert run(*command, "--candidate", "v2") == 4
+    assert printed.startswith("v10 against v9: broken. 9 of 60 answers are broken: 2 cite")
+    assert "de de-00 (other-language)" in printed
+    assert run("gate", "--arena", folder / "arena", "--json") == 3
     content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    (length,) = [row for row in content["checks"]["checks"] if row["name"] == "length"]
-    assert length["questions"] == 20
-    assert 0 <= length["p_value"] <= 1
-    assert "20 of 20 answers are longer" in length["sentence"]
-    assert run(*command, "--candidate", folder / "v4.jsonl") == 0
+    assert (content["status"], len(content["faults"]["faults"])) == (3, 13)
+    assert content["reasons"] == [
+        "dead-citation: 2 new, 0 allowed",
+        "other-language: 7 new, 0 allowed",
+    ]
+    command = ["gate", "--arena", folder / "arena", "--baseline", "v4"]
+    assert run(*command, "--candidate", "v9") == 4
+    assert run(*command, "--candidate", folder / "v11.jsonl") == 0
+    assert run(*command, "--allow", "other-language=7,dead-citation=2") == 4
+    (folder / "limits.toml").write_text("other-language = 7\ndead-citation = 2\n")
+    assert run(*command, "--limits", folder / "limits.toml") == 4
     capsys.readouterr()
-    assert run("gate", "--arena", folder / "arena", "--candidate", "v9") == 2
-    assert "'v9'; use one of v1, v2, v3" in capsys.readouterr().err
-    assert run("gate", "--candidate", "v2") == 2
+    assert run(*command, "--candidate", "v99") == 2
+    assert "'v99'; use one of v4, v9, v10" in capsys.readouterr().err
+    assert run("gate", "--candidate", "v9") == 2
     assert "--arena" in capsys.readouterr().err

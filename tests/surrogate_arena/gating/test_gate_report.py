@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import Arena, write_arena
-from surrogate.checks.faults import FAULT_TESTS
+from surrogate.checks.catalog import FAULTS
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.gating.gate_report import escaped_markdown, gate_junit, gate_markdown
 from surrogate_arena.gating.rating_difference import GateRates
@@ -40,24 +40,27 @@ def suite_of(result):
 
 
 def outcomes(suite):
-    """Test name to failure, skipped or passed."""
-    return {
-        case.get("name"): next((child.tag for child in case), "passed")
-        for case in suite.iter("testcase")
-    }
+    """Check and question to failure, skipped or passed."""
+    results = {}
+    for case in suite.iter("testcase"):
+        check = case.get("classname").rpartition(".")[2]
+        results[check, case.get("name")] = next((child.tag for child in case), "passed")
+    return results
 
 
-def test_an_alarm_and_the_verdict_are_failures(arena):
+def test_each_answer_and_check_is_a_test(arena):
     result = gate(None, arena=arena)
     assert result.verdict == "broken"
     suite = suite_of(result)
     shown = outcomes(suite)
-    assert list(shown) == [*FAULT_TESTS, "verdict"]
-    assert {name for name, outcome in shown.items() if outcome == "failure"} == {"empty", "verdict"}
-    assert shown["dead citation"] == "skipped"
-    reason = suite.find("testcase[@name='dead citation']/skipped").get("message")
-    assert "questions and answers have no passages" in reason
-    assert "9 of 12 answers are empty" in suite.find(".//failure").get("message")
+    assert len(shown) == len(FAULTS) * N_QUESTIONS + 1
+    failed = {key for key, outcome in shown.items() if outcome == "failure"}
+    empty = {("empty", f"en q{number}") for number in range(N_QUESTIONS) if number % 4}
+    assert failed == {*empty, ("verdict", "verdict")}
+    assert shown["dead-citation", "en q1"] == "skipped"
+    reason = suite.find("testcase[@name='en q1']/skipped").get("message")
+    assert reason == "cannot be told: their questions have no passages"
+    assert "en q1 (empty): q1 -> (nothing)" in suite.find(".//failure").get("message")
     for kind, outcome in (("failures", "failure"), ("skipped", "skipped")):
         assert int(suite.get(kind)) == list(shown.values()).count(outcome)
     assert int(suite.get("tests")) == len(shown)
@@ -66,28 +69,40 @@ def test_an_alarm_and_the_verdict_are_failures(arena):
     assert values["questions"] == str(N_QUESTIONS)
 
 
-def test_what_cannot_be_said_is_skipped_and_the_same_passes(arena):
-    open_result = gate(None, arena=arena, rates=GateRates(accepted=("empty",)))
-    shown = outcomes(suite_of(open_result))
-    assert (shown["empty"], shown["verdict"]) == ("passed", "skipped")
+def test_what_is_allowed_or_open_is_skipped_and_the_same_passes(arena):
+    open_result = gate(None, arena=arena, rates=GateRates(allow={"empty": 9}))
+    suite = suite_of(open_result)
+    shown = outcomes(suite)
+    assert (shown["empty", "en q1"], shown["verdict", "verdict"]) == ("skipped", "skipped")
+    assert suite.find("testcase[@name='en q1']/skipped").get("message").startswith("allowed: ")
     copied = arena.answers[arena.answers["system"] == "v1"].assign(system="v3")
     same = outcomes(suite_of(gate(None, copied, arena, "v1")))
-    assert same["verdict"] == "passed"
-    few = outcomes(suite_of(gate(None, copied.head(3), arena, "v1")))
-    assert {few[name] for name in FAULT_TESTS} == {"skipped"}
+    assert same["verdict", "verdict"] == "passed"
+    again = arena.answers[arena.answers["system"] == "v2"].assign(system="v3")
+    both = suite_of(gate(None, again, arena, "v2"))
+    message = both.find("testcase[@name='en q1']/skipped").get("message")
+    assert message.startswith("the baseline has it, too: ")
+
+
+def test_markdown_lists_every_fault(arena):
+    text = gate_markdown(gate(None, arena=arena))
+    assert "#### Broken answers (9)" in text
+    assert text.count("| empty | no |") == 9
 
 
 def test_names_from_outside_stay_text(arena):
-    result = replace(gate(None, arena=arena), candidate=HOSTILE)
+    result = gate(None, arena=arena)
+    hostile = tuple(replace(fault, answer=HOSTILE) for fault in result.faults.faults)
+    result = replace(result, candidate=HOSTILE, faults=replace(result.faults, faults=hostile))
     suite = suite_of(result)
     (candidate,) = [item for item in suite.iter("property") if item.get("name") == "candidate"]
     assert candidate.get("value").startswith("x\n# big <img src=x>")
     text = gate_markdown(result)
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
-    kinds = {token.type for token in tokens}
-    assert kinds == {
-        *("heading_open", "heading_close", "bullet_list_open", "bullet_list_close"),
-        *("list_item_open", "list_item_close", "paragraph_open", "paragraph_close", "inline"),
+    kinds = {token.type.removesuffix("_open").removesuffix("_close") for token in tokens}
+    assert kinds <= {
+        *("heading", "bullet_list", "list_item", "paragraph", "inline"),
+        *("table", "thead", "tbody", "tr", "th", "td"),
     }
     inline = [child for token in tokens for child in token.children or ()]
     html = [child.content for child in inline if child.type == "html_inline"]

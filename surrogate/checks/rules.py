@@ -1,0 +1,179 @@
+"""The rules of the checks of answers: what each looks for in a single answer.
+
+A rule gives None where it cannot be told.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import regex
+
+from features.declare.sample import Sample
+from features.measures.language import SUPPORTED, identify
+from features.text.sentences import breaks_off, ends_in_mid_sentence, is_prose, is_terminated
+from features.text.tokens import folded_words, tokens_per_word, words
+from surrogate.checks.catalog import marks, refusals
+
+Rule = Callable[[Sample], bool | None]
+OPENING = 200
+"""Characters in which a refusal says that it is one."""
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_UNSEEN = regex.compile(r"[\s\p{C}]")
+_HASHTAG_AT_END = re.compile(r"#\w+\W*\Z")
+
+
+def is_empty(sample: Sample) -> bool:
+    """Return whether a reader sees nothing but a mark or two; a drawing has more, as emoji do."""
+    if sample.folded_words:
+        return False
+    seen = set(_UNSEEN.sub("", sample.text))
+    return len(seen) <= 2 and not any(unicodedata.category(sign) == "So" for sign in seen)
+
+
+def is_error_text(sample: Sample) -> bool | None:
+    """Return whether the message of a client, server or runtime stands in the answer's place."""
+    match = marks("error").match(sample.text)
+    if match is None:
+        return False
+    # A customer may ask what a message means.
+    message = set(folded_words(match[0]))
+    asked = message & set(folded_words(sample.question.query))
+    return None if 2 * len(asked) >= len(message) > 0 else True
+
+
+def cites_nothing_given(sample: Sample) -> bool | None:
+    """Return whether it cites a passage that was not given."""
+    passages = sample.question.passages
+    if not passages:
+        return None
+    has_numbers = any(passage_id.isdecimal() for passage_id in sample.question.passage_ids)
+    unmatched = sample.citations.unmatched
+    if not unmatched:
+        return False
+    # Brackets index in code.
+    code = "".join(_CODE.findall(sample.part("output")))
+    for cited in unmatched:
+        is_place = cited.isdecimal() and not has_numbers and int(cited) <= len(passages)
+        is_year = cited.isdecimal() and 1000 <= int(cited) <= 2999
+        if is_place or is_year or f"[{cited}]" in code or _is_own_source(sample, cited):
+            continue
+        return True
+    return False
+
+
+def _is_own_source(sample: Sample, cited: str) -> bool:
+    """Return whether an answer lists what it cites as a source of its own, with an address."""
+    listed = rf"^\W*\[?\^?{re.escape(cited)}\]?\W.*https?://"
+    return re.search(listed, sample.part("output"), re.MULTILINE) is not None
+
+
+def is_in_other_language(sample: Sample) -> bool | None:
+    """Return whether it is in another language than its question."""
+    # Probability of the language asked for among the supported ones: at most 1 of 100 texts of
+    # six words in that language has less.
+    unlikely = 0.001
+    # A mixture of languages is no language: each half must be unlike the one asked for.
+    unlikely_of_half = 0.05
+    # Characters of either half that are read
+    most_read = 200
+    text = _without_code(sample.text)
+    if not is_prose(text):
+        return None
+    middle = len(text) // 2
+    halves = (text[:middle][:most_read], text[middle:][-most_read:])
+    language = sample.question.language
+    probability = _probability(sample, "".join(halves), language)
+    if probability is None:
+        return None
+    if probability >= unlikely:
+        return False
+    for half in halves:
+        if is_prose(half) and (_probability(sample, half, language) or 0.0) >= unlikely_of_half:
+            return None
+    return True
+
+
+def _probability(sample: Sample, text: str, language: str) -> float | None:
+    """Return the probability of a language among those that questions are expected in."""
+    probabilities = sample.memo.get(("languages of", text), lambda: identify(text))
+    if language not in probabilities:
+        return None
+    supported = sum(probabilities[code] for code in SUPPORTED | {language} if code in probabilities)
+    return probabilities[language] / supported if supported > 0 else None
+
+
+def is_cut(sample: Sample) -> bool | None:
+    """Return whether it ends in mid-sentence."""
+    text = sample.text
+    is_broken_off = breaks_off(text)
+    if not is_broken_off:
+        return is_broken_off
+    if _HASHTAG_AT_END.search(text) or is_terminated(text):
+        return False
+    # A phrase may be cut or be all there is to say.
+    return True if ends_in_mid_sentence(text) else None
+
+
+def is_refusal(sample: Sample) -> bool | None:
+    """Return whether it only says that it does not answer, though its passages might."""
+    if not sample.folded_words:
+        return False
+    labels = [passage.relevance for passage in sample.question.passages]
+    if labels and all(label == 0 for label in labels):
+        return False
+    return refuses(sample.text, sample.question.language)
+
+
+def refuses(text: str, language: str) -> bool | None:
+    """Return whether a text only says that it does not answer; None where no phrase is listed."""
+    # Words of a refusal, or parts of words twice: a longer text answers after all
+    most_words = 40
+    if language not in refusals():
+        return None
+    if _refusal_pattern(language).search(text[:OPENING].replace("’", "'")) is None:
+        return False
+    tokens = words(text)
+    return len(tokens) <= most_words * tokens_per_word(tokens)
+
+
+@cache
+def _refusal_pattern(language: str) -> re.Pattern[str]:
+    """Return the pattern of a language, and of English, in which models often fall back."""
+    return re.compile("|".join([*refusals()[language], *refusals()["en"]]), re.IGNORECASE)
+
+
+def leaks(sample: Sample) -> bool:
+    """Return whether it shows a reader the prompt, a call of a tool or thoughts."""
+    return marks("leak").search(_without_code(sample.text)) is not None
+
+
+def addresses_judge(sample: Sample) -> bool:
+    """Return whether it speaks to whoever compares answers."""
+    return marks("judge").search(_without_code(sample.part("output"))) is not None
+
+
+def hides_text(sample: Sample) -> bool:
+    """Return whether it holds text that a page does not show."""
+    return marks("hidden").search(_without_code(sample.part("output"))) is not None
+
+
+def _without_code(text: str) -> str:
+    return _CODE.sub(" ", text) if "`" in text else text
+
+
+RULES: Mapping[str, Rule] = {
+    "empty": is_empty,
+    "error-text": is_error_text,
+    "dead-citation": cites_nothing_given,
+    "other-language": is_in_other_language,
+    "cut": is_cut,
+    "refusal": is_refusal,
+    "leak": leaks,
+    "addresses-judge": addresses_judge,
+    "hidden-text": hides_text,
+}
+"""Checks of a single answer; ``same-text`` and ``copy`` take several."""

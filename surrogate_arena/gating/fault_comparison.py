@@ -1,0 +1,288 @@
+"""Faults of a candidate's answers beside the baseline's, and what a team allows of them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, checked_choice
+from arena.data.schema import QUESTION_KEY
+from arena.data.wording import count_of, split_names
+from surrogate.checks.catalog import CHECKS, FAULTS, CheckClass
+from surrogate.checks.faults import MOST_SHOWN, find_faults, untold_sentence
+
+ALL = "all"
+"""How many answers with a fault are allowed where any number is."""
+Limits = Mapping[str, int | None]
+"""Check to the number of answers that may have the fault where the baseline has not; None: any."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault of one of the candidate's answers.
+
+    Attributes:
+        check: Name of the check that found it.
+        certainty: Class of the check.
+        language: Language of the question.
+        query_id: Id of the question.
+        question: The question.
+        answer: The candidate's answer.
+        is_new: Whether the baseline's answer has not the same fault.
+    """
+
+    check: str
+    certainty: CheckClass
+    language: str
+    query_id: str
+    question: str
+    answer: str
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class CheckCount:
+    """What a check found in the candidate's answers.
+
+    Attributes:
+        check: Its name.
+        certainty: Its class.
+        answers: Number of answers.
+        untold: Number of those of which it cannot be told.
+        found: Number of those with the fault.
+        new: Number of those with the fault where the baseline has it not.
+        baseline: Number of the baseline's answers with the fault.
+        limit: How many may be new; None for any number.
+    """
+
+    check: str
+    certainty: CheckClass
+    answers: int
+    untold: int
+    found: int
+    new: int
+    baseline: int
+    limit: int | None
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether there are more than a team allows."""
+        return self.limit is not None and self.new > self.limit
+
+    @property
+    def clause(self) -> str:
+        """What was found, as a clause without the questions."""
+        clause = CHECKS[self.check].clause(self.found)
+        if self.certainty == "note":
+            return clause
+        if self.new < self.found:
+            clause += f", of which the baseline has {self.found - self.new:,}, too"
+        if self.limit:
+            clause += f"; {self.limit:,} new allowed"
+        elif self.limit is None and self.certainty == "certain":
+            clause += "; any number allowed"
+        return clause
+
+
+@dataclass(frozen=True)
+class FaultComparison:
+    """What is wrong with a candidate's answers, and whether the baseline's have the same faults.
+
+    Attributes:
+        counts: What each check found, in the order of the table of checks.
+        faults: Each fault of each answer, in the same order; notes are counted alone.
+        untold: Answers of which a check cannot tell: ``FAULT_COLUMNS`` without the system.
+        questions: ``language, query_id`` of the candidate's answers.
+    """
+
+    counts: tuple[CheckCount, ...]
+    faults: tuple[Fault, ...]
+    untold: pd.DataFrame
+    questions: pd.DataFrame
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a check found more than a team allows."""
+        return any(count.is_exceeded for count in self.counts)
+
+    @property
+    def exceeded(self) -> tuple[CheckCount, ...]:
+        """Checks that found more than a team allows."""
+        return tuple(count for count in self.counts if count.is_exceeded)
+
+    def of_class(self, certainty: CheckClass) -> list[Fault]:
+        """Return the faults that the checks of a class found."""
+        return [fault for fault in self.faults if fault.certainty == certainty]
+
+    @property
+    def broken_sentence(self) -> str:
+        """How many answers have certain faults, and which; empty where none has."""
+        certain = self.of_class("certain")
+        if not certain:
+            return ""
+        n_broken = len({(fault.language, fault.query_id) for fault in certain})
+        counted = count_of(len(self.questions), "answer")
+        verb = "is" if n_broken == 1 else "are"
+        return f"{n_broken:,} of {counted} {verb} broken: {'; '.join(self._clauses('certain'))}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Faults beside ``broken_sentence``: the first answers, and what could not be told."""
+        return tuple(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        certain = self.of_class("certain")
+        likely = self.of_class("likely")
+        yield from self._listed(certain)
+        if likely:
+            yield f"Likely faults, for a reader to decide: {'; '.join(self._clauses('likely'))}."
+        yield from self._listed(likely)
+        notes = self._clauses("note")
+        if notes:
+            yield f"No faults, but worth knowing: {'; '.join(notes)}."
+        if not self.faults_found:
+            n_checks = len(FAULTS)
+            yield f"{n_checks} checks of {count_of(len(self.questions), 'answer')} find no fault."
+        for count in self.counts:
+            if count.untold and CHECKS[count.check].untold and count.certainty != "note":
+                told = count.answers - count.untold
+                yield f"{untold_sentence(told, count.answers, count.check)}."
+
+    @property
+    def faults_found(self) -> int:
+        """Number of faults, certain and likely ones."""
+        return sum(count.found for count in self.counts if count.certainty != "note")
+
+    def _clauses(self, certainty: CheckClass) -> list[str]:
+        return [
+            count.clause for count in self.counts if count.found and count.certainty == certainty
+        ]
+
+    def _listed(self, faults: Sequence[Fault]) -> Iterator[str]:
+        """Show some faults, those of each check in turn."""
+        for fault in in_turn(faults)[:MOST_SHOWN]:
+            yield f"  {fault_line(fault, longest=60)}"
+        n_more = len(faults) - MOST_SHOWN
+        if n_more > 0:
+            yield f"  and {n_more:,} more"
+
+
+def in_turn(faults: Sequence[Fault]) -> list[Fault]:
+    """Sort faults so that the first of each check come first, then the second ones."""
+    seen: dict[str, int] = {}
+    turns = []
+    for place, fault in enumerate(faults):
+        turn = seen.get(fault.check, 0)
+        seen[fault.check] = turn + 1
+        turns.append((turn, place))
+    return [faults[place] for _, place in sorted(turns)]
+
+
+def fault_line(fault: Fault, longest: int) -> str:
+    """Show a fault in a line: the question's id, the check, the question and the answer."""
+    question = shortened(fault.question, longest)
+    answer = shortened(fault.answer, longest) or "(nothing)"
+    too = "" if fault.is_new else "; baseline, too"
+    return f"{fault.language} {fault.query_id} ({fault.check}{too}): {question} -> {answer}"
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text in one line, of at most so many characters; its end shows whether it is cut."""
+    line = " ".join(text.split())
+    if len(line) <= longest:
+        return line
+    half = (longest - 3) // 2
+    return f"{line[:half]} … {line[-half:]}"
+
+
+def compare_faults(
+    arena: Arena, candidate: pd.DataFrame, baseline: pd.DataFrame, limits: Limits
+) -> FaultComparison:
+    """Check a candidate's answers, and a baseline's to see which faults are new.
+
+    Args:
+        arena: Their questions.
+        candidate: Answers of one system: columns ``language, system, query_id, answer``, and
+            ``passages`` where some have their own.
+        baseline: Answers of another system.
+        limits: What a team allows; see ``given_limits``.
+    """
+    both = find_faults(arena, pd.concat([candidate, baseline], ignore_index=True))
+    baseline_rows = both.found[both.found["system"].isin(baseline["system"])]
+    own = both.found[both.found["system"].isin(candidate["system"])]
+    untold = both.untold[both.untold["system"].isin(candidate["system"])]
+    columns = [*QUESTION_KEY, "check"]
+    in_baseline = set(baseline_rows[columns].itertuples(index=False, name=None))
+    answers = candidate.set_index(QUESTION_KEY)["answer"]
+    queries = arena.queries.set_index(QUESTION_KEY)["query"]
+    faults = []
+    is_fault = own["check"].isin(FAULTS)
+    for language, query_id, check in own.loc[is_fault, columns].itertuples(index=False, name=None):
+        fault = Fault(
+            check=check,
+            certainty=CHECKS[check].certainty,
+            language=language,
+            query_id=query_id,
+            question=str(queries[language, query_id]),
+            answer=str(answers[language, query_id]),
+            is_new=(language, query_id, check) not in in_baseline,
+        )
+        faults.append(fault)
+    counts = []
+    for name, check in CHECKS.items():
+        count = CheckCount(
+            check=name,
+            certainty=check.certainty,
+            answers=len(candidate),
+            untold=int((untold["check"] == name).sum()),
+            found=int((own["check"] == name).sum()),
+            new=sum(fault.is_new for fault in faults if fault.check == name),
+            baseline=int((baseline_rows["check"] == name).sum()),
+            limit=limits.get(name, 0 if check.certainty == "certain" else None),
+        )
+        counts.append(count)
+    return FaultComparison(
+        counts=tuple(counts),
+        faults=tuple(faults),
+        untold=untold[columns].reset_index(drop=True),
+        questions=candidate[QUESTION_KEY].reset_index(drop=True),
+    )
+
+
+def given_limits(allowed: Sequence[str], file: Path | None = None) -> dict[str, int | None]:
+    """Read what a team allows: ``other-language=2``, ``cut=0`` or ``dead-citation=all``.
+
+    Args:
+        allowed: Such texts, each of one check or of several with commas between.
+        file: A TOML file of checks and numbers; what is given in ``allowed`` goes before it.
+
+    Raises:
+        UsageError: For an unknown check, or a number that is none.
+    """
+    limits: dict[str, int | None] = {}
+    if file is not None:
+        try:
+            content = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{file} cannot be read as TOML: {error}") from error
+        for name, value in content.items():
+            limits[checked_choice(name, FAULTS, f"check in {file.name}")] = _limit(name, value)
+    for text in allowed:
+        for part in split_names(text):
+            name, _, value = part.partition("=")
+            limits[checked_choice(name.strip(), FAULTS, "check")] = _limit(name, value.strip())
+    return limits
+
+
+def _limit(name: str, value: object) -> int | None:
+    text = str(value)
+    if text == ALL:
+        return None
+    if not text.isdecimal():
+        raise UsageError(f"{name}={text} is no limit; give a number of answers, or {ALL}")
+    return int(text)
