@@ -127,7 +127,8 @@ class Arena:
             judge: Judge of judgments without a column ``judge``.
             published_ratings: As ``published_ratings.csv``; see ``arena.data.published``.
             attributes: ``system``, and columns such as ``model``, ``retriever``.
-            info: Further fields of ``ArenaInfo``; by default ``systems`` are those that answer.
+            info: Further fields of ``ArenaInfo``; by default ``systems`` are those that answer, in
+                the order in which the answers name them.
 
         Raises:
             UsageError: If something is not a table.
@@ -140,7 +141,7 @@ class Arena:
         query_rows = rows_of_frame(questions, "questions", QUERIES, language)
         answer_rows = rows_of_frame(answers, "answers", ANSWERS, language, query_rows)
         judgment_rows = rows_of_frame(judgments, "judgments", JUDGMENTS, language, query_rows)
-        languages = distinct_texts(query_rows, "language")
+        languages = sorted(distinct_texts(query_rows, "language"))
         fields: dict[str, object] = {
             "name": "arena",
             "languages": [code for code in languages if is_language_code(code)],

@@ -203,9 +203,10 @@ def with_no_passages(queries: Rows) -> Rows:
 
 
 def distinct_texts(rows: Rows, column: str) -> list[str]:
-    """Return the distinct texts of a column that are not blank, sorted; none without it."""
+    """Return the distinct texts of a column that are not blank, in order; none without it."""
     values = rows.table.get(column, ())
-    return sorted({value for value in values if isinstance(value, str) and value.strip()})
+    texts = [value for value in values if isinstance(value, str) and value.strip()]
+    return list(dict.fromkeys(texts))
 
 
 def as_rows(table: pd.DataFrame, source: str) -> Rows:

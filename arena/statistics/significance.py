@@ -1,4 +1,4 @@
-"""Intervals and tests: Holm's correction, the sign test, Wilson's interval."""
+"""Intervals and tests: Holm's correction, Wilson's interval."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtrc, ndtri
+from scipy.special import ndtri
 
 from arena.data.types import Floats
 
@@ -26,25 +26,6 @@ def holm_adjusted(p_values: npt.ArrayLike) -> Floats:
     adjusted = np.full(len(unadjusted), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
     return adjusted
-
-
-def sign_test(n_more: int, n_less: int) -> float:
-    """Return the p-value of the exact one-sided sign test: by chance, more in so many pairs.
-
-    Pairs without a difference do not count. Of yes and no it is McNemar's exact test.
-
-    Args:
-        n_more: Pairs in which the first is more than the second.
-        n_less: Pairs in which it is less.
-    """
-    if n_more == 0:
-        return 1.0
-    return float(bdtrc(n_more - 1, n_more + n_less, 0.5))
-
-
-def two_sided_sign_test(n_more: int, n_less: int) -> float:
-    """Return the p-value of the exact two-sided sign test; see ``sign_test``."""
-    return min(1.0, 2 * min(sign_test(n_more, n_less), sign_test(n_less, n_more)))
 
 
 def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -221,8 +222,9 @@ def _people_agreement(
         recorded = recorded_agreement(board.judge_report.metaevaluations, judge)
         if recorded is not None:
             return recorded
-    names = sorted(judgments["judge"].unique())
-    judges = judges_named(names, judge) if judge not in names else (judge,)
+    judges: tuple[str, ...] = (judge,)
+    with suppress(UsageError):  # a judge without a verdict
+        judges = judges_named(sorted(judgments["judge"].unique()), judge)
     return None if all(map(is_person, judges)) else agreement_with_people(judgments, judges)
 
 
