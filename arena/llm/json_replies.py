@@ -46,18 +46,6 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict
     return last
 
 
-def json_list(text: str, name: str) -> list[Any] | None:
-    """Return the JSON list that a reply is, in a code block or under a name or not; else None."""
-    block = _CODE_BLOCK.search(text)
-    try:
-        value = json.loads(text if block is None else block[1], strict=False)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(value, Mapping):
-        value = with_plain_keys(value).get(name)
-    return value if isinstance(value, list) else None
-
-
 def with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with its keys in lower case, and underscores between their words."""
     plain = {}

@@ -8,9 +8,9 @@ it, so that people can edit them and further judges mark by the same ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import pandas as pd
 
@@ -54,7 +54,6 @@ from arena.llm.usage import Usage
 
 NO_PASSAGES = "no_passages"
 """Reason of a pair without a verdict: nothing to take the facts of its question from."""
-_NO_PASSAGES_DETAIL = "no passages to take nuggets from; write them into further/nuggets.jsonl"
 _STAND_IN = "a fact of some fifteen words, which stands for one that is not made yet"
 
 
@@ -100,13 +99,16 @@ class NuggetPrompt(TemplatePrompt):
         Nuggets and marks that the arena holds are used as they are. An empty answer states nothing,
         without a call.
         """
-        run = _Run(task, self, llm, progress)
-        run.make_nuggets()
-        run.mark_answers()
+        run = _Run(task, self)
+        usages = [run.make_nuggets(llm, progress), run.mark_answers(llm, progress)]
         outcomes = [run.outcome(key) for key in pair_keys(task.left.table)]
-        tables = run.tables()
-        records = (tables,) if tables else ()
-        return Outcomes(outcomes, run.usage(), records, run.notes())
+        tables = run.tables(llm.settings.model)
+        return Outcomes(
+            outcomes=outcomes,
+            usage=Usage.total(llm.settings.model, usages),
+            records=(tables,) if tables else (),
+            notes=passage_notes(list(run.passages.values())),
+        )
 
     def requests(self, task: JudgingTask, settings: LlmSettings) -> list[PlannedRequests]:
         """Return the prompts for nuggets, and those for marks.
@@ -114,24 +116,15 @@ class NuggetPrompt(TemplatePrompt):
         Nuggets that are not made yet are of a usual number and length in the prompts of marks.
         """
         n_stand_ins = 12
-        texts = ArenaTexts(task.arena)
-        questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
-        stored = Nuggets.of(task.arena)
-        nuggets = stored_nuggets(stored, questions)
-        marks = stored_marks(stored, task.judge)
-        stand_ins = (Nugget(_STAND_IN, "okay"),) * n_stand_ins
+        run = _Run(task, self)
         of_questions = []
-        for question in questions:
-            if question not in nuggets and pooled_passages(texts, question):
-                nuggets[question] = stand_ins
-                prompt, _ = self.nugget_prompt_for(question, texts)
-                of_questions.append(prompt)
+        for question in run.without_nuggets():
+            prompt, _ = self.nugget_prompt_for(question, run.texts)
+            of_questions.append(prompt)
+            run.nuggets[question] = (Nugget(_STAND_IN, "okay"),) * n_stand_ins
         of_answers = []
-        for answer in answers_in(task.left, texts):
-            question, text = answer
-            is_marked = (question, answer_digest(text)) in marks
-            if text and question in nuggets and not is_marked:
-                of_answers.append(self.mark_prompt_for(answer, nuggets[question], texts))
+        for answer in run.without_marks():
+            of_answers.append(self.mark_prompt_for(answer, run.nuggets[answer[0]], run.texts))
         return [
             PlannedRequests(of_questions, nugget_settings(settings)),
             PlannedRequests(of_answers, mark_settings(settings)),
@@ -171,182 +164,163 @@ class NuggetPrompt(TemplatePrompt):
 
 
 class _Run:
-    def __init__(
-        self, task: JudgingTask, prompt: NuggetPrompt, llm: Llm, progress: Progress | None
-    ) -> None:
-        self._texts = ArenaTexts(task.arena)
+    def __init__(self, task: JudgingTask, prompt: NuggetPrompt) -> None:
+        self.texts = ArenaTexts(task.arena)
         self._prompt = prompt
-        self._left = task.left
-        self._llm = llm
         self._judge = task.judge
-        self._progress = progress
-        self._usages: list[Usage] = []
         self._questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
+        self._answers = _distinct_answers(task.left, self.texts)
         stored = Nuggets.of(task.arena)
-        self._nuggets = stored_nuggets(stored, self._questions)
+        self.nuggets = stored_nuggets(stored, self._questions)
         self._stored_marks = stored_marks(stored, task.judge)
         self._marks: dict[AnswerKey, tuple[str, ...]] = {}
-        self._new_nuggets: dict[QuestionKey, tuple[Nugget, ...]] = {}
-        self._new_marks: set[AnswerKey] = set()
+        self._new_nuggets: list[QuestionKey] = []
+        self._new_marks: list[AnswerKey] = []
         # What the prompts for nuggets showed.
-        self._passages: dict[QuestionKey, PooledPassages] = {}
+        self.passages: dict[QuestionKey, PooledPassages] = {}
         # Why a question has no nuggets, or an answer no marks.
         self._failures: dict[QuestionKey | AnswerKey, Reply[PairVerdict]] = {}
 
-    def make_nuggets(self) -> None:
-        """Ask for the nuggets of the questions that have none."""
-        asked = []
-        without_passages = Usage(self._llm.settings.model)
+    def without_nuggets(self) -> list[QuestionKey]:
+        """Return the questions to ask about: without nuggets, and with passages."""
+        questions = []
         for question in self._questions:
-            if question in self._nuggets:
-                continue
-            if pooled_passages(self._texts, question):
-                asked.append(question)
-                continue
-            self._failures[question] = Reply(
-                None, NO_PASSAGES, _NO_PASSAGES_DETAIL, key="", from_store=False
-            )
-            without_passages.prompts += 1
-            without_passages.count_failure(NO_PASSAGES, 1, _NO_PASSAGES_DETAIL)
+            if question not in self.nuggets and pooled_passages(self.texts, question):
+                questions.append(question)
+        return questions
+
+    def make_nuggets(self, llm: Llm, progress: Progress | None) -> Usage:
+        """Ask for the nuggets of the questions that have none."""
         answered = ask_table(
-            asked,
+            self.without_nuggets(),
             self._nugget_prompt,
             read_nuggets,
-            replace(self._llm, settings=nugget_settings(self._llm.settings)),
+            replace(llm, settings=nugget_settings(llm.settings)),
             stage=f"{self._judge}, nuggets",
-            progress=self._progress,
+            progress=progress,
         )
-        self._usages += [without_passages, answered.usage]
         for question, reply in answered:
             if reply.value is None:
-                self._failures[question] = _failure(reply)
+                self._failures[question] = replace(reply, value=None)
                 continue
             nuggets = []
             for number, nugget in enumerate(reply.value, start=1):
                 nuggets.append(replace(nugget, nugget_id=str(number)))
-            self._new_nuggets[question] = self._nuggets[question] = tuple(nuggets)
+            self.nuggets[question] = tuple(nuggets)
+            self._new_nuggets.append(question)
+        for question in self._questions:
+            if question not in self.nuggets and question not in self._failures:
+                detail = "no passages to take nuggets from; write them into further/nuggets.jsonl"
+                self._failures[question] = Reply(None, NO_PASSAGES, detail, "", from_store=False)
+                answered.usage.prompts += 1
+                answered.usage.count_failure(NO_PASSAGES, 1, detail)
+        return answered.usage
 
     def _nugget_prompt(self, question: QuestionKey) -> Prompt:
-        prompt, self._passages[question] = self._prompt.nugget_prompt_for(question, self._texts)
+        prompt, self.passages[question] = self._prompt.nugget_prompt_for(question, self.texts)
         return prompt
 
-    def mark_answers(self) -> None:
-        """Ask for the marks of the answers that have none."""
-        asked = []
-        for answer in answers_in(self._left, self._texts):
+    def without_marks(self) -> list[AnswerKey]:
+        """Return the answers to ask about; note the marks of those that are known."""
+        answers = []
+        for answer in self._answers:
             question, text = answer
-            if question not in self._nuggets:
+            if question not in self.nuggets:
                 continue
             stored = self._stored_marks.get((question, answer_digest(text)))
             if stored is not None:
                 self._marks[answer] = stored
             elif text:
-                asked.append(answer)
+                answers.append(answer)
             else:
-                self._marks[answer] = ("not",) * len(self._nuggets[question])
-                self._new_marks.add(answer)
+                self._marks[answer] = ("not",) * len(self.nuggets[question])
+                self._new_marks.append(answer)
+        return answers
+
+    def mark_answers(self, llm: Llm, progress: Progress | None) -> Usage:
+        """Ask for the marks of the answers that have none."""
         answered = ask_table(
-            asked,
+            self.without_marks(),
             lambda answer: self._prompt.mark_prompt_for(
-                answer, self._nuggets[answer[0]], self._texts
+                answer, self.nuggets[answer[0]], self.texts
             ),
             read_marks,
-            replace(self._llm, settings=mark_settings(self._llm.settings)),
+            replace(llm, settings=mark_settings(llm.settings)),
             stage=f"{self._judge}, marks",
-            progress=self._progress,
+            progress=progress,
         )
-        self._usages.append(answered.usage)
         for answer, reply in answered:
-            if reply.value is None:
-                self._failures[answer] = _failure(reply)
-                continue
-            n_nuggets = len(self._nuggets[answer[0]])
-            if set(reply.value) != set(range(1, n_nuggets + 1)):
+            marks = reply.value
+            numbers = list(range(1, len(self.nuggets[answer[0]]) + 1))
+            if marks is None:
+                self._failures[answer] = replace(reply, value=None)
+            elif sorted(marks) != numbers:
                 # The reply is sound, but its marks are of other nuggets than were shown.
-                numbers = ", ".join(map(str, sorted(reply.value)[:20]))
-                detail = f"the reply marks the nuggets {numbers}; expected 1 to {n_nuggets}"
+                shown = ", ".join(map(str, sorted(marks)[:20]))
+                detail = f"the reply marks the nuggets {shown}; expected 1 to {len(numbers)}"
                 answered.usage.count_failure(UNPARSABLE, 1, detail)
                 failed = replace(reply, value=None, reason=UNPARSABLE, detail=detail)
-                self._failures[answer] = _failure(failed)
-                continue
-            self._marks[answer] = tuple(reply.value[n] for n in range(1, n_nuggets + 1))
-            self._new_marks.add(answer)
+                self._failures[answer] = failed
+            else:
+                self._marks[answer] = tuple(marks[number] for number in numbers)
+                self._new_marks.append(answer)
+        return answered.usage
 
     def outcome(self, key: PairKey) -> PairOutcome:
         """Compare the scores of a pair of answers."""
         language, query_id, system_a, system_b = key
         question = (language, query_id)
-        text_a = self._texts.shown(question, system_a)
-        text_b = self._texts.shown(question, system_b)
+        text_a = self.texts.shown(question, system_a)
+        text_b = self.texts.shown(question, system_b)
         flags = self._prompt.flags([text_a, text_b])
         answer_a, answer_b = (question, text_a), (question, text_b)
-        for asked in (question, answer_a, answer_b):
-            if asked in self._failures:
-                return PairOutcome(key, self._failures[asked], flags)
-        verdict = self._verdict(answer_a, answer_b)
-        reply = Reply(verdict, reason=None, detail="", key="", from_store=False)
-        return PairOutcome(key, reply, flags)
-
-    def _verdict(self, answer_a: AnswerKey, answer_b: AnswerKey) -> PairVerdict:
+        for part in (question, answer_a, answer_b):
+            if part in self._failures:
+                return PairOutcome(key, self._failures[part], flags)
         marks_a = self._marked(answer_a)
         marks_b = self._marked(answer_b)
         points_a, possible = nugget_points(mark for _, mark in marks_a)
         points_b, _ = nugget_points(mark for _, mark in marks_b)
         reason = f"A {_missing(marks_a)}; B {_missing(marks_b)}"
-        return PairVerdict.of_scores(points_a, points_b, LOG_ODDS / possible, reason)
+        verdict = PairVerdict.of_scores(points_a, points_b, LOG_ODDS / possible, reason)
+        return PairOutcome(key, Reply(verdict, None, "", "", from_store=False), flags)
 
     def _marked(self, answer: AnswerKey) -> list[tuple[str, Mark]]:
-        nuggets = self._nuggets[answer[0]]
-        marks = zip(nuggets, self._marks[answer], strict=True)
+        marks = zip(self.nuggets[answer[0]], self._marks[answer], strict=True)
         return [(nugget.text, (nugget.importance, support)) for nugget, support in marks]
 
-    def usage(self) -> Usage:
-        """Return the calls of both steps."""
-        return Usage.total(self._llm.settings.model, self._usages)
-
-    def notes(self) -> tuple[str, ...]:
-        """Say what limits the nuggets of this run."""
-        return passage_notes(list(self._passages.values()))
-
-    def tables(self) -> Nuggets:
+    def tables(self, model: str) -> Nuggets:
         """Return the nuggets and marks of this run as an arena holds them."""
         nugget_columns = [*NUGGETS.columns, "source"]
         mark_columns = [*NUGGET_MARKS.columns, "prompt"]
         return Nuggets(
-            table=pd.DataFrame(self._nugget_rows(), columns=nugget_columns, dtype="str"),
+            table=pd.DataFrame(self._nugget_rows(model), columns=nugget_columns, dtype="str"),
             marks=pd.DataFrame(self._mark_rows(), columns=mark_columns, dtype="str"),
         )
 
-    def _nugget_rows(self) -> list[tuple[str, ...]]:
-        model_and_prompt = f"{self._llm.settings.model}, {self._prompt.template.version}"
-        rows: list[tuple[str, ...]] = []
-        for question, nuggets in self._new_nuggets.items():
+    def _nugget_rows(self, model: str) -> Iterator[tuple[str, ...]]:
+        for question in self._new_nuggets:
             language, query_id = question
-            share = self._passages[question].share
-            source = f"{model_and_prompt}, from {share}" if share else model_and_prompt
-            for nugget in nuggets:
+            share = self.passages[question].share
+            source = f"{model}, {self._prompt.template.version}"
+            if share:
+                source += f", from {share}"
+            for nugget in self.nuggets[question]:
                 key = (query_id, language, nugget.nugget_id)
-                rows.append((*key, nugget.text, nugget.importance, source))
-        return rows
+                yield *key, nugget.text, nugget.importance, source
 
-    def _mark_rows(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = []
+    def _mark_rows(self) -> Iterator[tuple[str, ...]]:
         for answer in sorted(self._new_marks):
             question, text = answer
             language, query_id = question
             digest = answer_digest(text)
-            marks = list(zip(self._nuggets[question], self._marks[answer], strict=True))
-            for system in self._texts.systems(question):
-                if self._texts.shown(question, system) != text:
+            marks = list(zip(self.nuggets[question], self._marks[answer], strict=True))
+            for system in self.texts.systems(question):
+                if self.texts.shown(question, system) != text:
                     continue
                 for nugget, support in marks:
                     mark = (query_id, language, system, nugget.nugget_id, nugget.text, support)
-                    rows.append((*mark, self._judge, digest, self._prompt.marks.version))
-        return rows
-
-
-def _failure(reply: Reply[Any]) -> Reply[PairVerdict]:
-    return Reply(None, reply.reason, reply.detail, reply.key, reply.from_store)
+                    yield *mark, self._judge, digest, self._prompt.marks.version
 
 
 def _missing(marked: Sequence[tuple[str, Mark]]) -> str:
@@ -361,8 +335,7 @@ def _missing(marked: Sequence[tuple[str, Mark]]) -> str:
     return f"{stated}, not: {shown}{'; …' if len(missing) > shown_missing else ''}"
 
 
-def answers_in(pairs: ChosenPairs, texts: ArenaTexts) -> list[AnswerKey]:
-    """Return the distinct answers in some pairs, question by question, by their content."""
+def _distinct_answers(pairs: ChosenPairs, texts: ArenaTexts) -> list[AnswerKey]:
     answers: set[AnswerKey] = set()
     for language, query_id, system_a, system_b in pair_keys(pairs.table):
         question = (language, query_id)

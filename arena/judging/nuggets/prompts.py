@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
-from arena.judging.nuggets.scores import Importance, Support
 from arena.judging.nuggets.tables import IMPORTANCES, SUPPORTS
 from arena.judging.prompt import SHOWN_QUESTION
-from arena.llm.json_replies import JsonReplyError, json_list, last_json_object, with_plain_keys
+from arena.llm.json_replies import JsonReplyError, last_json_object, with_plain_keys
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.prompts import ReplaceablePrompt, Variable
 from arena.llm.replies import Completion, UnparsableError
@@ -20,35 +17,8 @@ from arena.llm.requests import object_schema, schema_format
 MOST_NUGGETS = 20
 """Nuggets of a reply that are kept; the prompt asks for the most important ones first."""
 
-_SPACE_OR_LINE = re.compile(r"[\s_-]+")
-_LETTER_OR_DIGIT = re.compile(r"\w")
-_NUGGET_NUMBER = re.compile(r"[\W_]*(?:(?:nugget|fact)[\W_]*)?(\d{1,3})(?:\.0)?\W*", re.IGNORECASE)
 _EXAMPLES = frozenset({"the first fact", "the second fact"})
 """Texts by which the prompt shows the form of a reply: whoever repeats them names no fact."""
-_IMPORTANCE_OF_WORD = MappingProxyType[str, Importance](
-    {"vital": "vital", "okay": "okay", "ok": "okay"}
-)
-_SUPPORT_OF_WORD = MappingProxyType[str, Support](
-    {
-        "supported": "supported",
-        "support": "supported",
-        "fully supported": "supported",
-        "partly": "partly",
-        "partial": "partly",
-        "partially": "partly",
-        "partial support": "partly",
-        "partly supported": "partly",
-        "partially supported": "partly",
-        "not": "not",
-        "not support": "not",
-        "not supported": "not",
-        "unsupported": "not",
-        "not stated": "not",
-        "not mentioned": "not",
-        "contradicted": "not",
-    }
-)
-"""Our words, and those that models write in their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +26,7 @@ class Nugget:
     """A fact that a good answer states, its importance, and its id; empty in a reply."""
 
     text: str
-    importance: Importance
+    importance: str
     nugget_id: str = ""
 
 
@@ -106,7 +76,7 @@ def nugget_settings(settings: LlmSettings) -> LlmSettings:
     """Return settings whose replies are JSON with nuggets; the user's own fields win."""
     fields: dict[str, Mapping[str, object]] = {
         "text": {"type": "string"},
-        "importance": _words(IMPORTANCES),
+        "importance": _one_of(IMPORTANCES),
     }
     return _with_schema(settings, "nuggets", fields)
 
@@ -115,12 +85,12 @@ def mark_settings(settings: LlmSettings) -> LlmSettings:
     """Return settings whose replies are JSON with marks; the user's own fields win."""
     fields: dict[str, Mapping[str, object]] = {
         "nugget": {"type": "integer"},
-        "support": _words(SUPPORTS),
+        "support": _one_of(SUPPORTS),
     }
     return _with_schema(settings, "marks", fields)
 
 
-def _words(words: Sequence[str]) -> dict[str, object]:
+def _one_of(words: Sequence[str]) -> dict[str, object]:
     return {"type": "string", "enum": list(words)}
 
 
@@ -145,59 +115,51 @@ def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
     for number, record in enumerate(_records(completion, "nuggets"), start=1):
         value = record.get("text")
         text = " ".join(value.split()) if isinstance(value, str) else ""
-        if not _LETTER_OR_DIGIT.search(text):
+        if not any(map(str.isalnum, text)):
             raise UnparsableError(f"nugget {number} has no text")
         if text.casefold().rstrip(".") in _EXAMPLES:
             raise UnparsableError(f"nugget {number} repeats the prompt's example")
         if len(text) > longest_nugget:
             raise UnparsableError(f"nugget {number} has {len(text)} characters: no single fact")
-        importance = _IMPORTANCE_OF_WORD.get(_word(record.get("importance")))
-        if importance is None:
-            shown = str(record.get("importance"))[:40]
-            raise UnparsableError(f"nugget {number} is {shown!r}; expected vital or okay")
+        importance = _word(record, "importance", IMPORTANCES, number)
         nuggets.setdefault(text.casefold(), Nugget(text, importance))
     if not nuggets:
         raise UnparsableError("the reply names no fact")
     return tuple(nuggets.values())[:MOST_NUGGETS]
 
 
-def read_marks(completion: Completion) -> dict[int, Support]:
+def read_marks(completion: Completion) -> dict[int, str]:
     """Read the mark of each nugget, by its number.
 
     Raises:
         UnparsableError: If there is no JSON object with marks, a mark names no nugget or none of
             the three words, or a nugget has two marks that differ.
     """
-    marks: dict[int, Support] = {}
+    marks: dict[int, str] = {}
     for record in _records(completion, "marks"):
-        written = str(record.get("nugget", ""))
-        match = _NUGGET_NUMBER.fullmatch(written)
-        if match is None:
+        written = str(record.get("nugget"))
+        if not written.isdecimal() or len(written) > 3:
             raise UnparsableError(f"a mark is of nugget {written[:40]!r}; expected a number")
-        number = int(match[1])
-        support = _SUPPORT_OF_WORD.get(_word(record.get("support")))
-        if support is None:
-            shown = str(record.get("support"))[:40]
-            raise UnparsableError(
-                f"nugget {number} is {shown!r}; expected supported, partly or not"
-            )
+        number = int(written)
+        support = _word(record, "support", SUPPORTS, number)
         if marks.setdefault(number, support) != support:
             raise UnparsableError(f"nugget {number} has two marks")
     return marks
 
 
-def _word(value: object) -> str:
-    return _SPACE_OR_LINE.sub(" ", str(value)).strip().casefold()
+def _word(record: Mapping[str, Any], name: str, words: Sequence[str], number: int) -> str:
+    written = str(record.get(name))
+    if written.casefold() not in words:
+        expected = " or ".join(words)
+        raise UnparsableError(f"nugget {number} is {written[:40]!r}; expected {expected}")
+    return written.casefold()
 
 
 def _records(completion: Completion, name: str) -> list[dict[str, Any]]:
-    """Return the objects in a list of the reply's last JSON object that has one, or in its list."""
-    records = json_list(completion.answer, name)
-    if records is None:
-        try:
-            records = last_json_object(completion.answer, [name], not completion.is_cut)[name]
-        except JsonReplyError as error:
-            raise UnparsableError(str(error)) from error
+    try:
+        records = last_json_object(completion.answer, [name], not completion.is_cut)[name]
+    except JsonReplyError as error:
+        raise UnparsableError(str(error)) from error
     if not isinstance(records, list):
         raise UnparsableError(f"{name} is no list")
     plain = []

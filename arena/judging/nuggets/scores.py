@@ -12,13 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from types import MappingProxyType
-from typing import Literal
 
 from arena.data.schema import QUESTION_KEY
 from arena.judging.nuggets.tables import Nuggets
 
-Importance = Literal["vital", "okay"]
-Support = Literal["supported", "partly", "not"]
 Mark = tuple[str, str]
 """Importance of a nugget, and how far an answer supports it."""
 
