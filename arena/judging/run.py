@@ -12,9 +12,8 @@ from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
-from arena.judging.answer_pairs import ArenaTexts
 from arena.judging.choosing.chosen_pairs import ChosenPairs
-from arena.judging.choosing.drawn_pairs import draw_questions
+from arena.judging.choosing.drawn_questions import draw_questions
 from arena.judging.choosing.forecast import Forecast
 from arena.judging.judging_result import Judging
 from arena.judging.judging_settings import JudgingSettings
@@ -112,6 +111,5 @@ def likely_pairs(
 
 def questions_to_judge(arena: Arena, settings: JudgingSettings) -> pd.DataFrame:
     """Draw the questions that are judged, in the order drawn: columns ``language, query_id``."""
-    texts = ArenaTexts(arena)
-    drawn = draw_questions(arena, texts, settings.questions, settings.languages, settings.seed)
+    drawn = draw_questions(arena, settings.questions, settings.languages, settings.seed)
     return pd.DataFrame(drawn, columns=QUESTION_KEY, dtype=object)

@@ -17,7 +17,12 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Rounds, joined_pairs
-from arena.judging.choosing.drawn_pairs import asked_pairs, by_draw
+from arena.judging.choosing.drawn_pairs import asked_pairs
+from arena.judging.choosing.drawn_questions import (
+    by_draw,
+    question_keys,
+    with_several_answers,
+)
 from arena.judging.judged_pairs import judge_pairs
 from arena.judging.llm_judge import LlmJudge
 from arena.llm.usage import Usage
@@ -212,21 +217,17 @@ class _ComparedPairs:
         self._systems = systems
         self._test = test
         texts = ArenaTexts(arena)
-        answered: list[QuestionKey] = []
-        for language in arena.info.languages:
-            for query_id in texts.questions(language):
-                if len(texts.systems((language, query_id))) == len(systems):
-                    answered.append((language, query_id))
-        if not answered:
+        answered = with_several_answers(arena)
+        if answered.empty:
             raise UsageError(f"no question has answers of both {systems[0]!r} and {systems[1]!r}")
-        self.questions = by_draw(texts, answered, seed)
-        n_questions = len(answered)
+        self.questions = question_keys(by_draw(answered, seed))
+        n_questions = len(self.questions)
         if budget is not None:
             n_questions = min(n_questions, budget // ORDERS)
         self._n_questions = n_questions
         self.n_planned = ORDERS * n_questions
         keys = [(*question, *systems) for question in self.questions[:n_questions]]
-        self._pairs = asked_pairs(texts, keys, tuple(answered), audit=1.0, seed=seed)
+        self._pairs = asked_pairs(texts, keys, tuple(self.questions), audit=1.0, seed=seed)
         self.scores: dict[QuestionKey, float] = {}
         self.difference: Difference | None = None
         self.differing = 0

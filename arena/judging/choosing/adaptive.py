@@ -22,9 +22,9 @@ from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs, Roun
 from arena.judging.choosing.drawn_pairs import (
     REPEATED,
     asked_pairs,
-    draw_questions,
     pair_draw,
 )
+from arena.judging.choosing.drawn_questions import draw_questions
 from arena.judging.choosing.forecast import Course, Forecast, course, forecast_adaptive
 from arena.judging.choosing.pairing import AdaptivePairing, round_size
 from arena.judging.judging_settings import JudgingSettings
@@ -81,7 +81,7 @@ class AdaptivePairs:
         self._calls = calls or Budget()
         self._texts = ArenaTexts(arena)
         self._questions = draw_questions(
-            arena, self._texts, settings.questions, settings.languages, settings.seed
+            arena, settings.questions, settings.languages, settings.seed
         )
         verdicts = arena.judgments[arena.judgments["judge"].isin(settings.judges)]
         failures = _lasting(failed, verdicts, settings.judges)

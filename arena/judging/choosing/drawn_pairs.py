@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.errors import UsageError, argument
 from arena.data.selection import is_person
 from arena.judging.answer_pairs import (
     PAIR_COLUMNS,
@@ -25,6 +25,7 @@ from arena.judging.answer_pairs import (
     unordered,
 )
 from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs
+from arena.judging.choosing.drawn_questions import draw_questions
 from arena.judging.forms import JUDGE_FORMS
 from arena.judging.judging_settings import JudgingSettings
 from arena.statistics.bootstrap import generator
@@ -73,7 +74,7 @@ def choose_pairs(
     if pairs != "all" and pairs < 1:
         raise UsageError(f"{argument('pairs')} is {pairs}; use at least 1")
     texts = ArenaTexts(arena)
-    drawn = draw_questions(arena, texts, questions, languages, seed)
+    drawn = draw_questions(arena, questions, languages, seed)
     meetings = {language: _Meetings() for language, _ in drawn}
     keys: list[PairKey] = []
     for language, query_id in drawn:
@@ -160,7 +161,7 @@ def pairs_for_people(arena: Arena) -> ChosenPairs:
     """
     seed = 0
     texts = ArenaTexts(arena)
-    drawn = draw_questions(arena, texts, questions=None, languages=None, seed=seed)
+    drawn = draw_questions(arena, questions=None, languages=None, seed=seed)
     judged = _judged_by_machines(arena.judgments)
     judged_questions = {key[:2] for key in judged}
     keys: list[PairKey] = []
@@ -195,49 +196,6 @@ def _pairs_to_compare(
 def _judged_by_machines(judgments: pd.DataFrame) -> set[PairKey]:
     is_by_machine = ~judgments["judge"].map(is_person).astype(bool)
     return {unordered(key) for key in pair_keys(judgments[is_by_machine])}
-
-
-def draw_questions(
-    arena: Arena,
-    texts: ArenaTexts,
-    questions: int | None,
-    languages: Sequence[str] | None,
-    seed: int,
-) -> tuple[QuestionKey, ...]:
-    """Draw the questions to judge among those with two answers or more; see ``choose_pairs``.
-
-    Raises:
-        UsageError: For a number below 1, an unknown language, or no question.
-    """
-    if questions is not None and questions < 1:
-        raise UsageError(f"{argument('questions')} is {questions}; use at least 1")
-    present = list(arena.info.languages)
-    for language in languages or ():
-        checked_choice(language, present, "language")
-    drawn: list[QuestionKey] = []
-    for language in present:
-        if languages and language not in languages:
-            continue
-        keys = [(language, query_id) for query_id in texts.questions(language)]
-        comparable = [key for key in keys if len(texts.systems(key)) > 1]
-        drawn += by_draw(texts, comparable, seed)[:questions]
-    if not drawn:
-        raise UsageError("no question has answers of two systems: there is nothing to judge")
-    return tuple(drawn)
-
-
-def by_draw(texts: ArenaTexts, keys: Sequence[QuestionKey], seed: int) -> list[QuestionKey]:
-    """Put questions in an order that is drawn by their content."""
-
-    def draw(key: QuestionKey) -> tuple[float, QuestionKey]:
-        return question_draw(*key, texts.question(key), seed), key
-
-    return sorted(keys, key=draw)
-
-
-def question_draw(language: str, query_id: str, question: str, seed: int) -> float:
-    """Draw the number by which a question is chosen to be answered or judged: low ones first."""
-    return float(generator(seed, "judging", "question", language, query_id, question).random())
 
 
 def asked_pairs(

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, checked_choice
+from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags
 from arena.judging.answer_pairs import QuestionKey
-from arena.judging.choosing.drawn_pairs import question_draw
+from arena.statistics.bootstrap import generator
 
 
 def choose_questions(
@@ -36,11 +38,8 @@ def choose_questions(
     """
     if questions is not None and questions < 1:
         raise UsageError(f"cannot draw {questions} questions; ask for 1 or more")
-    present = set(queries["language"])
-    unknown = [language for language in languages or () if language not in present]
-    if unknown:
-        available = ", ".join(sorted(present))
-        raise UsageError(f"no questions in {unknown[0]!r} here; available: {available}")
+    for language in languages or ():
+        checked_choice(language, sorted(set(queries["language"])), "language")
     chosen = queries
     if languages:
         chosen = queries[queries["language"].isin(languages)]
@@ -58,10 +57,39 @@ def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
 
 def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> Flags:
     """Mark the questions that are drawn, so many of each language, by their content alone."""
-    contents = queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
-    draws = [
-        question_draw(language, query_id, query, seed) for language, query_id, query in contents
-    ]
-    order = queries[QUESTION_KEY].assign(draw=draws).sort_values(["draw", "query_id"])
-    drawn = order.groupby("language", sort=False).head(questions).index
-    return np.asarray(queries.index.isin(drawn))
+    drawn = by_draw(queries, seed).groupby("language", sort=False).head(questions)
+    return np.asarray(queries.index.isin(drawn.index))
+
+
+def by_draw(queries: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Return the keys of questions in an order that is drawn by the content of each alone."""
+    draws = []
+    for content in queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None):
+        draws.append(generator(seed, "judging", "question", *content).random())
+    drawn = queries[QUESTION_KEY].assign(draw=draws).sort_values(["draw", *QUESTION_KEY])
+    return drawn[QUESTION_KEY]
+
+
+def with_several_answers(arena: Arena) -> pd.DataFrame:
+    """Return the questions that two systems or more answered."""
+    n_answers = arena.answers.groupby(QUESTION_KEY).size()
+    several = n_answers[n_answers > 1].reset_index()
+    return arena.queries[are_in(arena.queries, several, QUESTION_KEY)]
+
+
+def draw_questions(
+    arena: Arena, questions: int | None, languages: Sequence[str] | None, seed: int
+) -> tuple[QuestionKey, ...]:
+    """Draw the questions to judge, language by language, in the order drawn.
+
+    Raises:
+        UsageError: For a number below 1, an unknown language, or no question with two answers.
+    """
+    comparable = with_several_answers(arena)
+    if comparable.empty:
+        raise UsageError("no question has answers of two systems: there is nothing to judge")
+    chosen = by_draw(choose_questions(comparable, languages, questions, seed), seed)
+    drawn: list[QuestionKey] = []
+    for language in arena.info.languages:
+        drawn += question_keys(chosen[chosen["language"] == language])
+    return tuple(drawn)
