@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from arena.llm.batches.ledger import BatchLedger
@@ -68,34 +67,29 @@ def dry_run(
         UsageError: If a prompt or a setting cannot be sent.
     """
     n_prompts = 0
-    n_in_store = 0
-    n_awaited = 0
-    tokens_in = 0
-    distinct: set[str] = set()
-    source = iter(prompts)
-    # Some hundreds at a time: one look into the store for many, without all texts in memory.
-    while chunk := list(islice(source, 500)):
-        n_prompts += len(chunk)
-        new: dict[str, Prompt] = {}
-        for prompt in chunk:
-            key = request_for(prompt, settings).key
-            if key not in distinct:
-                new[key] = prompt
-        distinct.update(new)
-        answered = {} if store is None else store.look_up(list(new))
-        awaited = {} if store is None else BatchLedger(store).servers(list(new))
-        n_in_store += len(answered)
-        n_awaited += len(awaited.keys() - answered.keys())
-        due = new.keys() - answered.keys() - awaited.keys()
-        tokens_in += sum(_estimated_tokens(new[key]) for key in due)
-    calls = len(distinct) - n_in_store - n_awaited
-    tokens_out = _most_tokens_out(settings, calls)
+    tokens_of: dict[str, int] = {}
+    for prompt in prompts:
+        n_prompts += 1
+        tokens_of[request_for(prompt, settings).key] = _estimated_tokens(prompt)
+    keys = list(tokens_of)
+    answered: set[str] = set()
+    awaited: set[str] = set()
+    keys_at_once = 500
+    if store is not None:
+        for start in range(0, len(keys), keys_at_once):
+            part = keys[start : start + keys_at_once]
+            answered.update(store.look_up(part))
+            awaited.update(BatchLedger(store).servers(part))
+    awaited -= answered
+    due = tokens_of.keys() - answered - awaited
+    tokens_in = sum(tokens_of[key] for key in due)
+    tokens_out = _most_tokens_out(settings, len(due))
     return DryRun(
         prompts=n_prompts,
-        distinct=len(distinct),
-        in_store=n_in_store,
-        awaited=n_awaited,
-        calls=calls,
+        distinct=len(keys),
+        in_store=len(answered),
+        awaited=len(awaited),
+        calls=len(due),
         tokens_in=tokens_in,
         tokens_out_at_most=tokens_out,
         cost_at_most=_highest_cost(settings, prices or {}, tokens_in, tokens_out),

@@ -335,14 +335,8 @@ class EmbeddingSettings(LlmSettings):
     path: ClassVar[str] = EMBEDDINGS
 
 
-def fields_by_use(
-    settings: type[LlmSettings],
-    *,
-    replies: Literal["value", "file", "not"] | None = None,
-    plans_pairs: bool | None = None,
-    is_of_llm: bool | None = None,
-) -> frozenset[str]:
-    """Return the fields whose ``SettingUse`` has some values; None stands for any.
+def fields_by_use(settings: type[LlmSettings], **wanted: object) -> frozenset[str]:
+    """Return the fields whose ``SettingUse`` has the values wanted of its attributes.
 
     Raises:
         ValueError: If a field has none, or several.
@@ -352,12 +346,6 @@ def fields_by_use(
         uses = [part for part in field.metadata if isinstance(part, SettingUse)]
         if len(uses) != 1:
             raise ValueError(f"{settings.__name__}.{name} needs one SettingUse: {uses}")
-        [use] = uses
-        if replies not in (None, use.replies):
-            continue
-        if plans_pairs not in (None, use.plans_pairs):
-            continue
-        if is_of_llm not in (None, use.is_of_llm):
-            continue
-        names.add(name)
+        if all(getattr(uses[0], attribute) == value for attribute, value in wanted.items()):
+            names.add(name)
     return frozenset(names)

@@ -124,15 +124,22 @@ def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
     for n in n_verdicts:
         # Variances of ratings by n verdicts alone, shape (D,).
         variances = (n_systems - 1) / (2.0 * n * information)
-        errors = np.sqrt(variances)[:, None] * noise
         # One variance for all draws, so that one update serves them.
         variance = (n_systems - 1) / (2.0 * n * information.mean())
-        total = posterior.covariance + variance * np.eye(n_systems)
-        weights = np.linalg.solve(total, posterior.covariance)
-        estimates = posterior.ratings + (deviations + errors) @ weights
-        covariance = posterior.covariance - posterior.covariance @ weights
-        misordered.append(_misordered(pairs, estimates, covariance))
+        measured = deviations + np.sqrt(variances)[:, None] * noise
+        misordered.append(_misordered_after(posterior, pairs, measured, variance))
     return Course(np.concatenate([[0.0], n_verdicts]), np.array(misordered).T, n_systems)
+
+
+def _misordered_after(
+    posterior: RatingPosterior, pairs: Pairs, measured: Floats, variance: float
+) -> Floats:
+    """Update the posterior by deviations measured with one variance, (D, S) to (D,)."""
+    total = posterior.covariance + variance * np.eye(len(posterior.systems))
+    weights = np.linalg.solve(total, posterior.covariance)
+    estimates = posterior.ratings + measured @ weights
+    covariance = posterior.covariance - posterior.covariance @ weights
+    return _misordered(pairs, estimates, covariance)
 
 
 def _sampled_pairs(n_systems: int, random: np.random.Generator) -> Pairs:

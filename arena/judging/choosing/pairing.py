@@ -138,7 +138,6 @@ class AdaptivePairing:
         """
         pairs = self._pairs
         covariance = self.posterior.covariance.copy()
-        differences = pairs.differences(self.posterior.ratings)
         # Battles of each system on each question so far, (Q, S): planned and settled ones.
         membership = np.abs(pairs.incidence.toarray()).T  # (P, S)
         n_battles = (self._state > OPEN).astype(np.float64) @ membership
@@ -147,14 +146,7 @@ class AdaptivePairing:
         n_at_once = max(1, int(share_at_once * len(self.systems) / 2))
         chosen: list[tuple[int, int]] = []
         while len(chosen) < n and self.open:
-            doubts, variances = self._doubts(covariance)
-            information = _expected_information(differences, variances)
-            # By how much a battle of each pair lowers the variances of all differences,
-            # each weighted by the doubt about its order: the Sherman-Morrison update below.
-            target = covariance @ pairs.laplacian(doubts / variances) @ covariance
-            values = information * pairs.spreads(target) / (1.0 + information * variances)
-            is_open = (self._state == OPEN).any(axis=0)
-            values = np.where(is_open, values * self._tie_break, -1.0)
+            values, information = self._values(covariance)
             for pair in self._disjoint(values, min(n_at_once, n - len(chosen))):
                 one, other = pairs.first[pair], pairs.second[pair]
                 question = self._question_for(pair, n_battles)
@@ -164,6 +156,20 @@ class AdaptivePairing:
                 # The next pairs of this round must not repeat what this battle will tell.
                 covariance -= _reduction(covariance, one, other, information[pair])
         return [self._item(question, pair) for question, pair in chosen]
+
+    def _values(self, covariance: Floats) -> tuple[Floats, Floats]:
+        """Return the value of a battle of each pair, below 0 if none is open, and what it informs.
+
+        The value is by how much it lowers the variances of all differences, each weighted by the
+        doubt about its order, by the update of Sherman and Morrison. Both have the shape (P,).
+        """
+        pairs = self._pairs
+        doubts, variances = self._doubts(covariance)
+        information = _expected_information(pairs.differences(self.posterior.ratings), variances)
+        target = covariance @ pairs.laplacian(doubts / variances) @ covariance
+        values = information * pairs.spreads(target) / (1.0 + information * variances)
+        is_open = (self._state == OPEN).any(axis=0)
+        return np.where(is_open, values * self._tie_break, -1.0), information
 
     def _item(self, question: int, pair: int) -> Item:
         one, other = self._pairs.first[pair], self._pairs.second[pair]

@@ -277,12 +277,7 @@ class _Run:
         for part in (question, answer_a, answer_b):
             if part in self._failures:
                 return PairOutcome(key, self._failures[part], flags)
-        marks_a = self._marked(answer_a)
-        marks_b = self._marked(answer_b)
-        points_a, possible = nugget_points(mark for _, mark in marks_a)
-        points_b, _ = nugget_points(mark for _, mark in marks_b)
-        reason = f"A {_missing(marks_a)}; B {_missing(marks_b)}"
-        verdict = PairVerdict.of_scores(points_a, points_b, LOG_ODDS / possible, reason)
+        verdict = _compared(self._marked(answer_a), self._marked(answer_b))
         return PairOutcome(key, Reply(verdict, None, "", "", from_store=False), flags)
 
     def _marked(self, answer: AnswerKey) -> list[tuple[str, Mark]]:
@@ -321,6 +316,15 @@ class _Run:
                 for nugget, support in marks:
                     mark = (query_id, language, system, nugget.nugget_id, nugget.text, support)
                     yield *mark, self._judge, digest, self._prompt.marks.version
+
+
+def _compared(
+    marks_a: Sequence[tuple[str, Mark]], marks_b: Sequence[tuple[str, Mark]]
+) -> PairVerdict:
+    points_a, possible = nugget_points(mark for _, mark in marks_a)
+    points_b, _ = nugget_points(mark for _, mark in marks_b)
+    reason = f"A {_missing(marks_a)}; B {_missing(marks_b)}"
+    return PairVerdict.of_scores(points_a, points_b, LOG_ODDS / possible, reason)
 
 
 def _missing(marked: Sequence[tuple[str, Mark]]) -> str:

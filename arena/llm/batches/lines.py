@@ -10,7 +10,7 @@ from arena.llm import replies
 from arena.llm.answers import read_answer
 from arena.llm.replies import Completion, Fault
 from arena.llm.requests import Request
-from arena.llm.server_errors import ReportedError, reported, reported_error
+from arena.llm.server_errors import reported, reported_error
 
 MOST_LINE_BYTES = 32 * 2**20
 """Most bytes of a line that is read; longer ones answer nothing."""
@@ -42,17 +42,12 @@ def read_result_line(
     request: Request, result: Mapping[str, object], api_key: str
 ) -> Completion | Fault:
     """Read the answer to a request from its line."""
-    report: ReportedError | None
     response = result.get("response")
     if isinstance(response, Mapping):
-        status = response.get("status_code")
-        body = response.get("body")
+        status, body = response.get("status_code"), response.get("body")
+        report = reported_error(body)
         if isinstance(status, int) and status >= 400:
-            # Some servers put the error beside the response, which has no body then.
-            said = {"error": result.get("error")} if body is None else body
-            report = reported(status, json.dumps(said))
-        else:
-            report = reported_error(body)
+            report = reported(status, json.dumps(body))
         return read_answer(request, body, report, {}, api_key)
     error = result.get("error")
     code = error.get("code") if isinstance(error, Mapping) else None

@@ -189,14 +189,8 @@ class BatchServer:
             if status in REFUSED:
                 raise RefusedBatchError(text) from None
             raise UsageError(text) from None
-        except openai.APIConnectionError as error:
-            cause = self.shown(str(error.__cause__ or error))
-            raise UsageError(
-                f"{self._where} {lack} ({cause}); run the same command again once it answers: "
-                "nothing is lost"
-            ) from None
         except (openai.OpenAIError, httpx2.HTTPError, OSError, ValueError) as error:
-            cause = self.shown(f"{type(error).__name__}: {error}")
+            cause = self.shown(f"{type(error).__name__}: {error.__cause__ or error}")
             raise UsageError(
                 f"{self._where} {lack} ({cause}); run the same command again: nothing is lost"
             ) from None

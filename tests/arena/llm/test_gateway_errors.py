@@ -8,8 +8,6 @@ from llm_requests import at, prompts
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, ask_table, read_text
-from arena.llm.batches.lines import read_result_line
-from arena.llm.requests import request_for
 from arena.llm.server_errors import fault_of, reported, reported_error
 
 FIELDS = ("temperature", "max_tokens", "logprobs", "reasoning_effort", "seed")
@@ -141,16 +139,6 @@ def test_a_wrong_address_stops_a_run_at_once(ask):
 def test_what_a_server_cannot_do_is_not_tried_again(ask):
     _, usage, _ = ask(prompts(2), lambda *_: say.error(501, "embeddings are turned off"))
     assert (usage.calls, usage.failures) == (2, {"rejected": 2})
-
-
-def test_the_error_beside_a_response_without_a_body_is_the_one_of_a_batch_line():
-    (prompt,) = prompts(1)
-    request = request_for(prompt, LlmSettings(model="m"))
-    line = {
-        "response": {"status_code": 400, "body": None},
-        "error": {"message": "prompt is too long: 210 tokens > 200 maximum"},
-    }
-    assert read_result_line(request, line, "").reason == "context_length"
 
 
 @pytest.mark.parametrize("key", ["planted-abc…xyz", "planted-abc\nplanted-xyz"])
