@@ -15,7 +15,6 @@ from arena.judging.answer_pairs import (
     PAIR_COLUMNS,
     ArenaTexts,
     PairKey,
-    QuestionKey,
     unordered,
 )
 from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs, Rounds, joined_pairs
@@ -83,24 +82,24 @@ class AdaptivePairs:
         self._questions = draw_questions(
             arena, settings.questions, settings.languages, settings.seed
         )
+        drawn = pd.DataFrame(self._questions, columns=QUESTION_KEY, dtype=object)
         verdicts = arena.judgments[arena.judgments["judge"].isin(settings.judges)]
         failures = _lasting(failed, verdicts, settings.judges)
+        drawn_answers = arena.answers[are_in(arena.answers, drawn, QUESTION_KEY)]
         self._pairings: dict[str, AdaptivePairing] = {}
-        for language in dict(self._questions):
-            query_ids = [query_id for code, query_id in self._questions if code == language]
-            answers = arena.answers[arena.answers["language"] == language]
-            answers = answers[answers["query_id"].isin(query_ids)]
+        for language, answers in drawn_answers.groupby("language", sort=False):
             self._pairings[language] = AdaptivePairing(
                 by_content(answers["system"], answers),
-                query_ids,
+                list(answers["query_id"].unique()),
                 answers,
                 settings.seed,
                 None if prior is None else prior[prior["language"] == language],
             )
             self._record(language, verdicts, failures)
-        earlier = _on(verdicts, self._questions)
+        earlier = verdicts[are_in(verdicts, drawn, QUESTION_KEY)]
         self._earlier = earlier.reindex(columns=ASKED_COLUMNS).drop_duplicates()
-        self._n_asked = len(without_identical(earlier)) + len(_on(failures, self._questions))
+        self._n_asked = len(without_identical(earlier))
+        self._n_asked += int(are_in(failures, drawn, QUESTION_KEY).sum())
         n_systems = sum(len(pairing.systems) for pairing in self._pairings.values())
         self.budget = settings.budget or settings.default_budget(n_systems)
         n_open = sum(pairing.open for pairing in self._pairings.values())
@@ -109,13 +108,8 @@ class AdaptivePairs:
     def rounds(self) -> Rounds:
         """Yield what to ask next, until the ranking is certain enough or no more may be asked."""
         while (reason := self._reason_to_stop()) is None:
-            candidates = {
-                language: pairing
-                for language, pairing in self._pairings.items()
-                if self._may_ask(pairing)
-            }
-            language = max(candidates, key=lambda code: candidates[code].misordered)
-            pairing = candidates[language]
+            language = self._least_certain()
+            pairing = self._pairings[language]
             n_pairs = round_size(len(pairing.systems), pairing.judged + pairing.failed)
             items = pairing.next_pairs(min(n_pairs, self._pairs_in_budget))
             next_pairs = self._pairs([(language, *item) for item in items])
@@ -165,16 +159,9 @@ class AdaptivePairs:
         """
         rows = []
         for language, pairing in self._pairings.items():
-            row = {
-                "language": language,
-                "systems": len(pairing.systems),
-                "questions": len(pairing.questions),
-                "judged": pairing.judged,
-                "failed": pairing.failed,
-                "open": pairing.open,
-                "misordered": pairing.misordered,
-            }
-            rows.append(row)
+            size = (len(pairing.systems), len(pairing.questions))
+            counts = (pairing.judged, pairing.failed, pairing.open)
+            rows.append((language, *size, *counts, pairing.misordered))
         return pd.DataFrame(rows, columns=PROGRESS_COLUMNS)
 
     def ratings(self) -> pd.DataFrame:
@@ -201,32 +188,29 @@ class AdaptivePairs:
             return f"the budget of {count_of(self.budget, 'call')} is spent"
         return "the calls or the cost allowed in this run are spent"
 
-    @property
-    def _nothing_left(self) -> str:
-        n_failed = sum(pairing.failed for pairing in self._pairings.values())
-        failed = f"; {n_failed} got no verdict" if n_failed else ""
-        if any(pairing.open for pairing in self._pairings.values()):
-            return f"every pair was asked where the ranking is not certain enough{failed}"
-        if failed:
-            return f"every pair of the questions drawn was asked{failed}"
-        return "every pair of the questions drawn is judged"
-
     def _reason_to_stop(self) -> str | None:
         pairings = self._pairings.values()
-        if all(map(self._is_certain, pairings)):
+        until = self._settings.until
+        if all(pairing.misordered <= until for pairing in pairings):
             return (
-                f"no ranking has more than {self._settings.until:.1%} of its pairs in the wrong "
-                "order, as expected"
+                f"no ranking has more than {until:.1%} of its pairs in the wrong order, as expected"
             )
-        if not any(map(self._may_ask, pairings)):
-            return self._nothing_left
-        return None if self._pairs_in_budget else self._spent
+        if self._least_certain():
+            return None if self._pairs_in_budget else self._spent
+        n_failed = sum(pairing.failed for pairing in pairings)
+        if n_failed:
+            return f"every pair that tells more was asked; {n_failed} got no verdict"
+        if any(pairing.open for pairing in pairings):
+            return "every pair was asked where the ranking is not certain enough"
+        return "every pair of the questions drawn is judged"
 
-    def _is_certain(self, pairing: AdaptivePairing) -> bool:
-        return pairing.misordered <= self._settings.until
-
-    def _may_ask(self, pairing: AdaptivePairing) -> bool:
-        return pairing.open > 0 and not self._is_certain(pairing)
+    def _least_certain(self) -> str:
+        """Return the language to ask about next; empty if no pair of an uncertain one is left."""
+        worst, language = self._settings.until, ""
+        for code, pairing in self._pairings.items():
+            if pairing.open and pairing.misordered > worst:
+                worst, language = pairing.misordered, code
+        return language
 
     def _record(self, language: str, judgments: pd.DataFrame, failures: pd.DataFrame) -> None:
         pairing = self._pairings[language]
@@ -296,10 +280,6 @@ def _in_order(pairs: pd.DataFrame) -> pd.DataFrame:
     first = pairs[["system_a", "system_b"]].min(axis=1)
     second = pairs[["system_a", "system_b"]].max(axis=1)
     return pairs.assign(system_a=first, system_b=second)
-
-
-def _on(pairs: pd.DataFrame, questions: Sequence[QuestionKey]) -> pd.DataFrame:
-    return pairs[pd.MultiIndex.from_frame(pairs[QUESTION_KEY]).isin(list(questions))]
 
 
 def _lasting(
