@@ -87,7 +87,8 @@ class AdaptivePairs:
         failures = _lasting(failed, verdicts, settings.judges)
         drawn_answers = arena.answers[are_in(arena.answers, drawn, QUESTION_KEY)]
         self._pairings: dict[str, AdaptivePairing] = {}
-        for language, answers in drawn_answers.groupby("language", sort=False):
+        for language in drawn["language"].unique():
+            answers = drawn_answers[drawn_answers["language"] == language]
             self._pairings[language] = AdaptivePairing(
                 by_content(answers["system"], answers),
                 list(answers["query_id"].unique()),
@@ -199,7 +200,7 @@ class AdaptivePairs:
             return None if self._pairs_in_budget else self._spent
         n_failed = sum(pairing.failed for pairing in pairings)
         if n_failed:
-            return f"every pair that tells more was asked; {n_failed} got no verdict"
+            return f"every pair that may tell more was asked; {n_failed} got no verdict"
         if any(pairing.open for pairing in pairings):
             return "every pair was asked where the ranking is not certain enough"
         return "every pair of the questions drawn is judged"
