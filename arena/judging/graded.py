@@ -27,11 +27,10 @@ from arena.judging.answer_pairs import (
 )
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_settings import JudgingSettings
-from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome, PlannedRequests
+from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome
 from arena.judging.prompt import SHOWN_QUESTION, TemplatePrompt
 from arena.judging.verdict_parsing import PairVerdict, read_order
 from arena.llm.ask import Asked, Llm, ask_table
-from arena.llm.llm_settings import LlmSettings
 from arena.llm.prompts import ReplaceablePrompt, Variable
 from arena.llm.ratings import find_rating
 from arena.llm.replies import UNPARSABLE, Completion, Reply
@@ -122,12 +121,6 @@ class GradedPrompt(TemplatePrompt):
     def within(cls, pairs: ChosenPairs, n_calls: int) -> ChosenPairs:
         """Keep whole questions, by ``calls_on``."""
         return pairs.within_questions(n_calls, cls.calls_on)
-
-    def requests(self, task: JudgingTask, settings: LlmSettings) -> list[PlannedRequests]:
-        """Return a prompt for each group."""
-        texts = ArenaTexts(task.arena)
-        prompts = (self.prompt_for(group, texts) for group in self.groups(task, texts))
-        return [PlannedRequests(prompts, settings)]
 
     def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
         """Ask for the scores of all groups, and compare those of each pair.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,9 +10,7 @@ from arena.judging.answer_pairs import PairKey
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.records import FurtherRecords
 from arena.judging.verdict_parsing import PairVerdict
-from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Reply
-from arena.llm.requests import Prompt
 from arena.llm.usage import Usage
 
 
@@ -57,10 +54,3 @@ class Outcomes:
     usage: Usage
     records: tuple[FurtherRecords, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-class PlannedRequests(NamedTuple):
-    """Prompts that a task would send, and the settings that they would be sent with."""
-
-    prompts: Iterable[Prompt]
-    settings: LlmSettings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 
@@ -21,12 +21,10 @@ from arena.judging.pairwise import pairwise_prompt
 from arena.judging.prompt import JudgePrompt
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.ask import Llm
-from arena.llm.dry_runs import DryRun, dry_run
+from arena.llm.dry_runs import DryRun
 from arena.llm.llm_settings import LlmSettings
+from arena.llm.store import Store
 from arena.llm.usage import Budget, Price, Usage
-
-if TYPE_CHECKING:
-    from arena.llm.store import Store
 
 PROBABILITY_COLUMNS = ["probability", "probability_a", "probability_b"]
 VERDICT_COLUMNS = [
@@ -202,6 +200,9 @@ def dry_run_judge(
     Raises:
         UsageError: See ``ask_judge``.
     """
-    task = _task_of(arena, judge, pairs)
-    steps = judge.prompt.requests(task, judge.asked_settings)
-    return DryRun.total([dry_run(step.prompts, step.settings, store, prices) for step in steps])
+    steps: list[DryRun] = []
+    with Store(Path(":memory:")) as nothing:
+        budget = Budget(prices=prices or {})
+        llm = Llm(judge.asked_settings, store or nothing, budget, steps)
+        judge.prompt.ask(_task_of(arena, judge, pairs), llm)
+    return DryRun.total(steps)

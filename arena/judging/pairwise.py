@@ -14,7 +14,7 @@ from arena.data.types import Progress
 from arena.judging.answer_pairs import ArenaTexts, Comparison, pair_keys
 from arena.judging.choosing.chosen_pairs import AskedKey, ChosenPairs, asked_keys
 from arena.judging.judging_settings import JudgingSettings, VerdictForm
-from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome, PlannedRequests
+from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt, TemplatePrompt
 from arena.judging.verdict_parsing import PairVerdict, read_letter, read_verdict
 from arena.llm.ask import Llm, ask_table
@@ -105,14 +105,6 @@ class ComparisonPrompt(JudgePrompt):
     def within(cls, pairs: ChosenPairs, n_calls: int) -> ChosenPairs:
         """Keep a pair for every call."""
         return pairs.within(n_calls)
-
-    def requests(self, task: JudgingTask, settings: LlmSettings) -> list[PlannedRequests]:
-        """Return a prompt for each pair."""
-        texts = ArenaTexts(task.arena)
-        prompts = (
-            self._vote_prompt(texts.comparison(key[:4]), key) for key in asked_keys(task.left.table)
-        )
-        return [PlannedRequests(prompts, settings)]
 
     def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
         """Ask about every pair; see the base class."""

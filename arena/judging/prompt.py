@@ -16,7 +16,7 @@ from arena.data.types import Progress
 from arena.judging.answer_pairs import ShownPassage, ShownTurn
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_settings import JudgingForm, JudgingSettings
-from arena.judging.judging_task import JudgingTask, Outcomes, PlannedRequests
+from arena.judging.judging_task import JudgingTask, Outcomes
 from arena.judging.verdict_parsing import holds_verdict
 from arena.llm.ask import Llm
 from arena.llm.llm_settings import LlmSettings
@@ -99,15 +99,6 @@ class JudgePrompt(ABC):
         """Keep the first pairs, as many as one judge can be asked about with so many calls.
 
         Pairs of identical texts take no call, and are all kept.
-        """
-
-    @abstractmethod
-    def requests(self, task: JudgingTask, settings: LlmSettings) -> list[PlannedRequests]:
-        """Return what ``ask`` would send, step by step; nothing is sent.
-
-        Args:
-            task: The pairs to judge.
-            settings: How the model is asked; see ``request_settings``.
         """
 
     @abstractmethod

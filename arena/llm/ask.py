@@ -16,6 +16,7 @@ from arena.data.errors import MissingDependencyError, UsageError, argument
 from arena.data.types import Progress
 from arena.llm.batches.awaiting import RepliesAwaitedError
 from arena.llm.batches.ledger import BatchLedger
+from arena.llm.dry_runs import DryRun, dry_run
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.names import is_file_name, is_same_model, names_deployments
 from arena.llm.replies import (
@@ -50,11 +51,13 @@ class Llm:
         settings: How it is asked.
         store: Keeps every reply: what it has is not asked again.
         budget: Most prompts to send, shared by all that asks with it; and what was used.
+        dry_runs: Where given, the calls of each table are counted there, and none is made.
     """
 
     settings: LlmSettings
     store: Store = field(repr=False, compare=False)
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    dry_runs: list[DryRun] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,11 @@ def ask_table(
             f"{argument('batch')} out, or limit the number of calls"
         )
     usage = Usage(llm.settings.model)
+    if llm.dry_runs is not None:
+        prompts = map(prompt, rows)
+        llm.dry_runs.append(dry_run(prompts, llm.settings, llm.store, llm.budget.prices))
+        nothing: Reply[T] = Reply(None, OVER_BUDGET, "nothing was asked", "", from_store=False)
+        return Asked(rows, [nothing] * len(rows), usage)
 
     def count(done: int) -> None:
         usage.prompts += done

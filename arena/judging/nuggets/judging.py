@@ -26,7 +26,7 @@ from arena.judging.answer_pairs import (
 )
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_settings import JudgingSettings
-from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome, PlannedRequests
+from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome
 from arena.judging.nuggets.passages import PooledPassages, passage_notes, pooled_passages
 from arena.judging.nuggets.prompts import (
     MARK_PROMPT,
@@ -45,7 +45,6 @@ from arena.judging.nuggets.tables import NUGGET_MARKS, NUGGETS, Nuggets
 from arena.judging.prompt import TemplatePrompt
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.ask import Llm, ask_table
-from arena.llm.llm_settings import LlmSettings
 from arena.llm.prompts import PromptTemplate, read_templates
 from arena.llm.replies import UNPARSABLE, Reply
 from arena.llm.requests import Prompt
@@ -54,7 +53,10 @@ from arena.llm.usage import Usage
 
 NO_PASSAGES = "no_passages"
 """Reason of a pair without a verdict: nothing to take the facts of its question from."""
-_STAND_IN = "a fact of some fifteen words, which stands for one that is not made yet"
+_STAND_INS = (
+    Nugget("a fact of some fifteen words, which stands for one that is not made", "okay"),
+) * 12
+"""In a dry run, nuggets of a usual number and length."""
 
 
 @dataclass(frozen=True)
@@ -109,26 +111,6 @@ class NuggetPrompt(TemplatePrompt):
             records=(tables,) if tables else (),
             notes=passage_notes(list(run.passages.values())),
         )
-
-    def requests(self, task: JudgingTask, settings: LlmSettings) -> list[PlannedRequests]:
-        """Return the prompts for nuggets, and those for marks.
-
-        Nuggets that are not made yet are of a usual number and length in the prompts of marks.
-        """
-        n_stand_ins = 12
-        run = _Run(task, self)
-        of_questions = []
-        for question in run.without_nuggets():
-            prompt, _ = self.nugget_prompt_for(question, run.texts)
-            of_questions.append(prompt)
-            run.nuggets[question] = (Nugget(_STAND_IN, "okay"),) * n_stand_ins
-        of_answers = []
-        for answer in run.without_marks():
-            of_answers.append(self.mark_prompt_for(answer, run.nuggets[answer[0]], run.texts))
-        return [
-            PlannedRequests(of_questions, nugget_settings(settings)),
-            PlannedRequests(of_answers, mark_settings(settings)),
-        ]
 
     def nugget_prompt_for(
         self, question: QuestionKey, texts: ArenaTexts
@@ -200,6 +182,9 @@ class _Run:
             progress=progress,
         )
         for question, reply in answered:
+            if llm.dry_runs is not None:
+                self.nuggets[question] = _STAND_INS
+                continue
             if reply.value is None:
                 self._failures[question] = replace(reply, value=None)
                 continue

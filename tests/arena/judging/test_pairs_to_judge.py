@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 from judged_systems import build_arena
 
 from arena import UsageError
-from arena.judging import JudgingSettings, choose_pairs, pairs_judged_in
+from arena.judging import (
+    JudgingSettings,
+    LlmJudge,
+    choose_pairs,
+    dry_run_judge,
+    pairs_judged_in,
+)
 from arena.judging.answer_pairs import draw_pair, pair_keys, unordered
 from arena.judging.choosing.chosen_pairs import asked_keys
 from arena.judging.choosing.paced_pairs import PacedPairs
 from arena.judging.forms import JUDGE_FORMS, prompt_of
-from arena.judging.judging_task import JudgingTask
 from arena.llm.usage import Budget
 
 SYSTEMS = tuple(f"s{n}" for n in range(7))
@@ -184,8 +189,7 @@ def test_a_form_says_how_many_calls_it_takes(form):
     arena = build_arena({("q1", "s2"): None}, questions=3, systems=SYSTEMS, passages=passages)
     pairs = choose_pairs(arena)
     settings = JudgingSettings(model="m", form=form)
-    steps = prompt_of(settings).requests(JudgingTask(arena, "m", pairs, pairs), settings)
-    n_calls = sum(len(list(step.prompts)) for step in steps)
+    n_calls = dry_run_judge(arena, LlmJudge(settings, prompt_of(settings)), pairs).prompts
     assert len(JUDGE_FORMS[form].within(pairs, n_calls)) == len(pairs)
     assert len(JUDGE_FORMS[form].within(pairs, n_calls - 1)) < len(pairs)
 

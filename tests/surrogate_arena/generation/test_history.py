@@ -107,8 +107,9 @@ def test_marks_and_orders_see_the_turns(form):
     arena = arena_of(own=([FIRST, OTHER], None))
     settings = JudgingSettings(model="m", form=form)
     pairs = choose_pairs(arena)
-    [step] = prompt_of(settings).requests(JudgingTask(arena, "m", pairs, pairs), settings)
-    text = "\n".join(each.messages[0].content for each in step.prompts)
+    prompt, texts = prompt_of(settings), ArenaTexts(arena)
+    groups = prompt.groups(JudgingTask(arena, "m", pairs, pairs), texts)
+    text = "\n".join(prompt.prompt_for(group, texts).messages[0].content for group in groups)
     assert text.count("Lima.") == text.count(OTHER["content"]) == 1
 
 
