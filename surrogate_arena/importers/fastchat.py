@@ -6,10 +6,11 @@ second, which each system answers after turns of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from arena.data.errors import checked_choice
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import REFERENCE
@@ -17,17 +18,26 @@ from arena.data.types import Record
 from arena.data.wording import count_of
 from surrogate_arena.importers.collected import PART, SCORE, Collected, Place, PlacedRecord
 from surrogate_arena.importers.contract import value_at
-from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.languages import languages_by_id, stated_language
 from surrogate_arena.importers.values import name_text, number_of
-from surrogate_arena.importers.verdict_values import StatedVerdict, verdict_of_word
+from surrogate_arena.importers.verdict_values import (
+    StatedValues,
+    StatedVerdict,
+    stated_values,
+    verdict_of_word,
+)
 
 FAILED = "$ERROR$"
 """What FastChat writes where a model has not answered."""
 
 
 def read_fastchat(
-    paths: Sequence[Path | str], *, name: str = "mt-bench", language: str = UNDETERMINED
+    paths: Sequence[Path | str],
+    *,
+    name: str = "mt-bench",
+    language: str | None = None,
+    values: Sequence[str] = (),
 ) -> ForeignArena:
     """Read ``question.jsonl``, ``model_answer``, ``model_judgment`` and ``reference_answer``.
 
@@ -38,15 +48,15 @@ def read_fastchat(
     Args:
         paths: The folder of a benchmark, or files.
         name: Name of the arena.
-        language: Code of all questions.
+        language: Code of all questions; by default each is detected.
+        values: What the scores of Arena-Hard mean, such as ``score:A>>B=a*3,A>B=a,A=B=tie,B>A=b,
+            B>>A=b*3``, which counts strong verdicts three times.
 
     Raises:
         UsageError: If a file is absent or of unknown format, or the code is none.
         DataError: With every problem of all files.
     """
-    checked_language(language)
     collected = Collected()
-    benchmark = _Benchmark(collected, language)
     # Answers need the questions, in whatever order the files are.
     records: dict[str, list[tuple[Path, PlacedRecord]]] = {"turns": [], "choices": [], "judge": []}
     for path, foreign in collected.files(paths):
@@ -61,6 +71,13 @@ def read_fastchat(
             needed.append("model_id")
         if not collected.lack_columns(rows, needed):
             records[column] += [(path, placed) for placed in collected.raw(rows)]
+    stated = stated_values(values)
+    for column in stated:
+        checked_choice(column, ["score"], "column with values")
+    benchmark = _Benchmark(collected, stated.get("score"))
+    for _, (place, record) in records["turns"]:
+        benchmark.read_turns(place, record)
+    benchmark.find_languages(language)
     for _, (place, record) in records["turns"]:
         benchmark.add_question(place, record)
     for path, (place, record) in records["choices"]:
@@ -76,7 +93,8 @@ def read_fastchat(
     if benchmark.n_strong:
         collected.notes.append(
             f"{count_of(benchmark.n_strong, 'strong verdict')} (A>>B) count once, as any other; "
-            "Arena-Hard counts them three times"
+            "Arena-Hard counts them three times: --values 'score:A>>B=a*3,A>B=a,A=B=tie,B>A=b,"
+            "B>>A=b*3'"
         )
     return foreign_arena(collected, name, with_judged=True)
 
@@ -84,18 +102,31 @@ def read_fastchat(
 class _Benchmark:
     """Adds the rows of FastChat's files to what is collected."""
 
-    def __init__(self, collected: Collected, language: str) -> None:
+    def __init__(self, collected: Collected, stated: StatedValues | None) -> None:
         self.collected = collected
-        self.language = language
+        self.stated = stated
         self.n_strong = 0
         self.turns: dict[str, list[str]] = {}
         """Turns of each question by its id."""
+        self.languages: Mapping[str, str] = {}
+        """Language of each question by its id."""
+        self.default_language = UNDETERMINED
+
+    def read_turns(self, place: Place, record: Record) -> None:
+        """Read the turns of a question."""
+        self.turns[_id(record)] = self._texts(place, "turns", record["turns"])
+
+    def find_languages(self, stated: str | None) -> None:
+        """Find the language of each question by its first turn."""
+        self.default_language = stated_language(stated)
+        first_turns = {name: turns[0] for name, turns in self.turns.items() if turns}
+        self.languages, note = languages_by_id(first_turns, stated)
+        if note:
+            self.collected.notes.append(note)
 
     def add_question(self, place: Place, record: Record) -> None:
         """Add each turn of a question."""
-        turns = self._texts(place, "turns", record["turns"])
-        self.turns[_id(record)] = turns
-        for number, text in enumerate(turns, start=1):
+        for number, text in enumerate(self.turns[_id(record)], start=1):
             question = self.collected.question(place, self._key(record, number), text, [])
             if "category" in record:
                 question["category"] = record["category"]
@@ -160,7 +191,9 @@ class _Benchmark:
         sides = (opponent, record["model"])
         for number, score in enumerate(scores):
             order = sides if number % 2 == 0 else sides[::-1]
-            verdict = verdict_of_word(score)
+            verdict = (
+                verdict_of_word(score) if self.stated is None else self.stated.verdict_of(score)
+            )
             if verdict is not None and verdict.is_strong:
                 self.n_strong += 1
             self._judgment(place, self._key(record, 1), order, verdict, score, _judge(record))
@@ -207,7 +240,8 @@ class _Benchmark:
     def _key(self, record: Record, turn: object) -> tuple[str, str]:
         number = name_text(turn)
         query_id = _id(record)
-        return self.language, query_id if number == "1" else f"{query_id}-{number}"
+        language = self.languages.get(query_id, self.default_language)
+        return language, query_id if number == "1" else f"{query_id}-{number}"
 
     def _texts(self, place: Place, name: str, value: object) -> list[str]:
         # Arena-Hard writes a record a turn.

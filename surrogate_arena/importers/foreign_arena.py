@@ -19,6 +19,7 @@ from arena.data.schema import (
     CRITERION,
     HISTORY,
     JUDGMENTS,
+    OWN_PASSAGES,
     QUERIES,
     QUESTION_KEY,
     ArenaInfo,
@@ -27,7 +28,7 @@ from arena.data.schema import (
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.notes import thoughts_note
-from surrogate_arena.importers.values import storable
+from surrogate_arena.importers.values import short, storable
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,27 @@ def foreign_arena(
     thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
     notes = tuple(filter(None, [*collected.notes, thoughts]))
     return ForeignArena(
-        arena, collected.skipped(), pd.DataFrame(features), notes, tally=collected.tally()
+        arena,
+        collected.skipped(),
+        pd.DataFrame(features),
+        notes,
+        shown_answer(collected),
+        collected.tally(),
     )
+
+
+def shown_answer(collected: Collected) -> tuple[str, ...]:
+    """Return the first answer as it was understood, a line per field; nothing without answers."""
+    for (*key, _), answer in collected.answers.items():
+        question = collected.queries.get(tuple(key), {})
+        row = {**question, **answer, "question": question.get("query")}
+        shown = []
+        for name in ("query_id", "language", "question", "system", "answer", "reference"):
+            if row.get(name) is not None:
+                shown.append(f"{name}: {short(row[name])}")
+        n_passages = len(row.get(OWN_PASSAGES) or question.get("passages") or ())
+        return (*shown, f"passages: {n_passages}")
+    return ()
 
 
 def _replace_half_surrogates(collected: Collected) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of, first_of
 from features.measures.language import likeliest_language
+from surrogate_arena.importers.files import checked_language
 
 AUTO = "auto"
 """What a user writes for a language that is detected."""
@@ -60,3 +61,26 @@ def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
             "language"
         )
     return DetectedLanguages(languages, note)
+
+
+def languages_by_id(
+    questions: Mapping[str, str], stated: str | None
+) -> tuple[Mapping[str, str], str]:
+    """Return the language of each question by its id, and what to say of it.
+
+    Args:
+        questions: Id to text.
+        stated: The language of all, if the user states one; else each is detected.
+
+    Raises:
+        UsageError: If what is stated is no language.
+    """
+    if stated not in (None, AUTO):
+        return dict.fromkeys(questions, stated_language(stated)), ""
+    detected = detected_languages(list(dict.fromkeys(questions.values())))
+    return {name: detected.languages[text] for name, text in questions.items()}, detected.note
+
+
+def stated_language(language: str | None) -> str:
+    """Return the code of a language that the user states; ``und`` if it is to be detected."""
+    return UNDETERMINED if language in (None, AUTO) else checked_language(language) or UNDETERMINED

@@ -7,7 +7,7 @@ alone, on which everything works that needs only judgments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -20,10 +20,11 @@ from surrogate_arena.importers.battles import BattleOptions, ReadBattles, battle
 from surrogate_arena.importers.collected import LEFT_OUT, Collected, Place
 from surrogate_arena.importers.columnar import ColumnTable, column_table
 from surrogate_arena.importers.contract import NO_COLUMNS
-from surrogate_arena.importers.conversations import exchanges_of, n_turns
-from surrogate_arena.importers.files import checked_language, files_below, shown_path
+from surrogate_arena.importers.conversations import Exchange, exchanges_of, n_turns
+from surrogate_arena.importers.files import files_below, shown_path
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.judgments import skips_of
+from surrogate_arena.importers.languages import AUTO, languages_by_id, stated_language
 from surrogate_arena.importers.values import name_text, number_of, short
 from surrogate_arena.importers.verdict_values import StatedVerdict, stated_values
 
@@ -38,7 +39,7 @@ def read_battles(
     values: Sequence[str] = (),
     name: str = "battles",
     judge: str | None = None,
-    language: str = UNDETERMINED,
+    language: str | None = None,
 ) -> ForeignArena:
     """Read battles from tables, and folders of them.
 
@@ -58,14 +59,14 @@ def read_battles(
         values: What the values of columns mean; see ``stated_values``.
         name: Name of the arena.
         judge: Name of the judge of all battles; by default that of the file.
-        language: Language of battles that name none.
+        language: Language of battles that name none; by default detected, where questions have a
+            text.
 
     Raises:
         UsageError: If a file is absent or unclear, or a code is no language code.
         DataError: With every problem of all files.
     """
-    code = checked_language(language) or UNDETERMINED
-    options = BattleOptions(columns, stated_values(values), judge, code)
+    options = BattleOptions(columns, stated_values(values), judge, stated_language(language))
     collected = Collected()
     shown: tuple[str, ...] = ()
     for path in files_below(paths):
@@ -73,7 +74,7 @@ def read_battles(
         read = battles_of(table, options)
         collected.skips.update(skips_of(read, table.source))
         collected.notes += [note for note in read.understood if note not in collected.notes]
-        add_battles(collected, table, read)
+        add_battles(collected, table, read, language)
         shown = shown or shown_battle(read, collected)
     note = ""
     if not collected.answers:
@@ -102,32 +103,99 @@ def shown_battle(read: ReadBattles, collected: Collected) -> tuple[str, ...]:
     return tuple(f"{name}: {short(value)}" for name, value in values.items())
 
 
-def add_battles(collected: Collected, table: ColumnTable, read: ReadBattles) -> None:
-    """Add the judgments of a file, its questions, and its answers if it has them."""
+def add_battles(
+    collected: Collected, table: ColumnTable, read: ReadBattles, language: str | None
+) -> None:
+    """Add the judgments of a file, its questions, and its answers if it has them.
+
+    Args:
+        collected: Gets them.
+        table: The file.
+        read: Its battles.
+        language: As the user states it; by default it is detected where questions have a text.
+    """
     # Without a verdict, a row is one of those that ``skips_of`` counts.
     for line in table.lines:
         collected.became(Place(table.source, int(line)), LEFT_OUT)
+    battles = _with_texts(collected, table, read)
+    if language in (None, AUTO) and "language" not in read.names:
+        _detect_languages(collected, battles)
+    for battle in battles:
+        _add_battle(collected, battle)
+
+
+@dataclass(frozen=True)
+class _Battle:
+    """A battle with its texts.
+
+    Attributes:
+        place: Its file and line.
+        judgment: A row of an arena's ``judgments``.
+        question: Text of the question; empty where it is known by its id alone.
+        exchanges: What both systems answered to what; empty where the file has no answers.
+    """
+
+    place: Place
+    judgment: Record
+    question: str
+    exchanges: Sequence[Exchange] = ()
+
+
+def _with_texts(collected: Collected, table: ColumnTable, read: ReadBattles) -> list[_Battle]:
+    """Return the battles of a file with their texts; faulty conversations are problems."""
     rows = read.frame.iloc[read.rows]
     turns = _turns(read)
     judgments = without_categories(read.table).to_dict(orient="records")
-    texts = _cells(rows, read.names)
-    for number, (judgment, cells) in enumerate(zip(judgments, texts, strict=True)):
-        row = int(read.rows[number])
+    battles = []
+    for row, judgment, cells in zip(read.rows, judgments, _cells(rows, read.names), strict=True):
         place = Place(table.source, int(table.lines[row]))
-        turn = turns.get(row)
+        turn = turns.get(int(row))
         if turn is not None and turn > 1:
             judgment["query_id"] = f"{judgment['query_id']}-{turn}"
-        key = (judgment["language"], judgment["query_id"])
-        sides = (judgment["system_a"], judgment["system_b"])
-        _add_texts(collected, place, key, sides, cells, turn)
-        known = ("query_id", "language", "system_a", "system_b", "winner", "judge")
-        further = {
-            name: value
-            for name, value in judgment.items()
-            if name not in known and value is not None and value == value
-        }
-        verdict = StatedVerdict(judgment["winner"])
-        collected.judgment(place, key, sides, verdict, judgment["judge"], columns=further)
+        if len(cells) < 2:
+            question = str(name_text(cells[0])) if cells else ""
+            battles.append(_Battle(place, judgment, question))
+            continue
+        try:
+            exchanges = exchanges_of(cells, turn)
+        except ValueError as error:
+            hint = "write a list of {role, content}, or texts"
+            collected.fault(place, _CONVERSATIONS[0], list(cells), str(error), hint)
+            continue
+        battles.append(_Battle(place, judgment, exchanges[0].question, exchanges))
+    return battles
+
+
+def _detect_languages(collected: Collected, battles: Sequence[_Battle]) -> None:
+    """Give judgments the language in which their question is asked, where that has a text."""
+    texts: dict[str, str] = {}
+    for battle in battles:
+        if battle.question:
+            texts.setdefault(battle.judgment["query_id"], battle.question)
+    languages, note = languages_by_id(texts, AUTO)
+    if note:
+        collected.notes.append(note)
+    for battle in battles:
+        battle.judgment["language"] = languages.get(battle.judgment["query_id"], UNDETERMINED)
+
+
+def _add_battle(collected: Collected, battle: _Battle) -> None:
+    judgment, place = battle.judgment, battle.place
+    key = (judgment["language"], judgment["query_id"])
+    sides = (judgment["system_a"], judgment["system_b"])
+    text = battle.question or judgment["query_id"]
+    question = collected.question(place, key, text, [], may_repeat=True)
+    if question["query"] != text:
+        collected.skip(place, "question", "its text differs from that of the same question before")
+    for system, exchange in zip(sides, battle.exchanges, strict=False):
+        collected.answer_after(place, key, system, exchange.history, exchange.reply)
+    known = ("query_id", "language", "system_a", "system_b", "winner", "judge")
+    further = {}
+    for name, value in judgment.items():
+        if name not in known and value is not None and value == value:
+            further[name] = value
+    verdict = StatedVerdict(judgment["winner"])
+    collected.judgment(place, key, sides, verdict, judgment["judge"], columns=further)
 
 
 def _cells(rows: pd.DataFrame, names: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
@@ -159,29 +227,3 @@ def _turns(read: ReadBattles) -> dict[int, int]:
         lengths.iloc[row] is not None and turn < lengths.iloc[row] for row, turn in turns.items()
     )
     return turns if before_last else {}
-
-
-def _add_texts(
-    collected: Collected,
-    place: Place,
-    key: tuple[str, str],
-    sides: tuple[str, str],
-    cells: Sequence[object],
-    turn: int | None,
-) -> None:
-    """Add the question and the answers of a battle."""
-    _, query_id = key
-    if len(cells) < 2:
-        text = str(name_text(cells[0])) if cells else query_id
-        collected.question(place, key, text, [], may_repeat=True)
-        return
-    try:
-        exchanges = exchanges_of(cells, turn)
-    except ValueError as error:
-        hint = "write a list of {role, content}, or texts"
-        collected.fault(place, _CONVERSATIONS[0], list(cells), str(error), hint)
-        return
-    collected.question(place, key, exchanges[0].question or query_id, [], may_repeat=True)
-    for system, exchange in zip(sides, exchanges, strict=True):
-        history: list[Record] = exchange.history
-        collected.answer_after(place, key, system, history, exchange.reply)

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.data.languages import UNDETERMINED
 from arena.data.types import Record
 from surrogate_arena.importers.battles import BattleOptions, battles_of
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.columnar import ColumnTable
-from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.judgments import skips_of
+from surrogate_arena.importers.languages import stated_language
 from surrogate_arena.importers.lmarena import add_battles, shown_battle
 from surrogate_arena.importers.opened import found
 from surrogate_arena.importers.tool_maps import ToolMap
@@ -52,11 +51,11 @@ def battles_of_records(
     source = " + ".join(dict.fromkeys(place.source for place in places))
     frame = pd.DataFrame(rows, columns=list(paths), dtype=object)
     table = ColumnTable(frame.where(frame.notna(), None), source, known_lines=lines)
-    code = checked_language(language) or UNDETERMINED
-    read = battles_of(table, BattleOptions(values=stated_values(values), language=code))
+    options = BattleOptions(values=stated_values(values), language=stated_language(language))
+    read = battles_of(table, options)
     collected.skips.update(skips_of(read, source))
     collected.notes += read.understood
-    add_battles(collected, table, read)
+    add_battles(collected, table, read, language)
     arena = foreign_arena(collected, name, source=source, with_judged=True)
     return replace(arena, shown=shown_battle(read, collected))
 

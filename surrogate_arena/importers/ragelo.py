@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import UsageError
-from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
@@ -19,8 +18,8 @@ from surrogate_arena.importers.collected import (
     PlacedRecord,
     question_id,
 )
-from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.languages import languages_by_id
 from surrogate_arena.importers.values import id_text, name_text
 from surrogate_arena.importers.verdict_values import NO_VERDICT, verdict_of_word
 
@@ -41,7 +40,7 @@ def read_ragelo(
     paths: Sequence[Path | str],
     *,
     judge: str = JUDGE,
-    language: str = UNDETERMINED,
+    language: str | None = None,
     name: str = "ragelo",
     reference_system: str | None = None,
 ) -> ForeignArena:
@@ -53,7 +52,7 @@ def read_ragelo(
     Args:
         paths: The files, or the folder that holds them.
         judge: Name of the judge of all games.
-        language: Code of all questions.
+        language: Code of all questions; by default each is detected.
         name: Name of the arena.
         reference_system: System whose answers serve as reference.
 
@@ -61,7 +60,6 @@ def read_ragelo(
         UsageError: For an absent file, or where queries and answers or games are not there.
         DataError: With every problem of all files.
     """
-    checked_language(language)
     collected = Collected(names={"query_id": "qid", "system": "agent", "query": "query"})
     records: dict[str, list[PlacedRecord]] = {
         "queries": [],
@@ -82,8 +80,8 @@ def read_ragelo(
     if not collected.problems and not (records["answers"] or records["games"]):
         raise UsageError(f"there are no answers and no games of RAGElo's in these files; {_HINT}")
     tables = _RageloTables(collected, _IN_QUERIES if records["queries"] else _HINT)
-    tables.add_queries(records["queries"], language)
-    tables.add_queries([row for row in records["answers"] if row[1].get("query")], language)
+    queries = [*records["queries"], *(row for row in records["answers"] if row[1].get("query"))]
+    tables.add_queries(queries, language)
     tables.read_documents(records["documents"])
     tables.add_answers(records["answers"])
     tables.add_games(records["games"], judge)
@@ -141,15 +139,21 @@ class _RageloTables:
         self.keys: dict[str, Key] = {}
         self.passages: dict[tuple[Key, str | None], list[Record]] = {}
 
-    def add_queries(self, records: Sequence[PlacedRecord], language: str) -> None:
+    def add_queries(self, records: Sequence[PlacedRecord], language: str | None) -> None:
         """Add the questions that rows name."""
+        placed: list[tuple[Place, str, str]] = []
         for place, record in records:
             text = record.get("query")
             if not isinstance(text, str) or not text:
                 self.collected.fault(place, "query", text, "is missing", "give it a text")
                 continue
-            query_id = _id_of(record, _IDS) or question_id(text)
-            key = (language, query_id)
+            placed.append((place, _id_of(record, _IDS) or question_id(text), text))
+        texts = {query_id: text for _, query_id, text in reversed(placed)}
+        languages, note = languages_by_id(texts, language)
+        if note:
+            self.collected.notes.append(note)
+        for place, query_id, text in placed:
+            key = (languages[query_id], query_id)
             question = self.collected.question(place, key, text, [], may_repeat=True)
             if question["query"] != text:
                 self.collected.fault(

@@ -271,6 +271,27 @@ def test_the_first_battle_is_shown_with_its_question_and_answers(tmp_path):
     assert "answer_b: Never." in shown
 
 
+def test_the_language_of_battles_is_detected_where_they_have_a_text(tmp_path):
+    rows = [
+        '"When was the old bridge opened to traffic?",x,y,a',
+        '"Wann wurde die alte Brücke für den Verkehr geöffnet?",x,y,b',
+    ]
+    path = written(tmp_path / "battles.csv", "\n".join(["question,model_a,model_b,winner", *rows]))
+    read = import_arena("lmarena", [path])
+    assert read.arena.info.languages == ("de", "en")
+    assert any("detected" in note for note in read.notes)
+    assert import_arena("lmarena", [path], language="en").arena.info.languages == ("en",)
+    path = battles(tmp_path, ["a", "b"])
+    assert import_arena("lmarena", [path]).arena.info.languages == ("und",)
+
+
+def test_a_question_with_two_texts_is_counted(tmp_path):
+    text = "query_id,question,model_a,model_b,winner\n1,Why?,x,y,a\n1,Who?,x,y,b\n"
+    read = import_arena("lmarena", [written(tmp_path / "b.csv", text)], language="en")
+    assert "its text differs from that of the same question before" in set(read.skipped["reason"])
+    assert len(read.arena.judgments) == 2
+
+
 def test_a_column_for_each_pair_is_refused_with_the_lines_to_write(tmp_path):
     wide = pd.DataFrame({"question": ["When?", "Who?"], "x_vs_y": ["x", "y"], "x_vs_z": ["z", "x"]})
     path = tmp_path / "pairs.csv"

@@ -222,3 +222,17 @@ def test_games_without_a_baseline_are_refused(tmp_path):
     files = {"x.jsonl": EARLIER_ARENA_HARD["model_judgment/j/x.jsonl"]}
     with pytest.raises(DataError, match="names no baseline"):
         import_arena("fastchat", [write(tmp_path / "hard", files)], language="en")
+
+
+def test_strong_verdicts_count_three_times_by_the_values_that_are_shown(case):
+    folder = case("arena", "11_arena_hard_strong")
+    read = import_arena("fastchat", [folder], language="en")
+    [note] = [note for note in read.notes if "--values" in note]
+    assert note.startswith("20 strong verdicts (A>>B) count once")
+    assert "question: Question 0" in read.shown
+    values = [note.partition("--values '")[2].rstrip("'")]
+    weighted = import_arena("fastchat", [folder], language="en", values=values).arena.judgments
+    won = {"o3-mini-2025-01-31": 0, "cand": 0}
+    for row in weighted.to_dict(orient="records"):
+        won[row[f"system_{row['winner']}"]] += row.get("weight") or 1
+    assert won == {"o3-mini-2025-01-31": 60, "cand": 60}
