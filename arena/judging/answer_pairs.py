@@ -32,7 +32,7 @@ class ShownPassage:
         text: The passage.
         title: Title of its document, or None.
         relevance: 1, 0, or None if not judged; not shown unless a template does.
-        given_to: The answers it was given for, such as ``A`` or ``answer 2``; empty if for all.
+        given_to: The answers it was given for, such as ``answer 2``; empty if for all.
     """
 
     passage_id: str
@@ -57,16 +57,7 @@ Shown = TypeVar("Shown", ShownPassage, ShownTurn)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two answers to a question.
-
-    Attributes:
-        key: The pair.
-        question: Its text.
-        passages: Its passages, if any, or those that the two systems retrieved themselves.
-        answer_a: What side A wrote, its reason included.
-        answer_b: What side B wrote.
-        history: The turns before the question; those of one system's conversation name it.
-    """
+    """Two answers to a question: what each side wrote, and what they were given."""
 
     key: PairKey
     question: str
@@ -189,8 +180,7 @@ class ArenaTexts:
 def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
     """Put the passages (or turns) of several answers together, each once, and name their answers.
 
-    Systems with retrievers of their own may give the same id to different passages, so passages
-    are distinguished by their content.
+    Systems may give the same id to different passages, so passages are told apart by their content.
 
     Args:
         parts_of: Passages (or turns) of each answer, by what the prompt calls the answer.
@@ -262,7 +252,7 @@ class PairDraw:
         side_a: The system on side A.
         side_b: The system on side B.
         audit: Uniform on 0 to 1: pairs with low numbers are asked in both orders.
-        sort_key: Uniform on 0 to 1: pairs with low numbers come first where not all are asked.
+        sort_key: Uniform on 0 to 1: pairs with low numbers come first.
     """
 
     side_a: str
@@ -274,9 +264,8 @@ class PairDraw:
 def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: int = 0) -> PairDraw:
     """Draw which of two systems is shown on side A, and whether an audit takes the pair.
 
-    The draw depends on the question and the two answers (in either order) alone: not on the
-    systems' names, nor on the judge, so that the judges of a panel see the same, nor on other
-    systems, so that a new one reshuffles nothing. Names decide between equal answers only.
+    The draw depends on the question and the two answers alone, in either order: all judges see the
+    same, and a new system reshuffles nothing. Names decide between equal answers only.
     """
     first, second = sorted((one, other), key=lambda answer: answer[::-1])
     sequence = seed_sequence(seed, "judging", "order", language, query_id, first[1], second[1])

@@ -72,10 +72,7 @@ class FunctionPrompt(ComparisonPrompt):
 
 
 def plug_in_settings(settings: JudgingSettings) -> tuple[JudgingSettings, FunctionPrompt]:
-    """Import the judge that ``settings.plug_in`` names.
-
-    Returns:
-        The settings with the judge in a server's place, and what it is asked.
+    """Import the judge that ``settings.plug_in`` names: put it in a server's place.
 
     Raises:
         UsageError: If no package declares it, two do, or it cannot be used.

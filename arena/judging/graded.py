@@ -1,9 +1,8 @@
 """Judging without pairs: scores of answers, such as a mark for each, or an order of all of them.
 
-MIRAGE-Bench (section 4.2) tried both before it chose pairs: marks cost one call per answer but are
-often the same, and orders of many answers are hard for a judge. Scores become verdicts on the same
-pairs that a pairwise judge would be asked about: the answer with the higher score wins, and equal
-ones are tied. How much higher a mark is becomes a probability.
+Scores become verdicts on the same pairs that a pairwise judge would be asked about: the answer with
+the higher score wins, and equal ones are tied. MIRAGE-Bench (section 4.2) tried both before it
+chose pairs.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class JudgingSummary:
         flags: Number of pairs by what was odd about their answers or the reply.
         usage: Calls, tokens, and failures by reason.
         cost: At the given prices, or None.
-        check: How far to trust this judge, by its verdicts of this run and earlier ones.
+        check: How far to trust this judge.
         warnings: What limits the verdicts.
     """
 

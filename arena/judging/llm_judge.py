@@ -111,14 +111,9 @@ def ask_judge(
     budget: Budget,
     progress: Progress | None,
 ) -> tuple[Verdicts, Usage]:
-    """Ask an LLM about the pairs that it has not judged in the arena.
+    """Ask an LLM about the pairs that it has not judged in the arena; see ``judge_pairs``.
 
-    Arguments are those of ``arena.judging.judge_pairs``. Prompts are made as they are sent, so
-    memory grows with the verdicts alone.
-
-    Raises:
-        UsageError: If the settings or the template cannot be used.
-        MissingDependencyError: If the extra ``llm`` is not installed.
+    Prompts are made as they are sent, so memory grows with the verdicts alone.
     """
     task = _task_of(arena, judge, pairs)
     outcomes = judge.prompt.ask(task, Llm(judge.asked_settings, store, budget), progress)

@@ -176,13 +176,10 @@ class TemplatePrompt(JudgePrompt):
 
 
 def answer_flags(answer: str) -> tuple[str, ...]:
-    """Name what in an answer looks like an attempt to steer the judge.
+    """Name what in an answer looks like an attempt to steer the judge; a hint for people.
 
-    A flag is a hint for people, with false alarms: an honest answer may speak of judges.
-
-    Returns:
-        Those that hold of ``states_verdict`` (``[[A]]`` and the like), ``addresses_judge``
-        ("ignore the above") and ``fakes_delimiter`` (text that looks like the prompt's own).
+    These are ``states_verdict`` (``[[A]]`` and the like), ``addresses_judge`` ("ignore the above")
+    and ``fakes_delimiter`` (text that looks like the prompt's own).
     """
     flags: list[str] = []
     if holds_verdict(answer):

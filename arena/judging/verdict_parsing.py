@@ -63,12 +63,8 @@ class PairVerdict:
     ) -> Self:
         """Return the verdict that follows from two scores: the higher one wins, equal ones tie.
 
-        Args:
-            score_a: Score of side A.
-            score_b: Score of side B.
-            log_odds: Logits of a side whose score is higher by 1; None leaves the probabilities
-                unknown.
-            reason: See the class.
+        ``log_odds`` are the logits of a side whose score is higher by 1; None leaves probabilities
+        unknown.
         """
         if score_a == score_b:
             return cls("tie", reason=reason)
@@ -87,8 +83,8 @@ class PairVerdict:
 def read_verdict(completion: Completion) -> PairVerdict:
     """Read the verdict that a reply states, and flag what is odd about it; see ``stated_match``.
 
-    Lower case, full-width letters and brackets, spaces, backslashes and marks inside are accepted,
-    and so are ``[[Assistant A]]``, ``[[C: tie]]`` and ``[[tie]]``.
+    Lower case, full-width letters and brackets, and marks inside are accepted, and so are
+    ``[[Assistant A]]``, ``[[C: tie]]`` and ``[[tie]]``.
 
     Raises:
         UnparsableError: If there is none, which makes the judgment INVALID, never a tie.
@@ -126,8 +122,7 @@ def read_letter(completion: Completion) -> PairVerdict:
     The verdict is the likeliest one, and a tie where A and B are as likely.
 
     Raises:
-        UnparsableError: If there are no log-probabilities, or no letter is among the likeliest
-            tokens.
+        UnparsableError: If there are no log-probabilities, or none of a letter.
     """
     if not completion.logprobs:
         raise UnparsableError(

@@ -77,10 +77,9 @@ class MalformedAnswerError(ValueError):
 def read_completion(payload: object, latency_s: float | None = None) -> Completion:
     """Read the JSON of a chat completion.
 
-    The content may be a text or a list of parts; parts that hold thoughts are left out, and so are
-    fields such as ``reasoning_content``. Texts are made storable everywhere: NUL and half surrogate
-    pairs become U+FFFD. An answer that the server broke off, for another reason than its length,
-    fails as ``broken_off`` and can be asked again. An answer without text is ``empty``.
+    Parts of a content that hold thoughts are left out. Texts are made storable: NUL and half
+    surrogate pairs become U+FFFD. An answer that the server broke off, for another reason than its
+    length, fails as ``broken_off`` and can be asked again. An answer without text is ``empty``.
 
     Raises:
         MalformedAnswerError: If the payload is no chat completion.

@@ -34,9 +34,8 @@ class FunctionTransport:
 
     Attributes:
         function: The function; not an async one runs in a thread.
-        positional: Names of the arguments that are passed by position, in order.
-        encode: Writes what it returned as text, empty if it returned nothing; raises ValueError if
-            it cannot, with a hint.
+        positional: Arguments that are passed by position, in order.
+        encode: Writes what it returned as text, empty for nothing; raises ValueError with a hint.
         timeout_s: Limit of one call, in seconds.
         files: Source files of the function, whose lines messages name.
     """

@@ -19,18 +19,14 @@ class JsonReplyError(ValueError):
 
 
 def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict[str, Any]:
-    """Return the last JSON object of a reply that has one of the fields asked for.
+    """Return the last JSON object of a reply that has one of the fields asked for, with plain keys.
 
-    Where the reply holds none that is JSON, it is repaired: comments, line breaks in texts, missing
-    braces and the like.
+    Where the reply holds none that is JSON, it is repaired.
 
     Args:
         text: The reply, without thoughts.
-        fields: Names, as ``with_plain_keys`` writes them; objects without any are skipped.
+        fields: Names, as ``with_plain_keys`` writes them.
         is_whole: Whether the model ended the reply itself. What was cut off is not repaired.
-
-    Returns:
-        The object, with plain keys.
 
     Raises:
         JsonReplyError: If there is no such object.
@@ -44,6 +40,18 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict
         why = "" if is_whole else ", and was cut off"
         raise JsonReplyError(f"the reply holds no JSON object with {' or '.join(fields)}{why}")
     return last
+
+
+def json_list(text: str, name: str) -> list[Any] | None:
+    """Return the JSON list that a reply is, in a code block or under a name or not; else None."""
+    block = _CODE_BLOCK.search(text)
+    try:
+        value = json.loads(text if block is None else block[1], strict=False)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, Mapping):
+        value = with_plain_keys(value).get(name)
+    return value if isinstance(value, list) else None
 
 
 def with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -147,8 +147,7 @@ class SettingUse:
     """What a setting is for: metadata of its field, from which lists of settings are made.
 
     Attributes:
-        replies: How replies depend on it: by its ``value``, by the content of the ``file`` that it
-            names, or ``not``: it says where, how fast and up to which limit is asked.
+        replies: Whether replies depend on its ``value``, on the ``file`` that it names, or ``not``.
         plans_pairs: Whether it plans which pairs of an arena are judged, and within which means.
         is_of_llm: Whether it is for LLMs alone.
     """

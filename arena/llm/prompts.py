@@ -72,7 +72,7 @@ class Variable:
     Attributes:
         meaning: Its description in the documentation.
         sample: A value to try templates with.
-        is_required: Whether a template must show it, that is, the texts of the sample.
+        is_required: Whether a template must show the texts of the sample.
         also: Further names, such as a paper's.
     """
 
@@ -91,7 +91,7 @@ class ReplaceablePrompt:
         asks: The question it puts to the model, in one line.
         reply: The part of a reply that is read.
         variables: Variables of templates, by name.
-        package: The package whose folder ``prompts`` holds the template that is used otherwise.
+        package: The package whose folder ``prompts`` holds the packaged template.
         packaged_name: The name of that file.
     """
 
@@ -126,8 +126,7 @@ class ReplaceablePrompt:
         """Read a user's template, or the one of this prompt's name in a folder, and try it.
 
         Raises:
-            UsageError: If there is no such file, it is no template, it uses another variable,
-                cannot be filled, or does not show what it must.
+            UsageError: If it is absent, cannot be filled, or does not show what it must.
         """
         path = Path(path)
         path = path / f"{self.name}{_SUFFIX}" if path.is_dir() else path
@@ -226,14 +225,12 @@ def read_templates(
     """Read a user's templates, and try each.
 
     Args:
-        sources: File of each prompt by its name; or texts ``NAME=FILE``, where ``NAME=`` may be
-            left out if there is one prompt; or folders of files ``NAME.jinja``, of which those
-            of these prompts are read.
+        sources: File of each prompt by its name; or texts ``NAME=FILE``, without ``NAME=`` if there
+            is one prompt; or folders of files ``NAME.jinja``.
         prompts: Prompts that can be replaced.
 
     Raises:
-        UsageError: If there is no such prompt or file, two files are given for one prompt, or a
-            file cannot be used, see ``ReplaceablePrompt.read``.
+        UsageError: If there is no such prompt or file, or two files are given for one prompt.
     """
     by_name = {prompt.name: prompt for prompt in prompts}
     paths: list[tuple[str, Path | str]] = []

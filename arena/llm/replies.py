@@ -134,8 +134,8 @@ class Fault:
         again: Whether to try again in this run.
         asked_wait_s: Seconds that the server asks to wait.
         advice: A step that the user must take before any call can succeed, if one is needed.
-        setting: Which settings to change, where a field of the request is refused.
-        is_paid: Whether an answer was begun: each further try may cost as much.
+        setting: Which settings to change, where a field is refused.
+        is_paid: Whether each further try may cost as much.
     """
 
     reason: str

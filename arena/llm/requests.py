@@ -57,7 +57,7 @@ class Request:
         version: Of the prompt.
         model: Its name.
         path: After the address of the server.
-        fields: Names of the fields that are sent besides the model and the prompt.
+        fields: Names of the fields besides the model and the prompt.
     """
 
     key: str

@@ -47,9 +47,8 @@ def open_transport(settings: LlmSettings) -> Transport:
 class Sender:
     """Sends requests in a thread of its own, and writes each result as it arrives.
 
-    A result is written before the next request takes its place, so that a process that is killed
-    loses the calls under way at most. ``finished`` holds keys of requests and their completions, or
-    the error that ended the sending.
+    A process that is killed loses the calls under way at most. ``finished`` holds keys of requests
+    and their completions, or the error that ended the sending.
     """
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:

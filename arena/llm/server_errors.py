@@ -92,7 +92,7 @@ class ReportedError:
 
     Attributes:
         message: Its message.
-        codes: Its code, type and status in words or numbers.
+        codes: Its code, type and status.
         status: HTTP status, or a code that is one in an answer with status 200; None for neither.
         field_name: Field of the request that it names as the cause, such as ``max_tokens``.
         body: The JSON of the whole answer; None for a text or a page.
@@ -236,7 +236,7 @@ def _report(body: object, status: int | None, is_paid: bool = False) -> Reported
         numbers = [int(code) for code in shown_codes if code.isascii() and code.isdecimal()]
         status = next((number for number in numbers if 400 <= number < 600), None)
     message = error.get("message") or error.get("msg")
-    field_name = error.get("param")
+    field_name: object = error.get("param")
     location = error.get("loc")  # of pydantic's errors, such as ["body", "top_k"]
     if isinstance(location, list) and len(location) > 1:
         field_name = location[1]

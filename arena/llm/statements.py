@@ -30,10 +30,9 @@ def stated_match(
     """Return the match that states the result of a reply: the last one that ends its line.
 
     What the reply quotes does not count, nor does a line that names several values or a remark in
-    parentheses. A value that stands alone on its line, or is labeled as the result, is not replaced
-    by a later one that is neither, such as a criterion's: the reply is unclear. Without a line that
-    counts, all matches must have one value; in a reply that was cut off, which may have gone on to
-    another one, this is not enough.
+    parentheses. If a value stands alone on its line, and a later one does not and differs, such as
+    a criterion's, the reply is unclear. Without a line that counts, all matches must have one
+    value; in a reply that was cut off this is not enough.
 
     Args:
         pattern: Finds the values.
@@ -44,7 +43,7 @@ def stated_match(
         is_cut: Whether a limit ended the reply; None if unknown.
 
     Raises:
-        UnparsableError: If there is none, or several differ and it is unclear which one counts.
+        UnparsableError: If there is none, or it is unclear which one counts.
     """
     matches = own_matches(pattern, text)
     if not matches:

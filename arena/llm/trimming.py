@@ -23,11 +23,11 @@ _JOINER = "\u200d"
 class Trimmer:
     """Cuts texts off after so many tokens: those of a model, or four bytes of UTF-8 each.
 
-    Tokenizers differ from four bytes by a factor of two at most for most scripts: 800 tokens are
-    some 3,200 Latin letters or 1,066 letters of Devanagari, Thai or Chinese.
+    800 tokens are some 3,200 Latin letters or 1,066 letters of Devanagari, Thai or Chinese;
+    tokenizers differ from that by a factor of two at most for most scripts.
 
     Attributes:
-        name: How it counts, part of a prompt's version: ``tokenizer:`` and a digest of its file.
+        name: How it counts, part of a prompt's version.
     """
 
     name: str = f"bytes/{BYTES_A_TOKEN}"

@@ -262,11 +262,8 @@ class AdaptivePairs:
 def merged_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Make one verdict of several on a pair: the mean over orders, repeats and judges.
 
-    Args:
-        verdicts: Columns ``query_id, system_a, system_b, winner``, of one language.
-
-    Returns:
-        The same columns, one row per pair: a system wins that has more than half of the points.
+    Args and result have columns ``query_id, system_a, system_b, winner``, of one language. A system
+    wins that has more than half of the points.
     """
     points = points_of_a(verdicts)
     in_order = _in_order(verdicts)

@@ -180,13 +180,7 @@ def asked_keys(table: pd.DataFrame) -> Iterator[AskedKey]:
 def joined_pairs(
     nothing: ChosenPairs, rounds: Sequence[ChosenPairs], earlier: pd.DataFrame | None = None
 ) -> ChosenPairs:
-    """Put rounds together, after the pairs of earlier runs.
-
-    Args:
-        nothing: Chosen pairs of the same kind and questions, without any pair.
-        rounds: The rounds that were asked.
-        earlier: Pairs of earlier runs, as ``ChosenPairs.table``.
-    """
+    """Put rounds together, after the pairs of earlier runs; ``nothing`` holds no pair."""
     first = nothing.table if earlier is None else earlier
     return replace(
         nothing,

@@ -152,9 +152,8 @@ def pairs_judged_in(
 def pairs_for_people(arena: Arena) -> ChosenPairs:
     """Choose pairs to ask people about, in an order that is drawn over all questions.
 
-    Where machines have judged in a language, these are among the pairs that they judged, so that
-    people can be compared with them. About ``FOR_PEOPLE`` in each language, of questions that are
-    drawn as ``choose_pairs`` does; systems meet as evenly as possible.
+    About ``FOR_PEOPLE`` in each language; systems meet as evenly as possible. Where machines have
+    judged, these are among the pairs that they judged, so that people can be compared with them.
 
     Raises:
         UsageError: If no question has answers of two systems.
@@ -214,7 +213,7 @@ def asked_pairs(
         keys: The pairs.
         drawn: The questions drawn.
         audit: Share of the pairs that are asked in both orders. Unless that is every pair, a fifth
-            of them is asked a third time, with the sides of the first, to see what repeats.
+            of them is asked a third time, to see what repeats.
         seed: Seed of the draws.
         adaptive: See ``ChosenPairs``.
     """

@@ -22,16 +22,13 @@ def choose_questions(
     questions: int | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Choose questions to answer.
-
-    With the same number and seed, these are the questions that ``arena.judging.choose_pairs``
-    draws, if all of the arena's have answers to compare.
+    """Choose questions by draws that depend on each question's content alone.
 
     Args:
         queries: An arena's questions.
         languages: None takes all.
         questions: Number of each language; None, or more than there are, takes all.
-        seed: Seed of the draw, which depends on each question's content alone.
+        seed: Seed of the draw.
 
     Raises:
         UsageError: For a number below 1, an unknown language, or if there are no questions.

@@ -102,12 +102,7 @@ def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
 
     n verdicts that are spread over all pairs of S systems give each rating, about the mean of all,
     the information n i 2 / (S - 1), where i is the mean p (1 - p) of a verdict. The posterior is
-    then updated as a normal one.
-
-    Args:
-        posterior: Of the ratings of S systems; before any verdict, the prior.
-        n_open: Verdicts that can still be had.
-        seed: Seed of the draws.
+    then updated as a normal one. ``n_open`` is the number of verdicts that can still be had.
     """
     n_systems = len(posterior.systems)
     random = generator(seed, "forecast")
@@ -157,10 +152,9 @@ def forecast_adaptive(
     calls_a_pair: float,
     judges: Sequence[str],
 ) -> Forecast:
-    """Say what adaptive judging is likely to take, of all languages together.
+    """Say what adaptive judging takes until the share of misordered pairs is ``until`` everywhere.
 
-    It ends when the expected share of misordered pairs is ``until``, or after ``n_pairs``, each of
-    which takes ``calls_a_pair`` of every judge.
+    It asks about ``n_pairs`` at most; each takes ``calls_a_pair`` of every judge.
     """
     needed = np.array([path.needed(until) for path in courses.values()])
     totals = needed.sum(axis=0)

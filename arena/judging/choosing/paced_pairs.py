@@ -15,14 +15,7 @@ from arena.llm.usage import Budget
 
 @dataclass(frozen=True)
 class PacedPairs:
-    """Asks fixed pairs in rounds: a few dozen, then the rest, or as many as the cost left allows.
-
-    Attributes:
-        pairs: The pairs.
-        form: The form of judging, which says how many calls pairs take.
-        n_judges: Number of judges, each of which is asked about every pair.
-        budget: Of calls and cost.
-    """
+    """Asks fixed pairs in rounds: a few dozen, then the rest, or what the cost left allows."""
 
     pairs: ChosenPairs
     form: type[JudgePrompt]

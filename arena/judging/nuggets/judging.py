@@ -1,9 +1,8 @@
 """Judging by nuggets: the facts of a question are made once, and every answer is marked once.
 
-n answers to a question take n calls, and one for the facts, where pairs take n (n - 1) / 2 or twice
-as many. The reference is TREC's AutoNuggetizer (Pradeep et al., 2025, "The great nugget recall").
-The facts are of the question, not of a judge: they are made where the arena has none, and kept in
-it, so that people can edit them and further judges mark by the same ones.
+The reference is TREC's AutoNuggetizer (Pradeep et al., 2025, "The great nugget recall"). The facts
+are of the question, not of a judge: they are made where the arena has none, and kept in it, so that
+people can edit them and further judges mark by the same ones.
 """
 
 from __future__ import annotations

@@ -13,13 +13,7 @@ from arena.llm.trimming import PASSAGE_TOKENS, PROMPT_TOKENS, Trimmer
 
 @dataclass(frozen=True)
 class PooledPassages:
-    """Passages of a question as a prompt shows them.
-
-    Attributes:
-        shown: The passages, each of at most ``PASSAGE_TOKENS``.
-        n_trimmed: How many of them were longer.
-        n_left_out: Further passages, for which the prompt has no room.
-    """
+    """Passages as a prompt shows them; how many were trimmed, and how many had no room."""
 
     shown: tuple[ShownPassage, ...]
     n_trimmed: int = 0
@@ -53,10 +47,9 @@ class PooledPassages:
 
 
 def pooled_passages(texts: ArenaTexts, question: QuestionKey) -> list[ShownPassage]:
-    """Return the passages of a question, then those that its systems retrieved themselves.
+    """Return the passages of a question, then those that its systems retrieved, without empty ones.
 
-    The latter are in the order of how many systems retrieved them, then of their content, so that
-    no name of a system decides it; passages without text are left out.
+    The latter are in the order of how many systems retrieved them, then of their content.
     """
     own = dict.fromkeys(texts.passages(question))
     n_systems: Counter[ShownPassage] = Counter()

@@ -106,8 +106,7 @@ def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
     """Read the nuggets of a reply, the same text once, the first ``MOST_NUGGETS`` of them.
 
     Raises:
-        UnparsableError: If there is no JSON object with nuggets, it names none, or one of them
-            has no text or no importance.
+        UnparsableError: If it names none, or one of them has no text or no importance.
     """
     # Characters of a nugget; whatever is longer is no single fact
     longest_nugget = 1_000
@@ -132,8 +131,7 @@ def read_marks(completion: Completion) -> dict[int, str]:
     """Read the mark of each nugget, by its number.
 
     Raises:
-        UnparsableError: If there is no JSON object with marks, a mark names no nugget or none of
-            the three words, or a nugget has two marks that differ.
+        UnparsableError: If a mark names no nugget or none of the three words, or two marks differ.
     """
     marks: dict[int, str] = {}
     for record in _records(completion, "marks"):

@@ -1,9 +1,8 @@
 """Scores of answers by nuggets: how much of what a good answer states an answer states.
 
 The scores are those of TREC's AutoNuggetizer (Pradeep et al., 2024, "Initial nugget evaluation
-results for the TREC 2024 RAG track"): a nugget that is partly supported counts a half, or nothing
-where a score is strict; an okay nugget weighs half of a vital one, or nothing where a score is
-vital. Verdicts follow the weighted score, which is tied least often.
+results for the TREC 2024 RAG track"). Verdicts follow the weighted score, which is tied least
+often.
 """
 
 from __future__ import annotations

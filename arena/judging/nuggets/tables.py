@@ -1,9 +1,7 @@
 """Nuggets of an arena: facts that a good answer to a question states, and which answers do.
 
-Both are further tables of an arena, files that people may edit: ``further/nuggets.jsonl`` and
-``further/nugget_marks.jsonl``. A mark
-names the text of its nugget and a digest of its answer, so that it no longer counts once either
-has changed.
+Both are further tables of an arena, which people may edit. A mark names the text of its nugget and
+a digest of its answer, so that it no longer counts once either has changed.
 """
 
 from __future__ import annotations
@@ -132,9 +130,9 @@ class Nuggets:
     def counted_marks(self) -> pd.DataFrame:
         """Return the marks that count: of nuggets as they are, for answers with all of them.
 
-        Returns:
-            Columns of ``marks``, and the ``importance`` of the nugget, in the order of ``table``
-            for every answer. Whether an answer is still the same is for the caller to compare.
+        Columns are those of ``marks``, and the ``importance`` of the nugget, in the order of
+        ``table`` for every answer. Whether an answer is still the same is for the caller to
+        compare.
         """
         present = self.table.rename(columns={"text": "nugget"})
         present = present[[*NUGGET_KEY, "nugget", "importance"]].assign(place=range(len(present)))

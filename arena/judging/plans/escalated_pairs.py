@@ -125,9 +125,6 @@ def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd
 
     The factor b maximizes the likelihood of the verdicts given ratings b theta, with b ~ N(1, 1/4).
     A judge that decides otherwise has a factor near 0 or below, and its ratings say little.
-
-    Returns:
-        ``PRIOR_COLUMNS``.
     """
     rating_of = first_ratings.set_index(["language", "system"])["rating"]
     systems_a = pd.MultiIndex.from_frame(by_second[["language", "system_a"]])

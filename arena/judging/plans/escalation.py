@@ -1,8 +1,4 @@
-"""Two judges: a cheap one judges first, a strong one judges where that tells most.
-
-The strong one starts from the ratings by the first; see ``escalated_pairs``. It stops when the
-ranking is settled, as adaptive judging does.
-"""
+"""Two judges: a cheap one judges first, a strong one where that tells most."""
 
 from __future__ import annotations
 
@@ -120,9 +116,7 @@ class EscalationPlan(JudgingPlan):
     def forecast(self, run: JudgingRun) -> Forecast:
         """Say what both judges are likely to take.
 
-        Ratings are drawn from what is expected of the systems, as if the first judge had measured
-        them as precisely as its calls allow. The second judge's calls are those of a run from
-        there.
+        Ratings are drawn as if the first judge had measured them as precisely as its calls allow.
         """
         settings = run.settings
         first_judge, second_judge = settings.first_judge, settings.escalate or ""

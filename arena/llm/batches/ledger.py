@@ -1,7 +1,7 @@
 """The batches whose replies are awaited, and their requests, in the file of the store.
 
-A request is written here before it is sent, and is in at most one batch at a time. So a run that is
-killed at any point leaves what the next run needs to neither lose nor repeat it.
+A request is written here before it is sent, and is in at most one batch at a time, so that a run
+that is killed neither loses nor repeats it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,7 @@ _OF_KEYS = "key IN (SELECT value FROM json_each(?))"
 
 @dataclass(frozen=True, slots=True)
 class NotedBatch:
-    """A batch as the ledger has it.
-
-    Attributes:
-        number: In the ledger.
-        path: Of its requests, after the address of the server.
-        file_id: The server's name of the file of requests; None before it was uploaded.
-        batch_id: The server's name of the batch; None before it was created.
-    """
+    """A batch, and the server's names of it and of its file; None so far."""
 
     number: int
     path: str

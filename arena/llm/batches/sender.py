@@ -41,9 +41,7 @@ _LOG = logging.getLogger(__name__)
 class BatchSender:
     """Sends requests as batches; what batches of earlier runs brought is collected first.
 
-    A request is on the ledger from before its batch is sent until its reply is in the store, so
-    that a run that is killed neither loses nor repeats it. The server is asked once how each batch
-    is doing; no run waits.
+    The server is asked once how each batch is doing; no run waits.
 
     Attributes:
         finished: Keys of requests and their completions; None for a reply that is awaited.

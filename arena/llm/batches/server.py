@@ -40,8 +40,7 @@ class BatchState:
 
     Attributes:
         batch_id: The server's name of it.
-        status: ``validating``, ``in_progress``, ``finalizing``, ``completed``, ``expired``,
-            ``cancelling``, ``cancelled`` or ``failed``.
+        status: Such as ``in_progress`` or ``completed``.
         counts: Such as ``12 of 40 done``; empty where the server does not count.
         files: Names of the files of results and of errors, those that there are.
         errors: Why the batch failed validation, in the server's words.
@@ -96,7 +95,7 @@ class BatchServer:
         """Create a batch of an uploaded file; return the server's name of it.
 
         Raises:
-            RefusedBatchError: If the server refuses, so that there is no batch.
+            RefusedBatchError: If there is no batch.
             UsageError: If no answer came: there may be one; see ``batch_of_file``.
         """
         endpoint: Any = f"/v1{path}"
