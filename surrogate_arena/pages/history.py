@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,6 +19,11 @@ HEIGHT = 48
 MARGIN = 6
 """Of the drawing of a line, in its own units."""
 OVERALL = "overall"
+LATEST = slice(None, -25, -1)
+"""Boards that the table of all ranks has room for, the last one first."""
+
+Numbers: TypeAlias = dict[str, list[float | None]]
+"""A number of each system, board by board."""
 
 
 class Move(BaseModel):
@@ -116,43 +121,50 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
     """Prepare the page of a board's past, oldest states first; systems that are gone come last."""
     past = {system for entry in entries for system in entry.standings}
     ordered = [*(name for name in systems if name in past), *sorted(past - set(systems))]
-    columns = places(entries)
-    ranks: dict[str, list[float | None]] = {}
-    ratings: dict[str, list[float | None]] = {}
+    ranks: Numbers = {}
+    ratings: Numbers = {}
     for name in ordered:
         standings = [entry.standings.get(name, (None, None)) for entry in entries]
         ranks[name] = [rank for rank, _ in standings]
         ratings[name] = [rating for _, rating in standings]
-    rank_bounds = _bounds(ranks)
-    rating_bounds = _bounds(ratings)
-    # The table of all ranks has room for so many boards.
-    latest = slice(None, -25, -1)
-    # Ranks are comparable on any scale; ratings are not, so that their line breaks.
-    breaks = [not entry.is_comparable for entry in entries]
-    whole = [False] * len(entries)
+    rank_lines = _lines(ranks, entries, is_rank=True)
+    rating_lines = _lines(ratings, entries, is_rank=False)
     rows = []
     for name in ordered:
-        moved = [name in entry.moved for entry in entries]
-        rows.append(
-            {
-                "system": name,
-                "first_rank": _first(ranks[name]),
-                "rank": ranks[name][-1],
-                "first_rating": _first(ratings[name]),
-                "rating": ratings[name][-1],
-                "ranks": drawn(ranks[name], columns, rank_bounds[::-1], moved, whole, 0),
-                "ratings": drawn(ratings[name], columns, rating_bounds, moved, breaks, 2),
-                "cells": list(zip(ranks[name], ratings[name], strict=True))[latest],
-            }
-        )
+        row = {
+            "system": name,
+            "first_rank": _first(ranks[name]),
+            "rank": ranks[name][-1],
+            "first_rating": _first(ratings[name]),
+            "rating": ratings[name][-1],
+            "ranks": rank_lines[name],
+            "ratings": rating_lines[name],
+            "cells": list(zip(ranks[name], ratings[name], strict=True))[LATEST],
+        }
+        rows.append(row)
     return {
         "rows": rows,
         "span": _span(entries),
         "entries": list(entries)[::-1],
-        "columns": [entry.name for entry in entries][latest],
+        "columns": [entry.name for entry in entries][LATEST],
         "width": WIDTH,
         "height": HEIGHT,
     }
+
+
+def _lines(numbers: Numbers, entries: Sequence[HistoryEntry], *, is_rank: bool) -> dict[str, Line]:
+    columns = places(entries)
+    bottom, top = _bounds(numbers)
+    # Ranks are comparable on any scale; ratings are not, so that their line breaks.
+    breaks = [not is_rank and not entry.is_comparable for entry in entries]
+    lines = {}
+    for name, values in numbers.items():
+        moved = [name in entry.moved for entry in entries]
+        if is_rank:
+            lines[name] = drawn(values, columns, (top, bottom), moved, breaks, 0)
+        else:
+            lines[name] = drawn(values, columns, (bottom, top), moved, breaks, 2)
+    return lines
 
 
 def _span(entries: Sequence[HistoryEntry]) -> str:

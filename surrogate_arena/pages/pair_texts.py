@@ -76,23 +76,12 @@ class Texts:
 
     def _shown(self, key: QuestionKey, names: Sequence[str]) -> tuple[Row, int]:
         """Return a question as it is shown, and the bytes of its texts."""
-        passages_by_system = {name: self._texts.passages(key, name) for name in names}
         holders: dict[ShownPassage, list[str]] = {}
-        for name, passages in passages_by_system.items():
-            for passage in dict.fromkeys(passages):
+        for name in names:
+            for passage in dict.fromkeys(self._texts.passages(key, name)):
                 holders.setdefault(passage, []).append(name)
         indices = {passage: index for index, passage in enumerate(holders)}
-        answers: list[Row] = []
-        for name, passages in passages_by_system.items():
-            index_by_id = {passage.passage_id: indices[passage] for passage in passages}
-            output = self._texts.shown(key, name)
-            answer: Row = {
-                "system": name,
-                "parts": list(answer_parts(output[:LONGEST_ANSWER], index_by_id)),
-                "cut": max(len(output) - LONGEST_ANSWER, 0),
-                "marks": self._marks.of(key, output),
-            }
-            answers.append(answer)
+        answers = [self._answer(key, name, indices) for name in names]
         turns = shown_of_all({name: self._texts.history(key, name) for name in names})
         question: Row = {
             "key": key,
@@ -102,6 +91,17 @@ class Texts:
             "passages": [_passage(passage, held, names) for passage, held in holders.items()],
         }
         return question, sum(len(text.encode()) for text in _texts_of(question))
+
+    def _answer(self, key: QuestionKey, name: str, indices: Mapping[ShownPassage, int]) -> Row:
+        passages = self._texts.passages(key, name)
+        index_by_id = {passage.passage_id: indices[passage] for passage in passages}
+        output = self._texts.shown(key, name)
+        return {
+            "system": name,
+            "parts": list(answer_parts(output[:LONGEST_ANSWER], index_by_id)),
+            "cut": max(len(output) - LONGEST_ANSWER, 0),
+            "marks": self._marks.of(key, output),
+        }
 
 
 def _texts_of(question: Row) -> Iterator[str]:

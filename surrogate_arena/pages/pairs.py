@@ -11,6 +11,7 @@ import pandas as pd
 from arena.data.languages import language_name
 from arena.data.tables import plain_records
 from surrogate.board.board import Board
+from surrogate.board.summary import BoardSummary
 from surrogate_arena.pages.formats import finite, slugs
 from surrogate_arena.pages.pair_texts import Texts
 from surrogate_arena.pages.views import (
@@ -72,20 +73,14 @@ def pair_page(
     rows = _rows(systems, differences, met)
     limits = [board.summary.macro.judge_fault, *language_cautions(board, language)]
     files = slugs(board.languages)
-    method = board.summary.settings.ratings
     data = {
         "language": language,
         "languages": {code: [language_name(code), files[code]] for code in languages},
-        "scale": board.summary.scale,
-        "verb": "is rated above" if method == "consensus" else "is better than",
-        "by": BY[method],
         "systems": [[system, names[system]] for system in systems],
-        "columns": NUMBERS,
-        "ratings": compact_numbers(ratings[NUMBERS]),
-        "notes": list(ratings["note"]),
         "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
         "met": _triangle(systems, met, ["wins", "ties", "losses"]),
         "features": _features(board.features, language, systems),
+        **_ratings_data(board.summary, ratings),
     }
     return {
         "texts": questions,
@@ -102,6 +97,18 @@ def pair_page(
     }
 
 
+def _ratings_data(summary: BoardSummary, ratings: pd.DataFrame) -> Row:
+    method = summary.settings.ratings
+    return {
+        "scale": summary.scale,
+        "verb": "is rated above" if method == "consensus" else "is better than",
+        "by": BY[method],
+        "columns": NUMBERS,
+        "ratings": compact_numbers(ratings[NUMBERS]),
+        "notes": list(ratings["note"]),
+    }
+
+
 def _among(table: pd.DataFrame, language: str, systems: Sequence[str]) -> pd.DataFrame:
     is_shown = table["language"].eq(language)
     is_shown &= table["system"].isin(systems) & table["opponent"].isin(systems)
@@ -109,7 +116,6 @@ def _among(table: pd.DataFrame, language: str, systems: Sequence[str]) -> pd.Dat
 
 
 def _questions(language: str, systems: Sequence[str], texts: Texts) -> tuple[Row, Row, int]:
-    """Return questions, results for scripts, and the number of verdicts left out."""
     judged = texts.judgments[texts.judgments["language"] == language]
     is_shown = judged[["system_a", "system_b"]].isin(systems).all(axis=1)
     verdicts = judged[is_shown]
@@ -192,16 +198,12 @@ def _coded_verdicts(
     verdicts: pd.DataFrame, systems: Sequence[str]
 ) -> dict[str, tuple[list[int], list[str]]]:
     index_of = {system: index for index, system in enumerate(systems)}
-    code_of_winner = {name: code for code, name in enumerate(WINNERS)}
     first = verdicts["system_a"].map(index_of)
     second = verdicts["system_b"].map(index_of)
-    winners = verdicts["winner"].map(code_of_winner)
+    winners = verdicts["winner"].map(WINNERS.index)
     codes = ((first * len(systems) + second) * len(WINNERS) + winners).astype("int64")
     ordered = verdicts.assign(code=codes).sort_values("code", kind="stable")
-    by_question: dict[str, tuple[list[int], list[str]]] = {}
-    columns = (ordered["query_id"].astype(str), ordered["code"].tolist(), ordered["reason"])
-    for query_id, code, reason in zip(*columns, strict=True):
-        question_codes, question_reasons = by_question.setdefault(query_id, ([], []))
-        question_codes.append(code)
-        question_reasons.append(reason)
+    by_question = {}
+    for query_id, rows in ordered.groupby("query_id", sort=False):
+        by_question[str(query_id)] = (rows["code"].tolist(), rows["reason"].tolist())
     return by_question

@@ -171,25 +171,14 @@ def _write_pages(
     *,
     is_served: bool,
 ) -> None:
-    summary = board.summary
-    names = slugs(board.systems)
-    files = slugs(board.languages)
     languages = list(board.languages)
     by_name = sorted(languages, key=language_name)
-    first = FIRST_LANGUAGE if FIRST_LANGUAGE in files else languages[0]
+    first = FIRST_LANGUAGE if FIRST_LANGUAGE in languages else languages[0]
     limits = cautions(board)
+    files = slugs(languages)
     shared = {
         **values,
-        "board": board,
-        "summary": summary,
-        "settings": settings,
-        "title": settings.title or summary.arena,
-        "splits": SPLIT_NAMES,
-        "named": [(language_name(code), summary.languages[code]) for code in by_name],
-        "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
-        "published": published_sentence(summary.judge),
-        "signature": short_digest(summary.signature),
-        "slugs": names,
+        **_shared_values(board, by_name, settings),
         "pairs": files[first],
         "has_answers": isinstance(texts, Texts),
         "has_costs": not costs.empty,
@@ -206,6 +195,7 @@ def _write_pages(
         text = filled(page, scripts, is_served=is_served, root=root, **shared, **values)
         path.write_text(text, encoding="utf-8", newline="\n")
 
+    names = shared["slugs"]
     # The first page has a box on the judge already.
     further = [text for text in limits if text != board.summary.macro.judge_fault]
     view = overview(board, names, languages)
@@ -213,10 +203,7 @@ def _write_pages(
     write("judge", report=board.judge_report, listed=LISTED, cautions=limits)
     if not costs.empty:
         write("costs", view=cost_page(board, costs))
-    arena_folder = board.summary.arena
-    if board.folder is not None and board.summary.arena_folder is not None:
-        arena_folder = (board.folder / board.summary.arena_folder).resolve().name
-    write("method", level=LEVEL, arena_folder=shlex.quote(arena_folder))
+    write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)))
     if values["history"]:
         write("history", view=history_view(values["history"], board.systems))
     system_pages = SystemPages(board, by_name)
@@ -227,3 +214,27 @@ def _write_pages(
     for language in languages:
         view = pair_page(board, texts, names, languages, language)
         write("pairs", f"pairs/{files[language]}.html", view=view)
+
+
+def _shared_values(
+    board: Board, languages: Sequence[str], settings: SiteSettings
+) -> dict[str, Any]:
+    summary = board.summary
+    return {
+        "board": board,
+        "summary": summary,
+        "settings": settings,
+        "title": settings.title or summary.arena,
+        "splits": SPLIT_NAMES,
+        "named": [(language_name(code), summary.languages[code]) for code in languages],
+        "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
+        "published": published_sentence(summary.judge),
+        "signature": short_digest(summary.signature),
+        "slugs": slugs(board.systems),
+    }
+
+
+def _arena_name(board: Board) -> str:
+    if board.folder is None or board.summary.arena_folder is None:
+        return board.summary.arena
+    return (board.folder / board.summary.arena_folder).resolve().name

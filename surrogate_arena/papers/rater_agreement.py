@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TypeAlias
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from arena.statistics.bootstrap import (
     percentile_interval,
     resampled_sums,
 )
-
-Label: TypeAlias = str | int | float
-
 
 REPLICATES = 1000
 
@@ -73,8 +69,8 @@ def _none_for_nan(value: float) -> float | None:
 
 
 def agreement_report(
-    rows: Sequence[Sequence[Label | None]],
-    categories: Sequence[Label] | None = None,
+    rows: Sequence[Sequence[str | None]],
+    categories: Sequence[str] | None = None,
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> AgreementReport:
@@ -85,40 +81,32 @@ def agreement_report(
     (1971).
 
     Args:
-        rows: The ratings of each item; None and NaN are missing.
+        rows: The ratings of each item; None is missing.
         categories: All possible labels, in order; by default those that were given, sorted.
         replicates: Number of resamples behind the percentile intervals; each draws items with all
             their ratings.
         seed: Seed of the draws.
 
     Raises:
-        UsageError: If a rating is none of the categories, the categories are repeated, or they
-            cannot be sorted because numbers and texts are mixed.
+        UsageError: If a rating is none of the categories.
     """
-    # NaN is the one label that does not equal itself.
-    ratings = [[label for label in row if label is not None and label == label] for row in rows]
-    labels: set[Label] = set()
-    for row in ratings:
-        labels.update(row)
+    labels: set[str] = set()
+    for row in rows:
+        labels.update(label for label in row if label is not None)
     if categories is None:
-        if len({isinstance(label, str) for label in labels}) > 1:
-            raise UsageError("some ratings are numbers and some texts; name the categories")
         categories = sorted(labels)
-    if len(set(categories)) < len(categories):
-        raise UsageError("a category is given twice; give each once")
     unknown = labels - set(categories)
     if unknown:
-        first = min(str(label) for label in unknown)
-        raise UsageError(f"the rating {first!r} is none of the categories")
+        raise UsageError(f"the rating {min(unknown)!r} is none of the categories")
     # How often items got each category, shape (items, categories).
     counts = np.zeros((len(rows), len(categories)))
-    for index, row in enumerate(ratings):
+    for index, row in enumerate(rows):
         counts[index] = [row.count(label) for label in categories]
     return AgreementReport(
         items=len(rows),
         items_with_pairs=int((counts.sum(axis=1) >= 2).sum()),
         raters=max((len(row) for row in rows), default=0),
-        categories=tuple(str(label) for label in categories),
+        categories=tuple(categories),
         coefficients={
             "ac1": _coefficient(counts, "Gwet's AC1", _gwet_chance, replicates, seed),
             "fleiss_kappa": _coefficient(counts, "Fleiss' kappa", _fleiss_chance, replicates, seed),
@@ -129,15 +117,6 @@ def agreement_report(
 def _coefficient(
     counts: Floats, title: str, by_chance: Callable[[Floats], Floats], replicates: int, seed: int
 ) -> Coefficient:
-    """Compute a coefficient.
-
-    Args:
-        counts: How often items got each category, shape (items, K).
-        title: Key of its random draws.
-        by_chance: Agreement by chance from shares of categories: (B, K) to (B,).
-        replicates: Number of resamples.
-        seed: Seed of the draws.
-    """
     n_ratings = counts.sum(axis=1)
     if not n_ratings.any():
         return Coefficient(math.nan, reason="there are no ratings")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.folder import open_arena
 from arena.data.types import Floats, Indices
 from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import fit_bradley_terry
@@ -28,22 +25,21 @@ COLUMNS = ("language", "design", "share", "judgments", "tau", "low", "high")
 
 
 def study_sampling(
-    arena: Arena | Path | str | pd.DataFrame,
+    judgments: pd.DataFrame,
     shares: Sequence[float] = DEFAULT_SHARES,
     designs: Sequence[str] = DESIGNS,
     repeats: int = 100,
     ties: TieRule = "half",
     ridge: float = DEFAULT_RIDGE,
     seed: int = 0,
-    judge: str | None = None,
 ) -> StudyTable:
     """Rank from random parts of the judgments, language by language; larger parts hold smaller.
 
     The table has the mean number of judgments and the mean Kendall tau-b with the whole arena, and
-    the interval that holds 95% of the repeats.
+    the interval that holds 95% of the repeats. Of an arena, see ``validate(arena, "sampling")``.
 
     Args:
-        arena: The arena, its folder, or judgments of one judge.
+        judgments: Judgments of one judge.
         shares: Shares of the whole arena, each above 0 and at most 1.
         designs: Of ``DESIGNS``.
         repeats: Subsets of each design and share.
@@ -51,24 +47,15 @@ def study_sampling(
         ridge: Precision of the prior on coefficients; 0 for the weakest that parts have a ranking
             with.
         seed: Of all draws.
-        judge: Whose judgments of the arena, where there are several.
 
     Raises:
-        UsageError: For a share or number out of range, an unknown judge, or fewer than three
-            systems that judgments connect.
+        UsageError: For a share or number out of range, or fewer than three systems that judgments
+            connect.
     """
     if not all(0 < share <= 1 for share in shares):
         raise UsageError(f"{argument('shares')} must be above 0 and at most 1")
     if repeats < 1:
         raise UsageError(f"{argument('repeats')} is {repeats}; use at least 1")
-    if isinstance(arena, pd.DataFrame):
-        judgments = arena
-        if judge is not None:
-            raise UsageError(
-                f"{argument('judge')} is for arenas; a table holds the judgments of one judge"
-            )
-    else:
-        judgments = open_arena(arena).judged_by(judge).judgments
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
     rows: list[dict[str, object]] = []
@@ -77,26 +64,25 @@ def study_sampling(
         for design in designs:
             orders = _orders(battles, str(language), design, repeats, seed)
             for share in shares:
-                n_taken = max(1, round(share * orders.shape[1]))
-                weights: Floats = (orders < n_taken).astype(np.float64)
-                if design == "questions":
-                    # Questions are drawn with all their items.
-                    weights = weights[:, battles.items.question]
-                taus, n_judgments = _taus(battles, weights, ridge or WEAKEST_RIDGE)
-                low, high = percentile_intervals(taus[:, None])
-                row = {
-                    "language": language,
-                    "design": design,
-                    "share": share,
-                    "judgments": round(n_judgments),
-                    "tau": taus.mean(),
-                    "low": low[0],
-                    "high": high[0],
-                }
-                rows.append(row)
+                key = {"language": language, "design": design, "share": share}
+                weights = _weights(battles, orders, design, share)
+                rows.append({**key, **_agreement(battles, weights, ridge or WEAKEST_RIDGE)})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     signature = f"repeats:{repeats}|ties:{ties}|ridge:{ridge:g}|seed:{seed}"
     return StudyTable(table, signature)
+
+
+def _weights(battles: Battles, orders: Indices, design: str, share: float) -> Floats:
+    n_taken = max(1, round(share * orders.shape[1]))
+    weights: Floats = (orders < n_taken).astype(np.float64)
+    # Questions are drawn with all their items.
+    return weights[:, battles.items.question] if design == "questions" else weights
+
+
+def _agreement(battles: Battles, weights: Floats, ridge: float) -> dict[str, float]:
+    taus, n_judgments = _taus(battles, weights, ridge)
+    low, high = percentile_intervals(taus[:, None])
+    return {"judgments": round(n_judgments), "tau": taus.mean(), "low": low[0], "high": high[0]}
 
 
 def _orders(battles: Battles, language: str, design: str, repeats: int, seed: int) -> Indices:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,9 @@ from arena.data.types import Floats
 from arena.statistics.bootstrap import generator, percentile_interval, resampled_sums
 from arena.statistics.significance import wilson_interval
 
-_RATIOS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+Ratios: TypeAlias = tuple[tuple[str, str], ...]
+"""Columns of counts: numerators and denominators."""
+_RATIOS: Mapping[str, Ratios] = MappingProxyType(
     {
         "consistent_accuracy": (("right_twice", "in_both_orders"),),
         "accuracy": (("credit", "asked"),),
@@ -89,23 +92,23 @@ def scores_of_counts(
     """Compute the scores of ``COUNTS`` by question, whatever the order of the columns."""
     # Draws go to questions in the order of their counts, read from the first column on.
     counts = counts[list(COUNTS)]
-    totals = counts.sum().to_frame().T
-    n_questions = len(counts)
-    n_replicates = replicates if n_questions > 1 else 0
+    n_replicates = replicates if len(counts) > 1 else 0
     random = generator(seed, "pair accuracy")
     sums = pd.DataFrame(resampled_sums(counts, n_replicates, random), columns=COUNTS)
-    estimates = {}
-    for name, ratios in _RATIOS.items():
-        resampled = _mean_ratio(sums, ratios)
-        n = sum(int(totals[denominator].iloc[0]) for _, denominator in ratios)
-        value = float(_mean_ratio(totals, ratios)[0])
-        estimate = estimate_of(value, resampled[np.isfinite(resampled)], n)
-        if value in (0.0, 1.0):
-            # No resample changes a share of 0 or 1: its interval is Wilson's.
-            (low,), (high,) = wilson_interval([value * n_questions], [n_questions])
-            estimate = replace(estimate, low=float(low), high=float(high))
-        estimates[name] = estimate
-    return estimates
+    return {name: _estimate(ratios, counts, sums) for name, ratios in _RATIOS.items()}
+
+
+def _estimate(ratios: Ratios, counts: pd.DataFrame, resampled: pd.DataFrame) -> Estimate:
+    totals = counts.sum().to_frame().T
+    value = float(_mean_ratio(totals, ratios)[0])
+    n = sum(int(totals[denominator].iloc[0]) for _, denominator in ratios)
+    replicates = _mean_ratio(resampled, ratios)
+    estimate = estimate_of(value, replicates[np.isfinite(replicates)], n)
+    if value not in (0.0, 1.0):
+        return estimate
+    # No resample changes a share of 0 or 1: its interval is Wilson's.
+    (low,), (high,) = wilson_interval([value * len(counts)], [len(counts)])
+    return replace(estimate, low=float(low), high=float(high))
 
 
 def estimate_of(value: float, replicates: Floats, n: int) -> Estimate:
@@ -117,7 +120,7 @@ def estimate_of(value: float, replicates: Floats, n: int) -> Estimate:
     return Estimate(value, standard_error, low, high, n)
 
 
-def _mean_ratio(counts: pd.DataFrame, ratios: tuple[tuple[str, str], ...]) -> Floats:
+def _mean_ratio(counts: pd.DataFrame, ratios: Ratios) -> Floats:
     """Average ratios of columns, shape (rows,); NaN where a denominator is 0."""
     shares = []
     for numerator, denominator in ratios:
@@ -127,7 +130,6 @@ def _mean_ratio(counts: pd.DataFrame, ratios: tuple[tuple[str, str], ...]) -> Fl
 
 
 def _counts_by_question(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Count verdicts and pairs, one row per question, sorted."""
     winner = verdicts["winner"]
     better_on_a = verdicts["better_on_a"].astype(bool)
     is_tie = winner == "tie"

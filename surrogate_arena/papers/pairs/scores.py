@@ -88,33 +88,36 @@ def pair_scores(
 
     Soft pairwise accuracy is there where an arena's votes rank systems.
     """
+    judgments = gold.arena.judgments
+    votes = judgments[judgments["judge"].isin(gold.reference)]
+    rows = []
+    for (judge, prompt), judge_verdicts in judges_of(_with_sides(gold, verdicts)).items():
+        for split, part in [*judge_verdicts.groupby("split", sort=False), (ALL, judge_verdicts)]:
+            judged = part[part["was_asked"].astype(bool)]
+            estimates = score_pairs(judged, settings.replicates, settings.seed)
+            decided = judged[judged["winner"].notna()]
+            if split == ALL and len(votes) and len(decided):
+                soft = soft_pairwise_accuracy(decided, votes, settings.replicates, settings.seed)
+                if np.isfinite(soft.value):
+                    estimates[SOFT] = soft
+            key = {"judge": judge, "prompt": prompt, "split": split}
+            counts = verdict_counts(part)
+            for name, estimate in estimates.items():
+                rows.append({**key, "score": name, **counts, **asdict(estimate)})
+    return pd.DataFrame(rows)
+
+
+def _with_sides(gold: GoldPairs, verdicts: pd.DataFrame) -> pd.DataFrame:
     lengths = answer_traits(gold.arena.answers)[LENGTH]
     sides = []
     for side in ("system_a", "system_b"):
         keys = pd.MultiIndex.from_frame(verdicts[[*QUESTION_KEY, side]], names=ANSWER_KEY)
         sides.append(lengths.reindex(keys).to_numpy(np.float64))
-    scored = verdicts.assign(
+    return verdicts.assign(
         winner=verdicts["value"],
         better_on_a=verdicts["truth"] == "a",
         longer_on_a=np.sign(np.nan_to_num(sides[0] - sides[1], nan=0.0)),
     )
-    replicates, seed = settings.replicates, settings.seed
-    rows = []
-    for (judge, prompt), judge_verdicts in judges_of(scored).items():
-        for split, part in [*judge_verdicts.groupby("split", sort=False), (ALL, judge_verdicts)]:
-            judged = part[part["was_asked"].astype(bool)]
-            estimates = score_pairs(judged, replicates, seed)
-            decided = judged[judged["winner"].notna()]
-            if split == ALL and gold.reference and len(decided):
-                judgments = gold.arena.judgments
-                votes = judgments[judgments["judge"].isin(gold.reference)]
-                soft = soft_pairwise_accuracy(decided, votes, replicates, seed)
-                if np.isfinite(soft.value):
-                    estimates[SOFT] = soft
-            for name, estimate in estimates.items():
-                key = {"judge": judge, "prompt": prompt, "split": split, "score": name}
-                rows.append({**key, **verdict_counts(part), **asdict(estimate)})
-    return pd.DataFrame(rows)
 
 
 def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame) -> StudyTable:

@@ -106,19 +106,13 @@ def test_a_study_parts_the_questions_as_a_board_does(small_arena, quick_features
     assert list(found.table["language"]) == ["even", "odd", "macro"]
 
 
-def test_sampling_is_a_protocol_like_the_others(english_arena, arena_folder):
+def test_sampling_is_a_protocol_like_the_others(english_arena):
     assert "sampling" in PROTOCOLS
     found = validate(english_arena, "sampling", repeats=2, seed=4, ridge=0.2)
-    direct = study_sampling(english_arena, repeats=2, seed=4, ridge=0.2)
+    direct = study_sampling(english_arena.judgments, repeats=2, seed=4, ridge=0.2)
     pd.testing.assert_frame_equal(found.table, direct.table)
     assert found.signature == direct.signature
     assert not validate(english_arena, "sampling", repeats=2, seed=5).table.equals(found.table)
-    of_folder = study_sampling(arena_folder, repeats=2)
-    by_judge = study_sampling(arena_folder, repeats=2, judge=english_arena.judges[0])
-    assert set(of_folder.table["language"]) == {"en", "sw"}
-    assert of_folder.table.equals(by_judge.table)
-    with pytest.raises(UsageError, match="no judge 'nobody'"):
-        study_sampling(english_arena, judge="nobody")
 
 
 @pytest.mark.parametrize("name", ["surrogate", "features", "tournaments", "missing"])
