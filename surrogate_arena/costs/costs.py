@@ -78,21 +78,26 @@ def answer_amounts(arena: Arena) -> AnswerAmounts:
     for name in AMOUNTS:
         table = by_answer.pivot(index=QUESTION_KEY, columns="system", values=name)
         amounts[name] = table.reindex(columns=systems).astype(float)
-    stated = pd.DataFrame({name: table.notna().sum() for name, table in amounts.items()})
-    notes: dict[str, list[str]] = {system: [] for system in systems}
-    currencies = dict.fromkeys(systems, "")
-    priced = by_answer[by_answer[COST].notna()]
-    for system, cells in priced.groupby("system")[CURRENCY]:
-        names = sorted({_currency(cell) for cell in cells})
-        currencies[str(system)] = names[0]
-        if len(names) > 1:
-            amounts[COST][system] = np.nan
-            shown = " and ".join(name or NO_CURRENCY for name in names)
-            notes[str(system)].append(f"{NO_COST}its answers state {shown}")
-    n_answers = answers["system"].value_counts().reindex(systems, fill_value=0)
-    result = AnswerAmounts(amounts, currencies, n_answers, stated, notes)
+    result = AnswerAmounts(
+        amounts=amounts,
+        currencies=dict.fromkeys(systems, ""),
+        answers=answers["system"].value_counts().reindex(systems, fill_value=0),
+        stated=pd.DataFrame({name: table.notna().sum() for name, table in amounts.items()}),
+        notes={system: [] for system in systems},
+    )
+    _add_currencies(result, by_answer[by_answer[COST].notna()])
     _add_amounts_of_systems(result, arena.attributes)
     return result
+
+
+def _add_currencies(amounts: AnswerAmounts, priced: pd.DataFrame) -> None:
+    for system, cells in priced.groupby("system")[CURRENCY]:
+        names = sorted({_currency(cell) for cell in cells})
+        amounts.currencies[str(system)] = names[0]
+        if len(names) > 1:
+            amounts.amounts[COST][system] = np.nan
+            shown = " and ".join(name or NO_CURRENCY for name in names)
+            amounts.notes[str(system)].append(f"{NO_COST}its answers state {shown}")
 
 
 def _add_amounts_of_systems(amounts: AnswerAmounts, attributes: pd.DataFrame) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.arena import Arena
+    from arena.llm import DryRun
     from arena.llm.prompts import ReplaceablePrompt
     from surrogate_arena.generation import RagSystem, SetRules, TimeFilter
     from surrogate_arena.generation.generate import Generated
 
 STORE = "generation.sqlite"
+SELECTED = {"arena": "Arena written to", "questions_left_out": "Left out on choosing"}
 
 
 @takes_settings(
@@ -62,8 +64,6 @@ def generate(
 
     The status is 1 where questions are left without an answer; the same command asks for these.
     """
-    import pandas as pd
-
     from arena import llm
     from arena.data.folder import read_arena_to_answer
     from arena.judging.choosing.drawn_questions import choose_questions
@@ -91,9 +91,7 @@ def generate(
     if dry_run:
         with llm.open_for_dry_run(store_path) as store:
             runs = generation.dry_run_generate(questions, rag_system, store, **options)
-        rows = [{"of": part, **asdict(run)} for part, run in runs.items() if run is not None]
-        content = {"questions": len(questions), "runs": pd.DataFrame(rows)}
-        show(content, as_json, {"runs": DRY_RUN})
+        _show_dry_run(runs, len(questions), as_json)
         return
     # A user's function may print; standard output is for the result.
     with kept_replies(store_path), llm.open_store(store_path) as store, redirect_stdout(sys.stderr):
@@ -108,6 +106,14 @@ def generate(
     _write_and_show(generated, questions, arena, out, as_json)
     if len(generated.failures):
         raise SystemExit(1)  # the same command asks again for what has no answer
+
+
+def _show_dry_run(runs: Mapping[str, DryRun | None], n_questions: int, as_json: bool) -> None:
+    import pandas as pd
+
+    rows = [{"of": part, **asdict(run)} for part, run in runs.items() if run is not None]
+    content = {"questions": n_questions, "runs": pd.DataFrame(rows)}
+    show(content, as_json, {"runs": DRY_RUN})
 
 
 def _systems_of(
@@ -200,11 +206,8 @@ def select(
     if corpus and bm25 is None:
         raise UsageError("--corpus is what --bm25 selects from; give both")
     check_arena_target(out, replace_there)
-    parts = {
-        "languages": split_names(languages) or None,
-        "systems": split_names(systems) or None,
-        "judges": split_names(judges) or None,
-    }
+    named = {"languages": languages, "systems": systems, "judges": judges}
+    parts = {name: split_names(text) or None for name, text in named.items()}
     rules = SetRules(
         only_hard=only_hard,
         at_least=at_least,
@@ -221,15 +224,14 @@ def select(
     backup = write_over(chosen, out)
     if backup is not None:
         notes.insert(0, backup.sentence)
-    held = arena_counts(chosen)
+    counts = arena_counts(chosen)
     content = {
         "arena": out,
-        "counts": held if as_json else counts_line(held),
+        "counts": counts if as_json else counts_line(counts),
         "questions_left_out": left_out,
         "notes": notes,
     }
-    titles = {"arena": "Arena written to", "questions_left_out": "Left out on choosing"}
-    show(content, as_json, titles)
+    show(content, as_json, SELECTED)
     if not as_json:
         print(command("check", out))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -58,39 +59,16 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
         if number < 0:
             raise UsageError(f"there cannot be at least {number} {noun}; give 0 or more")
     queries = arena.queries
-    empty = pd.DataFrame({"language": [], "reason": [], "count": []}).astype({"count": int})
-    left_out: list[pd.DataFrame] = [empty]
-
-    def filtered(is_kept: Flags, reason: str) -> pd.DataFrame:
-        counts = queries[~is_kept].groupby("language").size().rename("count").reset_index()
-        left_out.append(counts.assign(reason=reason)[["language", "reason", "count"]])
-        return queries[is_kept]
-
-    if rules.only_hard:
-        queries = filtered(_is_hard(queries, rules), EASY)
+    left_out = [pd.DataFrame({"language": [], "reason": [], "count": []})]
+    for choose in (_hard_questions, _with_long_answers, _answered_by_all, _drawn_questions):
+        choice = choose(arena, queries, rules)
+        if choice is None:
+            continue
+        counts = queries[~choice.is_kept].groupby("language").size().rename("count").reset_index()
+        left_out.append(counts.assign(reason=choice.reason)[["language", "reason", "count"]])
+        queries = queries[choice.is_kept]
         if queries.empty:
-            raise UsageError("no question has a passage labeled not relevant")
-    if rules.least_words:
-        is_short = arena.answers["answer"].map(answer_words) < rules.least_words
-        has_short_answer = _is_in(queries, question_keys(arena.answers[is_short]))
-        queries = filtered(~has_short_answer, f"{SHORT} than {rules.least_words}")
-    if rules.one_answer:
-        n_systems = arena.answers.groupby("language")["system"].nunique()
-        n_answers = arena.answers.groupby(QUESTION_KEY)["system"].nunique()
-        complete = [key for key, count in n_answers.items() if count == n_systems[key[0]]]
-        is_complete = _is_in(queries, complete)
-        queries = filtered(is_complete, UNANSWERED)
-    if queries.empty:
-        raise UsageError("no question is left; ask for fewer words, or look at the answers")
-    if rules.questions is not None:
-        drawn = choose_questions(queries, None, rules.questions, rules.seed)
-        is_among_drawn = _is_in(queries, question_keys(drawn))
-        if rules.others:
-            queries = filtered(~is_among_drawn, DRAWN)
-        else:
-            queries = filtered(is_among_drawn, NOT_DRAWN)
-        if queries.empty:
-            raise UsageError("all questions are drawn, so there are no others; draw fewer")
+            raise UsageError(choice.none_left)
     evaluation = _with_questions(arena, queries)
     if rules.one_answer:
         chosen = one_answer_each(evaluation.answers, rules.seed)
@@ -100,8 +78,54 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
             answers=chosen.reset_index(drop=True),
             judgments=evaluation.judgments.iloc[:0],
         )
-    counts = pd.concat(left_out, ignore_index=True).astype({"count": int})
-    return evaluation, counts
+    return evaluation, pd.concat(left_out, ignore_index=True).astype({"count": int})
+
+
+class _Choice(NamedTuple):
+    """Which questions a rule keeps, why it leaves out the others, and the error if none is left."""
+
+    is_kept: Flags
+    reason: str
+    none_left: str
+
+
+def _hard_questions(_arena: Arena, queries: pd.DataFrame, rules: SetRules) -> _Choice | None:
+    if not rules.only_hard:
+        return None
+    return _Choice(_is_hard(queries, rules), EASY, "no question has a passage labeled not relevant")
+
+
+def _with_long_answers(arena: Arena, queries: pd.DataFrame, rules: SetRules) -> _Choice | None:
+    if not rules.least_words:
+        return None
+    is_short = arena.answers["answer"].map(answer_words) < rules.least_words
+    has_short_answer = _is_in(queries, question_keys(arena.answers[is_short]))
+    return _Choice(
+        ~has_short_answer,
+        f"{SHORT} than {rules.least_words}",
+        "no question is left; ask for fewer words, or look at the answers",
+    )
+
+
+def _answered_by_all(arena: Arena, queries: pd.DataFrame, rules: SetRules) -> _Choice | None:
+    if not rules.one_answer:
+        return None
+    n_systems = arena.answers.groupby("language")["system"].nunique()
+    n_answers = arena.answers.groupby(QUESTION_KEY)["system"].nunique()
+    complete = [key for key, count in n_answers.items() if count == n_systems[key[0]]]
+    is_complete = _is_in(queries, complete)
+    return _Choice(is_complete, UNANSWERED, "no question is left that all systems answered")
+
+
+def _drawn_questions(_arena: Arena, queries: pd.DataFrame, rules: SetRules) -> _Choice | None:
+    if rules.questions is None:
+        return None
+    drawn = choose_questions(queries, None, rules.questions, rules.seed)
+    is_among_drawn = _is_in(queries, question_keys(drawn))
+    if rules.others:
+        none_left = "all questions are drawn, so there are no others; draw fewer"
+        return _Choice(~is_among_drawn, DRAWN, none_left)
+    return _Choice(is_among_drawn, NOT_DRAWN, "no question is drawn")
 
 
 def one_answer_each(answers: pd.DataFrame, seed: int) -> pd.DataFrame:

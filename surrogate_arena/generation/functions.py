@@ -31,7 +31,6 @@ from surrogate_arena.generation.questions import GivenQuestion
 
 BY_NAME = ("language", OWN_PASSAGES, HISTORY)
 """What a function gets if it has parameters of these names; the question comes first."""
-PASSAGE_FIELDS = ("passage_id", "text", "title")
 
 _LLM_SETTINGS = {
     "model",
@@ -94,7 +93,7 @@ class FunctionSystem:
             arguments["language"] = question.key[0]
         if OWN_PASSAGES in self.parameters:
             arguments[OWN_PASSAGES] = [
-                {name: getattr(passage, name) for name in PASSAGE_FIELDS}
+                {"passage_id": passage.passage_id, "text": passage.text, "title": passage.title}
                 for passage in question.passages
             ]
         if HISTORY in self.parameters:
@@ -145,7 +144,6 @@ def _imported(import_path: str) -> Callable[..., Any]:
 
 
 def _encoded(result: object) -> str:
-    """Write the columns of an answer as JSON."""
     try:
         columns = _columns(result)
     except ValueError as error:

@@ -200,9 +200,7 @@ def generate_answers(
     budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> Generated:
-    """Let a RAG system answer questions, none of them twice.
-
-    A question without an answer is a counted failure, never an empty answer.
+    """Let a RAG system answer questions, none twice; those without an answer are failures.
 
     Args:
         queries: Questions; see ``choose_questions``.
@@ -224,9 +222,7 @@ def generate_answers(
     unlabeled = pd.DataFrame(columns=FAILURE_COLUMNS, dtype=object)
     filter_usage = None
     if time_filter is not None:
-        labels, filter_usage = time_dependence(
-            unanswered, time_filter, store, budget=budget, progress=progress
-        )
+        labels, filter_usage = time_dependence(unanswered, time_filter, store, budget, progress)
         chosen = unanswered[(labels["label"] == "no").to_numpy()].reset_index(drop=True)
         skipped, unlabeled = _left_out(unanswered, labels, system, time_filter.template.version)
     answered = ask_table(
@@ -270,7 +266,7 @@ def dry_run_generate(
         filtering = dry_run(map(time_filter.prompt_for, rows), time_filter.settings, store)
         if store is not None:
             # Without a budget, only replies in the store label questions.
-            labels, _ = time_dependence(chosen, time_filter, store, budget=Budget(0))
+            labels, _ = time_dependence(chosen, time_filter, store, Budget(0))
             chosen = chosen[(labels["label"] != "yes").to_numpy()]
     questions = given_questions(chosen, system.settings.relevant_passages)
     answering = dry_run(map(system.prompt_for, questions), system.settings, store)
@@ -307,7 +303,6 @@ def _answers_and_failures(
 def _left_out(
     queries: pd.DataFrame, labels: pd.DataFrame, system: RagSystem, version: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the questions left out, and those that the filter could not label."""
     table = labels.assign(system=system.name, query=queries["query"])
     skipped = table[table["label"] == "yes"].assign(reason=TIME_DEPENDENT, prompt=version)
     unlabeled = table[table["label"].isna()].assign(prompt=system.version)

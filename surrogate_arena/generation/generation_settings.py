@@ -74,12 +74,10 @@ class GenerationSettings(LlmSettings):
         default=None, ge=1, description="Questions to draw in each language. Default: all"
     )
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
-    skip_time_dependent: bool = Field(
-        default=False,
-        description="Ask first which questions need the present date or news, and leave these out.",
-    )
     filter_model: str | None = Field(
-        default=None, description="Model for the time filter. Default: the one that answers"
+        default=None,
+        description="Model that is asked first which questions need the present date or news, to "
+        "leave these out.",
     )
     passage_tokens: int | None = Field(
         default=None, ge=1, description="Tokens of a passage to show. Default: the prompt's"

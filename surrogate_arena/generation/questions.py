@@ -89,18 +89,18 @@ class TimeFilter:
         cls, settings: GenerationSettings, templates: Templates = NO_TEMPLATES
     ) -> TimeFilter | None:
         """Return the filter that settings ask for."""
-        if not settings.skip_time_dependent and settings.filter_model is None:
+        if settings.filter_model is None:
             if templates.replacing(TIME_PROMPT) and TIME_PROMPT.name not in templates.from_folder:
                 raise UsageError(
-                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; set "
-                    "skip_time_dependent = true"
+                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; name a "
+                    "filter_model"
                 )
             return None
         published = settings.as_published()
         # Below 0 means that the server takes no temperature at all.
         takes_temperature = published.temperature is not None and published.temperature >= 0
         update = {
-            "model": settings.filter_model or settings.model,
+            "model": settings.filter_model,
             "temperature": 0.0 if takes_temperature else None,
             "max_tokens": 512,  # for a label and a rationale of a few sentences
         }
@@ -117,8 +117,7 @@ def time_dependence(
     queries: pd.DataFrame,
     time_filter: TimeFilter,
     store: Store,
-    *,
-    budget: Budget | None = None,
+    budget: Budget,
     progress: Progress | None = None,
 ) -> tuple[pd.DataFrame, Usage]:
     """Ask an LLM which questions need the present date, current affairs or news.
@@ -126,7 +125,7 @@ def time_dependence(
     Return a row per question, in their order, with ``label`` (``yes``, ``no`` or missing, for the
     ``reason``); and the calls and tokens used.
     """
-    llm = Llm(time_filter.settings, store, budget or Budget())
+    llm = Llm(time_filter.settings, store, budget)
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
     answered = ask_table(
         rows, time_filter.prompt_for, read_label, llm, stage="time-dependence", progress=progress

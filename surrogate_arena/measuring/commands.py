@@ -71,23 +71,27 @@ def features(
     models = given_models(templates, device=device, download=download, llm=llm, budget=budget)
     options: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
     if in_parts:
-        content = extract_parts(arena, out, features, **options)
+        measured = extract_parts(arena, out, features, **options)
     else:
         table = extract(whole_arena, features, cache=cache, **options)
         write_rows(table, out)
-        content = {"answers": len(table), "missing": missing_counts(table)}
+        measured = {"answers": len(table), "missing": missing_counts(table)}
+    usages = budget.usages_by_model()
+    _show_measured({**measured, "usage": usages, "table": out}, as_json)
+    # After the table is written: answers that were measured without an LLM keep their values.
+    require_replies(measured["missing"], measured["answers"], usages)
+
+
+def _show_measured(content: dict[str, Any], as_json: bool) -> None:
+    usages = content["usage"]
+    content["usage"] = [usage.as_json() if as_json else str(usage) for usage in usages]
     missing = content["missing"]
     if not as_json and len(missing):
         # A terminal has no room for each language.
         groups = missing.groupby(["feature", "reason"], sort=False)
         content["missing"] = groups["answers"].sum().reset_index()
-    usages = budget.usages_by_model()
-    content["usage"] = [usage.as_json() if as_json else str(usage) for usage in usages]
-    content["table"] = out
     titles = {"missing": "Without a value", "usage": "Asked", "table": "Written to"}
     show(content, as_json, titles)
-    # After the table is written: answers that were measured without an LLM keep their values.
-    require_replies(missing, content["answers"], usages)
 
 
 def _list_features(as_json: bool) -> None:

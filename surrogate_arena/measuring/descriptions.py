@@ -39,19 +39,18 @@ def describe_features(features: Iterable[Feature] | None = None) -> pd.DataFrame
         Columns ``feature, summary, needs, parameters, source, available``; the last is
         ``yes``, or what is lacking and how to get it.
     """
-    return pd.DataFrame(
-        [
-            {
-                "feature": str(feature),
-                "summary": feature.summary,
-                "needs": ", ".join(feature.needs),
-                "parameters": ", ".join(parameter.form for parameter in feature.parameters),
-                "source": feature.source,
-                "available": availability(feature),
-            }
-            for feature in (FEATURES.values() if features is None else features)
-        ]
-    )
+    rows = []
+    for feature in FEATURES.values() if features is None else features:
+        row = {
+            "feature": str(feature),
+            "summary": feature.summary,
+            "needs": ", ".join(feature.needs),
+            "parameters": ", ".join(parameter.form for parameter in feature.parameters),
+            "source": feature.source,
+            "available": availability(feature),
+        }
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def availability(feature: Feature) -> str:

@@ -150,7 +150,6 @@ def _totals(notes: Sequence[dict[str, Any]], answers: Path) -> dict[str, Any]:
 
 
 def _scope(features: Sequence[Feature], models: Models) -> str | None:
-    """Return what values depend on besides the answers."""
     signature = models.signature(features)
     if signature is None:
         return None
@@ -215,22 +214,32 @@ def _measure(
     for name, questions in parts:
         rows = part_arena.answers.merge(questions).sort_values(FEATURE_KEY, ignore_index=True)
         keys = answer_keys(answers_of(part_arena, rows))
-        key = content_key(
-            rows[FEATURE_KEY].to_numpy().tolist(), [digest.hex() for digest in keys]
-        ).hex()
-        note, earlier = _read_part(out / name, scope)
-        if note.get("key") != key:
-            table = _part_table(rows, keys, earlier, measure)
-            missing = missing_counts(table.to_pandas().assign(language=rows["language"]))
-            note = {
-                "scope": scope,
-                "key": key,
-                "answers": len(rows),
-                "missing": missing[COUNTED].to_numpy().tolist(),
-            }
-            _write_part(out / name, note, table)
-        notes.append(note)
+        notes.append(_measured_part(out / name, rows, keys, scope, measure))
     return notes
+
+
+def _measured_part(
+    file: Path,
+    rows: pd.DataFrame,
+    keys: Sequence[bytes],
+    scope: str | None,
+    measure: Callable[[pd.DataFrame], pd.DataFrame],
+) -> dict[str, Any]:
+    digests = [digest.hex() for digest in keys]
+    key = content_key(rows[FEATURE_KEY].to_numpy().tolist(), digests).hex()
+    note, earlier = _read_part(file, scope)
+    if note.get("key") == key:
+        return note
+    table = _part_table(rows, keys, earlier, measure)
+    missing = missing_counts(table.to_pandas().assign(language=rows["language"]))
+    note = {
+        "scope": scope,
+        "key": key,
+        "answers": len(rows),
+        "missing": missing[COUNTED].to_numpy().tolist(),
+    }
+    _write_part(file, note, table)
+    return note
 
 
 def _write_part(file: Path, note: dict[str, Any], table: pa.Table) -> None:
@@ -240,7 +249,6 @@ def _write_part(file: Path, note: dict[str, Any], table: pa.Table) -> None:
 
 
 def _read_part(file: Path, scope: str | None) -> tuple[dict[str, Any], pa.Table]:
-    """Return a part's note and rows."""
     with suppress(OSError, KeyError, TypeError, ValueError, pa.ArrowException):
         table = pq.ParquetFile(file).read()
         note: dict[str, Any] = json.loads(table.schema.metadata[NOTE])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,35 +77,42 @@ def publish(
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
-    from arena.data.files import is_stream, write_text
     from surrogate.board.board import Board
     from surrogate_arena.pages.exports import OVERALL, export_text
-    from surrogate_arena.pages.figures.board_figures import board_drawings
     from surrogate_arena.pages.site import write_site
 
-    if form == FIGURES and source.is_file():
-        from surrogate_arena.pages.figures.figure import Drawing
-
-        study_drawings = imported(STUDY_DRAWINGS)
-        drawings = [Drawing(*drawing) for drawing in study_drawings(source)]
-        _draw(drawings, out or Path(FIGURES), file_format, signature)
+    if form == FIGURES:
+        _draw(_drawings(source, language), out or Path(FIGURES), file_format, signature)
         return
     board = Board.load(source)
     if form == SITE:
         index = write_site(board, out or Path(SITE), arena, settings)
         print(f"Site written: open {index}")
         return
-    if form == FIGURES:
-        of_board = board_drawings(board, language)
-        _draw(of_board, out or Path(FIGURES), file_format, signature)
-        return
     text = export_text(board, form, language or OVERALL, split_names(columns), signature=signature)
+    _write_table(text, out)
+
+
+def _drawings(source: Path, language: str | None) -> list[Drawing]:
+    from surrogate.board.board import Board
+    from surrogate_arena.pages.figures.board_figures import board_drawings
+    from surrogate_arena.pages.figures.figure import Drawing
+
+    if source.is_file():
+        study_drawings = imported(STUDY_DRAWINGS)
+        return [Drawing(*drawing) for drawing in study_drawings(source)]
+    return list(board_drawings(Board.load(source), language))
+
+
+def _write_table(text: str, out: Path | None) -> None:
+    from arena.data.files import is_stream, write_text
+
     if out is None:
         sys.stdout.write(text)
-    else:
-        write_text(text, out)
-        if not is_stream(out):
-            print(out)
+        return
+    write_text(text, out)
+    if not is_stream(out):
+        print(out)
 
 
 def _upload(source: Path, repository: str, arena: Path | None, settings: SiteSettings) -> None:
@@ -121,7 +128,7 @@ def _upload(source: Path, repository: str, arena: Path | None, settings: SiteSet
     print(f"Data set: {data_set}\nSpace: {space}")
 
 
-def _draw(drawings: Iterable[Drawing], out: Path, suffix: str, signature: bool) -> None:
+def _draw(drawings: Sequence[Drawing], out: Path, suffix: str, signature: bool) -> None:
     from surrogate_arena.pages.figures.figure import FORMATS, write_drawings
 
     checked_choice(suffix, FORMATS, "format")

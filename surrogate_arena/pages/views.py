@@ -273,7 +273,6 @@ def _features(board: Board) -> dict[str, list[Row]]:
 
 
 def _measured(features: Sequence[Row]) -> tuple[list[Row], dict[str, list[str]]]:
-    """Part rows with a value from names without one, by reason."""
     rows: list[Row] = []
     unmeasured: dict[str, list[str]] = {}
     for row in features:

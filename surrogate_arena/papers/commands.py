@@ -83,9 +83,9 @@ def metaeval(
     Answers in GroUSE's schema without conditions are scored by its six metrics.
     """
     checked_choice(benchmark, BENCHMARKS, "benchmark")
-    if statistics and judges:
-        raise UsageError("give a --judge, or --statistics")
     if statistics:
+        if judges:
+            raise UsageError("give a --judge, or --statistics")
         _show_statistics(benchmark, path, settings, as_json)
         return
 
@@ -105,8 +105,8 @@ def metaeval(
         raise UsageError(f"give a --judge: {', '.join([*data.kinds, PYTHON])}")
     if dry_run:
         counts = dry_run_judges(data, names, known_prices)
-        content = {"judges": counts, "cost": "" if known_prices else NO_COST}
-        show(content, as_json, {"judges": DRY_RUN})
+        cost = "" if known_prices else NO_COST
+        show({"judges": counts, "cost": cost}, as_json, {"judges": DRY_RUN})
         return
     _show_evaluation(data, names, out, arena, known_prices, as_json)
 

@@ -54,8 +54,10 @@ def panels_of(
     figure = Figure(figsize=(n_columns * width + 1.5, n_rows * height + 1), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", weight="bold")
     figure.supxlabel(note, x=0.01, ha="left", fontsize=7.5, wrap=True)
-    sharing = "row" if share_rows else "none"
-    grid = figure.subplots(n_rows, n_columns, squeeze=False, sharey=sharing).ravel()
+    subplots = figure.subplots(
+        n_rows, n_columns, squeeze=False, sharey="row" if share_rows else "none"
+    )
+    grid = subplots.ravel()
     for spare in grid[len(names) :]:
         spare.remove()
     panels = dict(zip(names, grid[: len(names)], strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -33,9 +32,6 @@ from surrogate_arena.runs.configured import (
 
 HIDDEN = "(not shown)"
 SEE = "see examples/leaderboards.toml"
-KEY_LIKE = re.compile(
-    r"api_?key|(^|_)key$|token|secret|passw|credential|authorization|bearer", re.IGNORECASE
-)
 
 Raw = Mapping[str, Any]
 OF_ALL = {"license", "home", "questions"}
@@ -145,14 +141,10 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
     if item["type"] == "missing":
         return Problem(source, None, path, None, "is missing", hint or SEE)
     if item["type"] == "extra_forbidden":
-        if KEY_LIKE.search(keys[-1]):
-            hint = (
-                "take it out: keys come from the environment only; name a variable by api_key_env"
-            )
-            return Problem(source, None, path, HIDDEN, "looks like a secret", hint)
+        # It may be a key that somebody pasted: those come from the environment alone.
         known = _table_of(keys[:-1], is_of_board=bool(board)).model_fields
         hint = did_you_mean(keys[-1], known) or f"use any of {', '.join(known)}"
-        return Problem(source, None, path, value, "is not a known key here", hint)
+        return Problem(source, None, path, HIDDEN, "is not a known key here", hint)
     if item["type"] in ("list_type", "tuple_type"):
         hint = "write a list of texts, or one text with commas"
     return Problem(source, None, path, value, f"{fault[:1].lower()}{fault[1:]}", hint or SEE)

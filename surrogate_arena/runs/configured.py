@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -20,7 +20,6 @@ from surrogate_arena.pages.site_settings import PageSettings, SiteSettings, WebA
 from surrogate_arena.runs.records import RECORDS_FILE
 
 BOARD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-Form = Literal["site", "figures"]
 WEB_ROOT = "_site"
 """Folder of all pages in the output folder: no board can have that name, and GitHub's action that
 uploads pages takes it by default."""
@@ -64,9 +63,7 @@ class BoardOptions(BoardSettings):
         default=None,
         description="How an LLM judges first; left out, the arena's own judgments count.",
     )
-    publish: list[Form] = Field(
-        default_factory=list, description="What to publish of the board: site, figures."
-    )
+    publish: bool = Field(default=False, description="Publish its pages.")
     site: SiteSettings = Field(
         default=SiteSettings(), description="What its pages state, over those of all boards."
     )
@@ -158,7 +155,7 @@ class Leaderboards:
     @property
     def published(self) -> set[str]:
         """Names of the boards that have pages."""
-        return {board.name for board in self.boards if "site" in board.options.publish}
+        return {board.name for board in self.boards if board.options.publish}
 
 
 def configuration_schema() -> dict[str, Any]:

@@ -6,6 +6,7 @@ test then misses changes rather than inventing them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -100,26 +101,29 @@ def diff_boards(old: Compared, new: Compared) -> BoardDiff:
     if changed:
         kind = "measurement" if set(changed).isdisjoint(SCALE) else "scale"
         reason = f"another {kind}: {', '.join(changed)} changed"
-    notes = [f"ratings are not comparable: {reason}"] if reason else []
     parts = [_language_diff(old, new, language, reason) for language in shared]
-    for language, part in zip(shared, parts, strict=True):
-        if part["recentered"].any():
-            notes.append(RECENTERED.format(language=language))
     tables = [_overall_diff(old, new, pd.concat(parts)), *parts]
     changes = pd.concat([table[DIFF_COLUMNS] for table in tables], ignore_index=True)
     ranks = dict.fromkeys(("rank_old", "rank_new", "rank_change"), "Int64")
+    notes = [f"ratings are not comparable: {reason}"] if reason else []
+    for language, part in zip(shared, parts, strict=True):
+        if part["recentered"].any():
+            notes.append(RECENTERED.format(language=language))
+    notes += _notes(old, new, is_tested=bool(changes["p_value"].notna().any()))
+    return BoardDiff(changes.astype(ranks), tuple(notes), is_comparable=not reason)
+
+
+def _notes(old: Compared, new: Compared, *, is_tested: bool) -> Iterator[str]:
     has_same_questions = old.summary.fingerprint == new.summary.fingerprint
     if not has_same_questions:
-        notes.append(OTHER_QUESTIONS)
-    is_tested = bool(changes["p_value"].notna().any())
+        yield OTHER_QUESTIONS
     if is_tested and has_same_questions:
-        notes.append(INDEPENDENT_ERRORS)
+        yield INDEPENDENT_ERRORS
     if is_tested:
-        notes.append(HOLM)
+        yield HOLM
     for language in sorted({*old.languages} ^ {*new.languages}):
         side = "old" if language in old.languages else "new"
-        notes.append(f"{language} is on the {side} board only")
-    return BoardDiff(changes.astype(ranks), tuple(notes), is_comparable=not reason)
+        yield f"{language} is on the {side} board only"
 
 
 def _language_diff(old: Compared, new: Compared, language: str, reason: str) -> pd.DataFrame:
@@ -167,22 +171,25 @@ def _overall_diff(old: Compared, new: Compared, languages: pd.DataFrame) -> pd.D
     table["rank_change"] = _rank_change(table["mean_rank_old"], table["mean_rank_new"], is_in_both)
     numbers = ["rating_old", "rating_new", "rating_change", "standard_error"]
     grouped = languages.groupby("system")[numbers]
-    codes = sorted(set(languages["language"]))
     # A mean over some languages only would compare different languages of two systems.
-    means = grouped.mean().where(grouped.count() == len(codes))
+    means = grouped.mean().where(grouped.count() == languages["language"].nunique())
     table = table.merge(means.reset_index(), on="system", how="left")
+    table["reason"] = _overall_reasons(table["system"], languages)
+    return _with_verdicts(table.assign(language=OVERALL))
+
+
+def _overall_reasons(systems: pd.Series, languages: pd.DataFrame) -> list[str]:
+    codes = sorted(set(languages["language"]))
     if len(codes) == 1:
         reasons = languages.drop_duplicates("system").set_index("system")["reason"]
-        table["reason"] = [reasons.get(system, ONE_BOARD) for system in table["system"]]
-    else:
-        is_tested = languages["p_value"].notna()
-        tested = languages[is_tested].groupby("system")["language"].agg(set)
-        untested = []
-        for system in table["system"]:
-            names = [code for code in codes if code not in tested.get(system, ())]
-            untested.append(f"not comparable in {', '.join(names)}" if names else "")
-        table["reason"] = untested
-    return _with_verdicts(table.assign(language=OVERALL))
+        return [reasons.get(system, ONE_BOARD) for system in systems]
+    is_tested = languages["p_value"].notna()
+    tested = languages[is_tested].groupby("system")["language"].agg(set)
+    untested = []
+    for system in systems:
+        names = [code for code in codes if code not in tested.get(system, ())]
+        untested.append(f"not comparable in {', '.join(names)}" if names else "")
+    return untested
 
 
 def _rank_change(old: pd.Series, new: pd.Series, is_in_both: pd.Series) -> pd.Series:

@@ -14,7 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.files import replaced_folder
 from arena.data.schema import ANSWER_KEY
 from arena.data.tables import plain_records, write_record
-from arena.data.wording import first_of
+from arena.data.wording import count_of, first_of
 from surrogate.board.board import Board
 from surrogate_arena.cli.first_place import conclusion
 from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move
@@ -111,21 +111,16 @@ def _changes(old: PastBoard, new: PastBoard) -> dict[str, Any]:
 def _causes(
     old: PastBoard, old_record: PastRecord, new: PastBoard, record: PastRecord
 ) -> Iterator[str]:
-    before = old_record.ingredients
-    after = record.ingredients
-    has_other_judge = old.summary.judge != new.summary.judge
-    if has_other_judge:
+    counted = ["judgments", "questions"]
+    if old.summary.judge != new.summary.judge:
         yield f"the judge is now {new.summary.judge}, before it was {old.summary.judge}"
-    # Verdicts of one judge are not those of another with some added or removed.
-    counted = ("questions",) if has_other_judge else ("judgments", "questions")
-    changed_counts = []
-    for attribute in counted:
-        difference = _total(new, attribute) - _total(old, attribute)
+        # Verdicts of one judge are not those of another with some added or removed.
+        counted = ["questions"]
+    differences = {noun: _total(new, noun) - _total(old, noun) for noun in counted}
+    for noun, difference in differences.items():
         if difference:
-            changed_counts.append(attribute)
             comparative = "more" if difference > 0 else "fewer"
-            noun = attribute if abs(difference) > 1 else attribute.removesuffix("s")
-            yield f"{abs(difference):,} {comparative} {noun}"
+            yield count_of(abs(difference), f"{comparative} {noun.removesuffix('s')}")
     systems_before = set(old.ratings["system"])
     systems = set(new.ratings["system"])
     for names, verb in ((systems - systems_before, "joined"), (systems_before - systems, "left")):
@@ -135,11 +130,12 @@ def _causes(
     changed = [name for name in both if old_record.answers[name] != record.answers[name]]
     if changed:
         yield f"answers of {first_of(changed)} changed"
+    before, after = old_record.ingredients, record.ingredients
     changed_files = {name for name, _ in before.items() ^ after.items()}
     for stem, noun in INPUT_NAMES.items():
         is_changed = any(name.startswith(f"arena/{stem}.") for name in changed_files)
         # More or fewer rows were counted above.
-        if is_changed and noun not in changed_counts:
+        if is_changed and not differences.get(noun):
             yield f"{noun} changed"
     yield from changes(_settings(before), _settings(after))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.files import file_digest, replaced_folder
+from arena.data.files import replaced_folder
 from arena.data.folder import FAILED_JUDGMENTS, VOTES_FILE, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import are_in
@@ -32,8 +32,6 @@ from surrogate.checks.status import VANISHED
 from surrogate_arena.cli.first_place import conclusion, first_place_sentence
 from surrogate_arena.costs.costs import write_costs
 from surrogate_arena.diagnosis.judging_prior import judging_prior
-from surrogate_arena.pages.figures.board_figures import board_drawings
-from surrogate_arena.pages.figures.figure import write_drawings
 from surrogate_arena.pages.site import check_replaceable, write_site
 from surrogate_arena.runs.configured import STORE_FILE, ConfiguredBoard
 from surrogate_arena.runs.keeping import keep_board
@@ -48,8 +46,6 @@ from surrogate_arena.runs.records import (
 
 BOARD = "board"
 JUDGING = "judging"
-FIGURES = "figures"
-SITE = "site"
 TABLES = ("queries", "answers", "judgments", PUBLISHED_TABLE)
 ARENA_FILES = (
     INFO_FILE,
@@ -68,7 +64,7 @@ def ingredients_of(board: ConfiguredBoard) -> Ingredients:
     ingredients = folder_digests(board.arena, ARENA_FILES, "arena/")
     ingredients |= shown_values(board.settings.model_dump(mode="json"))
     ingredients |= shown_values(board.pages.model_dump(mode="json"), "site ")
-    ingredients |= {"publish": ", ".join(board.options.publish), "site parent": board.parent}
+    ingredients |= {"publish": str(board.options.publish), "site parent": board.parent}
     table = board.feature_table
     if table is not None:
         ingredients |= folder_digests(table.parent, (table.name,), "feature table/")
@@ -77,16 +73,14 @@ def ingredients_of(board: ConfiguredBoard) -> Ingredients:
         for feature in parse_features(",".join(board.options.features)):
             if feature.model and Path(feature.model).is_dir():
                 folder = Path(feature.model)
-                ingredients |= folder_digests(folder, prefix=f"model {folder.name}/")
+                ingredients |= folder_digests(folder.parent, (folder.name,), "model ")
     judging = board.judging
     if judging is not None:
         fields = fields_by_use(JudgingSettings, replies="value")
         ingredients |= shown_values(judging.model_dump(mode="json", include=set(fields)), "judge ")
         if judging.template:
             template = Path(judging.template)
-            of_folder = sorted(template.glob("*.jinja")) if template.is_dir() else [template]
-            for path in of_folder:
-                ingredients[f"template {path.name}"] = file_digest(path)
+            ingredients |= folder_digests(template.parent, (template.name,), "template ")
         if judging.prior is not None:
             ingredients |= folder_digests(Path(judging.prior), (MANIFEST_FILE,), "prior ")
     return ingredients | library_versions()
@@ -107,7 +101,7 @@ def make_board(
     # Before anything is made, so that a change meanwhile is noticed by the next run.
     ingredients = ingredients_of(board)
     folder = out / board.name
-    is_published = SITE in board.options.publish
+    is_published = board.options.publish
     if is_published:
         check_replaceable(web / board.name)
     arena = read_arena(board.arena)
@@ -123,9 +117,6 @@ def make_board(
             settings = settings.model_copy(update={"date": history[-1].date})
         pages = web / board.name
         write_site(built, pages, arena, settings, parent=board.parent, history=history)
-    if FIGURES in board.options.publish:
-        with replaced_folder(folder / FIGURES) as target:
-            write_drawings(board_drawings(built), target)
     is_unreliable = built.summary.macro.is_unreliable
     # The fault of an unreliable judge stands below, among the cautions.
     sentence = first_place_sentence(built) if is_unreliable else conclusion(built)

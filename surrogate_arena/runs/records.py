@@ -32,7 +32,6 @@ LIBRARIES = (
     "sentence-transformers",
     "tokenizers",
     "jinja2",
-    "matplotlib",
 )
 """Packages that what is made is computed or written by: another version makes it again."""
 
@@ -79,15 +78,12 @@ class RunRecords(BaseModel):
         write_text(self.model_dump_json(indent=2) + "\n", out / RECORDS_FILE)
 
 
-def folder_digests(
-    folder: Path, names: Sequence[str] | None = None, prefix: str = ""
-) -> Ingredients:
-    """Return the digests of a folder's files, or of those named, by their path."""
-    roots = [folder] if names is None else [folder / name for name in names]
+def folder_digests(folder: Path, names: Sequence[str], prefix: str) -> Ingredients:
+    """Return the digests of files in a folder, and of all in its folders, by their path."""
     digests = {}
-    for root in roots:
+    for name in names:
         # Nothing lies below a file, which is then meant itself.
-        for path in sorted(root.rglob("*")) or [root]:
+        for path in sorted((folder / name).rglob("*")) or [folder / name]:
             if path.is_file():
                 digests[f"{prefix}{path.relative_to(folder).as_posix()}"] = file_digest(path)
     return digests

@@ -116,7 +116,6 @@ def mirage(
 def _mirage_outcome(
     data: LanguageData, done: Sequence[tuple[Rating, Mapping[str, Sequence[float]]]]
 ) -> Outcome:
-    """Gather the ratings in one language, and the mean R² of single tournaments."""
     ratings: list[Rating] = []
     r2: list[float] = []
     for rating, r2_by_language in done:
@@ -141,7 +140,6 @@ def _hold_out(
     held: Sequence[str],
     seeds: Mapping[int, int],
 ) -> tuple[Rating, dict[str, list[float]]]:
-    """Rate all systems, and find R² in the tournaments that have a seed."""
     everyone = pd.concat([data.rows() for data in languages])
     hidden = [data.without_answers_of(held) for data in languages]
     rating = train_and_rate(surrogate, hidden, everyone, judged_questions(languages))

@@ -190,7 +190,6 @@ def rank_heat_map(board: Board) -> Figure:
 
 
 def _draw_ranks(axes: Axes, ranks: pd.DataFrame, *, upright: bool) -> None:
-    """Draw ranks and their mean; the shade is the place between first and last."""
     means = ranks.mean(axis=1, skipna=False)
     last_ranks = ranks.max()
     shades = (ranks - 1) / (last_ranks - 1).clip(lower=1)

@@ -97,7 +97,6 @@ def _r2_of_surrogates(
 def _tournament_r2(
     data: LanguageData, surrogate: Surrogate, repeat: int, seed: int
 ) -> tuple[float, float]:
-    """Train a surrogate on one tournament; return R² on the training and the held-out systems."""
     held_out = drawn_holdout(data.systems_by_content, HELD_OUT, seed, data.language, str(repeat))
     surrogate_seed = derived_seed(seed, "table 3", data.language, str(repeat))
     tournament = repeat % data.settings.tournaments

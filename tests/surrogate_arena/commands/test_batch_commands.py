@@ -120,7 +120,7 @@ def test_generate_filters_then_answers(call, server, folder, tmp_path):
 
     server.behave = behave
     config = tmp_path / "generation.toml"
-    config.write_text("skip_time_dependent = true\n")
+    config.write_text('filter_model = "m"\n')
     out = tmp_path / "answers.jsonl"
     command = ["generate", folder, "--model", "m", "--questions", 3, "--out", out]
     command += ["--config", "batch=true"]

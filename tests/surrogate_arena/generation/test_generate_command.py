@@ -61,7 +61,7 @@ def test_answers_go_to_the_arena(generate, folder, capsys):
     assert "m" in read.info.systems
     assert (read.answers["system"] == "m").sum() == 10
     options = ["--append", "--config", "languages=sw", "--prompt", "memerag"]
-    status, server = generate(*options, config="skip_time_dependent = true")
+    status, server = generate(*options, config='filter_model = "m"')
     assert (status, len(server.bodies)) == (0, 0)
     assert "Already answered: 10" in capsys.readouterr().out
 
@@ -95,7 +95,7 @@ def test_questions_left_without_an_answer_are_the_status(generate, tmp_path, cap
 
 def test_a_dry_run_asks_and_writes_nothing(generate, folder, capsys):
     before = sorted(folder.iterdir())
-    status, server = generate("--dry-run", "--json", config="skip_time_dependent = true")
+    status, server = generate("--dry-run", "--json", config='filter_model = "m"')
     printed = json.loads(capsys.readouterr().out)
     assert (status, server.bodies, sorted(folder.iterdir())) == (0, [], before)
     assert printed["questions"] == 20

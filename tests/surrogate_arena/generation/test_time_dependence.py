@@ -4,7 +4,7 @@ import pytest
 from asked_questions import build_queries, question_of
 from chat_server import completion
 
-from arena.llm import Completion, LlmSettings, UnparsableError
+from arena.llm import Budget, Completion, LlmSettings, UnparsableError
 from surrogate_arena.generation import (
     TimeFilter,
     dry_run_generate,
@@ -73,7 +73,7 @@ def test_a_dry_run_knows_what_the_store_has_told(serve, store, system_at, filter
     server, queries = serve(behave), build_queries(4)
     blank = dry_run_generate(queries, system_at(server), None, time_filter=filter_at(server))
     assert (blank["time_filter"].calls, blank["answers"].calls) == (4, 4)
-    time_dependence(queries, filter_at(server), store)
+    time_dependence(queries, filter_at(server), store, Budget())
     told = dry_run_generate(queries, system_at(server), store, time_filter=filter_at(server))
     assert (told["time_filter"].calls, told["answers"].calls) == (0, 3)
     assert len(server.bodies) == 4

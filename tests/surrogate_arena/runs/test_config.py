@@ -37,7 +37,7 @@ def test_the_example_is_read():
     assert boards["fluency"].settings.criterion == "fluency"
     assert boards["weekly"].settings.judge == "gpt-4o-mini"
     assert boards["published"].options.feature_table is not None
-    assert boards["nomiracl"].options.publish == ["site", "figures"]
+    assert boards["nomiracl"].options.publish
 
 
 def test_defaults_lie_under_every_board_and_tables_are_merged(read):
@@ -47,7 +47,7 @@ def test_defaults_lie_under_every_board_and_tables_are_merged(read):
         arena = "a"
         seed = 7
         feature_table = "scores.parquet"
-        publish = ["site"]
+        publish = true
         judging = { model = "m", questions = 3 }
         [boards.one]
         [boards.two]
@@ -62,7 +62,7 @@ def test_defaults_lie_under_every_board_and_tables_are_merged(read):
     assert len(boards[1].options.features) == 2
     assert [board.options.judging.questions for board in boards] == [3, 4]
     assert boards[1].options.judging.model == "m"
-    assert boards[1].options.publish == ["site"]
+    assert boards[1].options.publish
 
 
 def test_a_preset_lies_under_what_the_defaults_and_a_board_state(read):
@@ -100,7 +100,7 @@ def test_a_preset_lies_under_what_the_defaults_and_a_board_state(read):
         ("[boards.a]\narena = 'x'\nholdout = 2", "write a list of texts"),
         ("[boards.a]\narena = 'x'\nfeatures = 'blue'", "did you mean 'bleu'?"),
         ("[boards.a]\narena = 'x'\nfeatures = 'bleu'\nfeature_table = 'x.csv'", "feature_table"),
-        ("[boards.a]\narena = 'x'\npublish = ['pdf']", "boards.a.publish.0 = 'pdf'"),
+        ("[boards.a]\narena = 'x'\npublish = ['pdf']", "boards.a.publish: "),
         ("[boards.a]\narena = 'x'\njudging = {}", "boards.a.judging.model"),
         ("[boards.a]\narena = 'x'\njudge = 'b'\njudging = { model = 'c' }", "boards.a.judge"),
         ("[boards.'../a']\narena = 'x'", "cannot name a board"),

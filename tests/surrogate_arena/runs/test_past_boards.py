@@ -32,7 +32,7 @@ from surrogate_arena.runs.run import bring_up_to_date
 ATOM = "{http://www.w3.org/2005/Atom}"
 DAY = 86_400
 BOARD = "[boards.a]\narena = 'arena'\n"
-SITE = f"{BOARD}publish = ['site']\n"
+SITE = f"{BOARD}publish = true\n"
 
 
 def entry(day, standings=None, **fields):

@@ -63,7 +63,7 @@ def test_a_board_is_made_again_where_a_setting_changed(made, configure, make):
 
 
 def test_what_was_removed_is_made_again(configure, make):
-    boards = configure(BOARD + "publish = ['site']\n")
+    boards = configure(BOARD + "publish = true\n")
     make(boards)
     shutil.rmtree(boards.out / "_site" / "a")
     (outcome,) = checked(boards).boards
@@ -81,7 +81,7 @@ def test_one_board_that_fails_leaves_the_others(configure, make, states):
         [boards.nobody]
         arena = "arena"
         judge = "nobody"
-        publish = ["site"]
+        publish = true
         [boards.good]
         arena = "arena"
         """
@@ -130,7 +130,7 @@ def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
 @pytest.mark.slow
 def test_two_runs_write_the_same_bytes(configure, tmp_path):
     """Days on pages are those of the run; there is no other clock time."""
-    boards = configure(BOARD + "publish = ['site']\n[boards.broken]\narena = 'nowhere'\n")
+    boards = configure(BOARD + "publish = true\n[boards.broken]\narena = 'nowhere'\n")
     contents = []
     for name in ("first", "second"):
         out = tmp_path / name
@@ -148,12 +148,10 @@ def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
         make(boards)
 
 
-def test_pages_and_figures_follow_the_board(made, configure, make, place):
-    pytest.importorskip("matplotlib", reason="needs the extra plots")
-    boards = configure(BOARD + "publish = ['site', 'figures']\n")
+def test_pages_follow_the_board(made, configure, make, place):
+    boards = configure(BOARD + "publish = true\n")
     assert make(boards)["a"].error == ""
     assert (boards.out / "_site" / "a" / "index.html").is_file()
-    assert (boards.out / "a" / "figures" / "heatmap.svg").is_file()
     assert checked(boards).is_current
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
     (outcome,) = checked(boards).boards

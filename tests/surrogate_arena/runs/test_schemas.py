@@ -30,7 +30,7 @@ GOOD = {
     "nested": '[boards.a]\narena = "x"\n[boards.a.judging]\nmodel = "m"\npairs = 3\nomit = "top_p"',
     "preset": '[boards.a]\narena = "x"\npreset = "mirage"\nridge = 1',
     "pages": '[site]\ntitle = "t"\nquestions = 0\n[boards.a]\narena = "x"\nsite = {title = "u"}',
-    "published": '[boards.a]\narena = "x"\npublish = ["site", "figures"]',
+    "published": '[boards.a]\narena = "x"\npublish = true',
 }
 BAD = {
     "unknown key": '[boards.a]\narena = "x"\nsede = 1',
@@ -38,7 +38,7 @@ BAD = {
     "below the least": '[boards.a]\narena = "x"\nseed = -1',
     "above the most": '[boards.a]\narena = "x"\ntournaments = 1000000',
     "kind": '[boards.a]\narena = "x"\ntournaments = "many"',
-    "unknown form": '[boards.a]\narena = "x"\npublish = ["poster"]',
+    "publish is no list": '[boards.a]\narena = "x"\npublish = ["poster"]',
     "unknown word": '[boards.a]\narena = "x"\nties = "third"',
     "name of a board": '[boards."../a"]\narena = "x"',
     "nested key": '[boards.a]\narena = "x"\n[boards.a.judging]\nmodel = "m"\nmodell = "m"',

@@ -24,11 +24,11 @@ address = "https://boards.example.org"
 {further}
 [boards.second]
 arena = "arena"
-publish = ["site"]
+publish = true
 site = {{ title = "The <second>", description = "Of all." }}
 [boards.first]
 arena = "arena"
-publish = ["site"]
+publish = true
 """
 
 
@@ -165,7 +165,7 @@ def test_no_board_has_the_name_of_a_file_that_run_writes(root, configure):
 
 @pytest.mark.slow
 def test_the_root_is_where_it_is_asked_for(configure, place, run, capsys):
-    configure("[boards.a]\narena = 'arena'\npublish = ['site']\n")
+    configure("[boards.a]\narena = 'arena'\npublish = true\n")
     (place / "web").mkdir()
     (place / "web" / "CNAME").write_text("boards.example.org")
     assert run("run", place / "boards.toml", "--jobs", 1, "--site", place / "web") == 0
@@ -178,7 +178,7 @@ def test_the_root_is_where_it_is_asked_for(configure, place, run, capsys):
 def test_a_folder_that_is_no_site_is_not_replaced(configure, place):
     (place / "web" / "a").mkdir(parents=True)
     (place / "web" / "a" / "thesis.tex").write_text("mine")
-    boards = configure("[boards.a]\narena = 'arena'\npublish = ['site']\n")
+    boards = configure("[boards.a]\narena = 'arena'\npublish = true\n")
     (outcome,) = bring_up_to_date(boards, boards.out, site=place / "web").boards
     assert "holds no site" in outcome.error
     assert (place / "web" / "a" / "thesis.tex").read_text() == "mine"
@@ -188,7 +188,7 @@ def test_a_folder_that_is_no_site_is_not_replaced(configure, place):
 def test_pages_that_are_not_published_any_more_are_removed(configure):
     root = made(configure, TWO.format(further=""))
     (root / "second" / "own.txt").write_text("mine")
-    made(configure, "[boards.third]\narena = 'arena'\npublish = ['site']\n")
+    made(configure, "[boards.third]\narena = 'arena'\npublish = true\n")
     assert not (root / "first").exists()
     assert (root / "second" / "own.txt").read_text() == "mine"
     front = (root / "index.html").read_text("utf-8")
