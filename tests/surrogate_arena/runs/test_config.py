@@ -100,7 +100,7 @@ def test_a_preset_lies_under_what_the_defaults_and_a_board_state(read):
         ("[boards.a]\narena = 'x'\nholdout = 2", "write a list of texts"),
         ("[boards.a]\narena = 'x'\nfeatures = 'blue'", "did you mean 'bleu'?"),
         ("[boards.a]\narena = 'x'\nfeatures = 'bleu'\nfeature_table = 'x.csv'", "feature_table"),
-        ("[boards.a]\narena = 'x'\npublish = ['pdf']", "boards.a.publish: "),
+        ("[boards.a]\narena = 'x'\npublish = 'pdf'", "boards.a.publish = 'pdf'"),
         ("[boards.a]\narena = 'x'\njudging = {}", "boards.a.judging.model"),
         ("[boards.a]\narena = 'x'\njudge = 'b'\njudging = { model = 'c' }", "boards.a.judge"),
         ("[boards.'../a']\narena = 'x'", "cannot name a board"),
