@@ -10,10 +10,11 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.files import replaced_folder
-from arena.data.folder import FAILED_JUDGMENTS, VOTES_FILE, read_arena
+from arena.data.folder import FAILED_JUDGMENTS, FURTHER_FOLDER, TABLES, VOTES_FILE, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import are_in
 from arena.data.schema import INFO_FILE
+from arena.data.systems import SYSTEMS_TABLE
 from arena.data.tables import SUFFIXES, write_rows
 from arena.data.types import Progress
 from arena.judging.answer_pairs import PAIR_COLUMNS
@@ -46,15 +47,10 @@ from surrogate_arena.runs.records import (
 
 BOARD = "board"
 JUDGING = "judging"
-TABLES = ("queries", "answers", "judgments", PUBLISHED_TABLE)
-ARENA_FILES = (
-    INFO_FILE,
-    VOTES_FILE,
-    FAILED_JUDGMENTS,
-    METAEVALUATION_FILE,
-    *(f"{name}{suffix}" for name in TABLES for suffix in SUFFIXES),
-)
-"""Files of an arena folder that a board is made from."""
+ARENA_FILES = [INFO_FILE, VOTES_FILE, FAILED_JUDGMENTS, METAEVALUATION_FILE, FURTHER_FOLDER]
+for _table in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE):
+    ARENA_FILES += [f"{_table}{suffix}" for suffix in SUFFIXES]
+"""Files and folders of an arena that a board and its pages are made from."""
 LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 

@@ -62,6 +62,18 @@ def test_a_board_is_made_again_where_a_setting_changed(made, configure, make):
     assert checked(changed).is_current
 
 
+def test_a_board_is_made_again_where_costs_of_systems_or_further_tables_changed(made, place):
+    """These were once no part of what a board is made from, and its pages stayed as they were."""
+    (place / "arena" / "systems.csv").write_text("system,cost\n")
+    (place / "arena" / "further").mkdir()
+    (place / "arena" / "further" / "nuggets.jsonl").write_text("")
+    (outcome,) = checked(made).boards
+    assert outcome.reasons == [
+        "arena/further/nuggets.jsonl changed",
+        "arena/systems.csv changed",
+    ]
+
+
 def test_what_was_removed_is_made_again(configure, make):
     boards = configure(BOARD + "publish = true\n")
     make(boards)
