@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 BLUE, LIGHT_BLUE = "#0072B2", "#56B4E9"
 HATCH = "////"
-MISSING = "–"
 
 
 @contextmanager

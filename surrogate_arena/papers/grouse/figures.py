@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate_arena.papers.drawing import HATCH, MISSING, draw_cells, panels_of, plain_text
+from surrogate_arena.papers.drawing import HATCH, draw_cells, panels_of, plain_text
 from surrogate_arena.papers.grouse.metrics import METRICS, SCALES
 from surrogate_arena.papers.grouse.scores import confusion, reference_scores
 from surrogate_arena.papers.grouse.unit_tests import Condition
+from surrogate_arena.papers.reports import NO_VALUE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,8 +58,8 @@ def _placed(checked: pd.DataFrame) -> pd.DataFrame:
 def _note(tests: pd.DataFrame) -> str:
     scored = tests[tests["was_asked"]]
     return (
-        f"×: failed; ?: no readable score; {MISSING}: not asked; hatched: no call where the scores "
-        f"before are right. n = {len(scored)} checks of {tests['test_id'].nunique()} tests, "
+        f"×: failed; ?: no readable score; {NO_VALUE}: not asked; hatched: no call where the "
+        f"scores before are right. n = {len(scored)} checks of {tests['test_id'].nunique()} tests, "
         f"{100 * scored['passed'].eq(True).mean():.1f}% passed"
     )
 
@@ -68,7 +69,7 @@ def _draw_metric(axes: Axes, tests: pd.DataFrame, rows: list[str], columns: list
 
     states = tests.pivot(index="row", columns="column", values="state")
     cells = states.reindex(index=rows, columns=columns).astype(float)
-    texts = cells.map(lambda state: MARKS.get(state, MISSING)).to_numpy().tolist()
+    texts = cells.map(lambda state: MARKS.get(state, NO_VALUE)).to_numpy().tolist()
     draw_cells(axes, cells.to_numpy(), texts, rows, columns, "RdYlBu")
     is_hatched = tests["metric"].isin(NOT_CALLED) & (tests["condition"] == IS_NULL)
     for _, test in tests[is_hatched].iterrows():

@@ -12,14 +12,13 @@ from surrogate_arena.papers.drawing import (
     BLUE,
     HATCH,
     LIGHT_BLUE,
-    MISSING,
     draw_cells,
     panels_of,
     plain_text,
 )
 from surrogate_arena.papers.memerag.accuracy import BEST, DAGGER
 from surrogate_arena.papers.memerag.sentences import COARSE_OF_FINE
-from surrogate_arena.papers.reports import short_prompt
+from surrogate_arena.papers.reports import NO_VALUE, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,14 +40,14 @@ def memerag_bars(scores: pd.DataFrame) -> Figure:
 
     Scores are as of ``mark_best``.
     """
-    named = scores.assign(shown=_shown(scores))
-    judges = list(named["shown"].unique())
-    languages = list(named["language"].unique())
+    shown = named(scores)
+    judges = list(shown["judge"].unique())
+    languages = list(shown["language"].unique())
     size = (2.2, 0.32 * len(judges) + 0.6)
     with plain_text():
         figure, panels = panels_of(languages, "Judges of faithfulness on MEMERAG", _NOTE, size)
         for language, axes in panels.items():
-            rows = named[named["language"] == language].set_index("shown").reindex(judges)
+            rows = shown[shown["language"] == language].set_index("judge").reindex(judges)
             _draw_bars(axes, rows)
             axes.set_title(f"{language}\nn = {rows['n'].max():.0f}")
         first = panels[languages[0]]
@@ -60,7 +59,7 @@ def memerag_bars(scores: pd.DataFrame) -> Figure:
 def _draw_bars(axes: Axes, rows: pd.DataFrame) -> None:
     for place, row in enumerate(rows.to_dict("records")):
         value, error = 100 * row["value"], 100 * row["standard_error"]
-        text = MISSING
+        text = NO_VALUE
         if not pd.isna(value):
             look = _LOOKS[row["mark"]]
             axes.barh(place, value, edgecolor="black", xerr=np.nan_to_num(error), **look)
@@ -79,12 +78,12 @@ def error_heat_map(shares: pd.DataFrame) -> Figure:
     defined = shares[shares["share"].notna()]
     if defined.empty:
         raise UsageError("no judge made an error on a sentence with a fine-grained label")
-    defined = defined.assign(shown=_shown(defined))
-    table = defined.pivot(index="shown", columns="fine", values="share")
-    judges = list(defined["shown"].unique())
+    defined = named(defined)
+    table = defined.pivot(index="judge", columns="fine", values="share")
+    judges = list(defined["judge"].unique())
     labels = [name for name in COARSE_OF_FINE if name in table]
     cells = table.reindex(index=judges, columns=labels).to_numpy(float)
-    texts = np.where(np.isfinite(cells), np.char.mod("%.0f", 100 * cells), MISSING).tolist()
+    texts = np.where(np.isfinite(cells), np.char.mod("%.0f", 100 * cells), NO_VALUE).tolist()
     title = "What judges of faithfulness get wrong on MEMERAG"
     heading = "Errors by the sentence's fine-grained label, % of the judge's"
     size = (0.6 * len(labels) + 1.5, 0.36 * len(judges) + 2)
@@ -94,10 +93,3 @@ def error_heat_map(shares: pd.DataFrame) -> Figure:
         # The largest share has the darkest color, however small it is.
         draw_cells(panels[heading], cells / np.nanmax(cells), texts, judges, labels)
     return figure
-
-
-def _shown(scores: pd.DataFrame) -> list[str]:
-    names = []
-    for judge, prompt in zip(scores["judge"], scores["prompt"].fillna(""), strict=True):
-        names.append(f"{judge}, {short_prompt(prompt)}" if prompt else str(judge))
-    return names

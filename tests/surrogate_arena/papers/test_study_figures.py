@@ -92,7 +92,7 @@ def test_bars_are_percent_with_errors_and_hatched_where_tied(scores, tmp_path):
     figure = memerag_bars(scores)
     english, hindi = axes_of(figure)
     labels = [label.get_text() for label in english.get_yticklabels()]
-    assert labels == ["best $1$, ag_cot", "tied_<b>", "worse"]
+    assert labels == ["best $1$", "tied_<b>", "worse"]
     assert [bar.get_width() for bar in english.patches] == pytest.approx([80, 78, 50])
     assert [bar.get_hatch() for bar in english.patches] == [None, HATCH, None]
     best, tied = english.patches[0], english.patches[1]
