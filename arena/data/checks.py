@@ -27,6 +27,7 @@ from arena.data.schema import (
     QUESTION_KEY,
     REFERENCE,
     ROLES,
+    SIDES_SHOWN,
     WINNERS,
     ArenaInfo,
     Kind,
@@ -159,7 +160,7 @@ def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
         return HALF_SURROGATE, HALF_SURROGATE_HINT
     if kind is None:
         return None
-    if kind in ("winner", "weight", *NUMBERS, "passages", "history"):
+    if kind in ("winner", "sides", "weight", *NUMBERS, "passages", "history"):
         return _fault_of_kind(value, kind)
     if not isinstance(value, str):
         return "is not a string", "write it as a JSON string"
@@ -174,6 +175,9 @@ def _fault_of_kind(value: object, kind: Kind) -> Fault | None:
     if kind == "winner":
         if value not in WINNERS:
             return "is not a winner", "write 'a', 'b' or 'tie', and leave failed judgments out"
+    elif kind == "sides":
+        if value not in SIDES_SHOWN:
+            return "does not say whether sides were shown", "write 'shown' or 'none'"
     elif kind == "weight":
         weight = finite_number(value)
         if weight is None or weight <= 0:

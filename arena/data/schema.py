@@ -45,6 +45,10 @@ PROBABILITIES = ("probability_a", "probability_b")
 the rest. Null where only the winner is known."""
 BOTH_BAD = "both_bad"
 """Optional column of judgments: true where neither answer is good, which is a tie."""
+SIDES = "sides"
+"""Optional column of judgments: whether ``system_a`` was shown first (``shown``, also where it is
+null), or the pair is written in an order that says nothing (``none``)."""
+SIDES_SHOWN: tuple[Literal["shown", "none"], ...] = ("shown", "none")
 VOTER = "voter"
 """Optional column of judgments: who voted, where the judge stands for several people."""
 TURN = "turn"
@@ -108,6 +112,7 @@ Kind = Literal[
     "text",
     "language",
     "winner",
+    "sides",
     "passages",
     "history",
     "weight",
@@ -216,6 +221,7 @@ JUDGMENTS = TableSchema(
     },
     optional={
         CRITERION: "name",
+        SIDES: "sides",
         VOTER: "name",
         WEIGHT: "weight",
         **dict.fromkeys(PROBABILITIES, "probability"),

@@ -13,6 +13,7 @@ from arena.data.errors import UsageError, argument
 from arena.data.schema import ANSWER_KEY, FLAG_SEPARATOR, IDENTICAL, QUESTION_KEY, VERDICT_FLAGS
 from arena.data.types import Floats
 from arena.rating.battles import Battles
+from arena.rating.judgments import sideless_by_name
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from arena.statistics.agreement import (
@@ -43,8 +44,10 @@ def oriented_verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per judgment, in their order: columns ``language, judge, query_id, first,
         second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie) and ``first_on_a``
-        (was it on side A?).
+        (was it on side A? True where sides were not shown).
     """
+    # Sides that were not shown are no order.
+    judgments = sideless_by_name(judgments)
     code_a, names_a = text_codes(judgments["system_a"])
     code_b, names_b = text_codes(judgments["system_b"])
     names = pd.Index(sorted({*names_a, *names_b}), dtype=object)

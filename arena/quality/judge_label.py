@@ -43,6 +43,7 @@ from arena.quality.people_agreement import (
     recorded_agreements,
 )
 from arena.quality.preferences import length_test, side_test
+from arena.rating.judgments import shown_sides
 
 
 def label_judge(
@@ -105,10 +106,11 @@ def verdict_tests(
     # Length decides more verdicts than a side does, and leads a board.
     if answers is not None:
         tests.append(length_test(judged, answers))
-    tests.append(same_verdict_test(judged["winner"]))
-    tests.append(flip_test(oriented_verdicts(judged)))
+    side = side_test(judged)
+    tests.append(same_verdict_test(judged, side))
+    tests.append(flip_test(oriented_verdicts(shown_sides(judged))))
     tests.append(repeat_test(judged))
-    tests.append(side_test(judged))
+    tests.append(side)
     tests.append(tie_test(judged["winner"], n_identical=len(judgments) - len(judged)))
     tests.append(cycle_test(judged))
     return tuple(test for test in tests if test is not None)

@@ -19,6 +19,7 @@ from arena.quality.judge_report import (
     JudgeTest,
 )
 from arena.rating.battles import Battles
+from arena.rating.judgments import shown_sides
 from arena.rating.posterior import battle_posterior
 from arena.statistics.codes import distinct, row_keys, text_codes
 from arena.statistics.significance import NORMAL_95, wilson_interval
@@ -70,13 +71,28 @@ def same_verdict(winners: pd.Series) -> tuple[str, int] | None:
     return verdict, count
 
 
-def same_verdict_test(winners: pd.Series) -> JudgeTest | None:
-    """Report a judge that gives one verdict to nearly all pairs."""
+def same_verdict_test(judgments: pd.DataFrame, side: JudgeTest | None) -> JudgeTest | None:
+    """Report a judge that gives one verdict to nearly all pairs.
+
+    A side that wins nearly always says nothing of a judge where the better systems always stood
+    there, nor where sides were not shown.
+
+    Args:
+        judgments: Verdicts of one judge.
+        side: Its preference for a side, estimated with the ratings; see ``side_test``.
+    """
+    winners = judgments["winner"]
     constant = same_verdict(winners)
-    if constant is None:
-        return None
-    verdict, count = constant
-    winner = "a tie" if verdict == "tie" else f"side {verdict.upper()}"
+    winner = "a tie"
+    if constant is None or constant[0] != "tie":
+        winners = shown_sides(judgments)["winner"]
+        constant = same_verdict(winners)
+        if constant is None or side is None or side.statistic is None:
+            return None
+        if (side.statistic > 0.5) != (constant[0] == "a"):
+            return None
+        winner = f"side {constant[0].upper()}"
+    count = constant[1]
     sentence = (
         f"{count:,} of {count_of(len(winners), 'verdict')} are {winner}: it says the same "
         "whatever the answers are"

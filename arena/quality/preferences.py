@@ -18,7 +18,15 @@ from arena.data.types import Floats
 from arena.data.wording import Remark
 from arena.quality.judge_report import Grade, JudgeTest
 from arena.rating.battles import Battles, TieRule
-from arena.rating.biases import LENGTH, SIDE, SIDE_PRECISION, TRAIT, JudgeBias, with_traits
+from arena.rating.biases import (
+    LENGTH,
+    SIDE,
+    SIDES_NOT_TOLD,
+    TRAIT,
+    JudgeBias,
+    with_traits,
+)
+from arena.rating.judgments import shown_sides
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import NORMAL_95, wilson_interval
@@ -27,7 +35,7 @@ DIFFERENCE = f"{TRAIT}{LENGTH}"
 """Column of the logarithm of the ratio of two lengths, A's to B's."""
 
 
-def side_test(judgments: pd.DataFrame) -> JudgeTest:
+def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
     """Estimate how often the answer on side A wins against an equally rated one.
 
     The better system may have stood on side A more often. The side is therefore estimated as a bias
@@ -35,18 +43,19 @@ def side_test(judgments: pd.DataFrame) -> JudgeTest:
 
     Args:
         judgments: Verdicts of one judge.
+
+    Returns:
+        The share won by side A; None where no sides were shown.
     """
     # A share this far from one half is worth a warning; smaller differences hardly matter
     notable = 0.05
-    # The bias's prior decides where its error is hardly below the prior's deviation.
-    most_uncertain = 0.95 * SIDE_PRECISION**-0.5
-    biases = []
-    for bias in _biases(calibrated_judgments(judgments, hard=True), SIDE):
-        if bias.standard_error < most_uncertain:
-            biases.append(bias)
+    shown = shown_sides(judgments)
+    if shown.empty:
+        return None
+    every_bias = _biases(calibrated_judgments(shown, hard=True), SIDE)
+    biases = [bias for bias in every_bias if bias.is_known]
     if not biases:
-        sentence = "sides vary too little to tell a preference for one from the systems' strength"
-        return JudgeTest("side", "not known", sentence)
+        return JudgeTest("side", "not known", SIDES_NOT_TOLD)
     low, share, high = _shares(biases)
     grade: Grade = "consistent"
     favored = "no side is favored beyond chance"

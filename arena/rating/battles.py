@@ -17,6 +17,7 @@ from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import TRAIT, Biases, trait_differences
 from arena.rating.judgments import (
+    MIRRORED,
     POINTS_OF_A,
     TIE,
     copies_of_others,
@@ -24,6 +25,8 @@ from arena.rating.judgments import (
     outcome_rows,
     question_codes,
     row_weights,
+    sided_flags,
+    sideless_by_name,
     soft_flags,
     weights_of,
     winner_codes,
@@ -36,8 +39,6 @@ TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
 RECORD = ["wins", "losses", "ties"]
 """Columns of records, in the order of ``WINNERS`` for the system on side A."""
-_MIRRORED = np.array([1, 0, TIE])
-"""Index in ``WINNERS`` of each winner if the sides change places."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Battles:
         adaptive: Whether battles were chosen by the outcomes of others.
         weight: How many battles each row counts for, shape (N,): the weight of its judgment,
             times the probability of the outcome if the judgment is soft. None if all are 1.
+        is_sided: Of which battles the sides were shown, shape (N,); elsewhere side A is the first
+            system by name. None if of all.
         is_soft: Which rows are outcomes of judgments with probabilities, shape (N,). None if none.
         judge: Judge of each battle, shape (N,); None if there is one.
         judges: Their names; all people are one judge. One of no name by default.
@@ -72,6 +75,7 @@ class Battles:
     questions: tuple[str, ...] = ()
     adaptive: bool = False
     weight: Floats | None = None
+    is_sided: Flags | None = None
     is_soft: Flags | None = None
     judge: Indices | None = None
     judges: tuple[str, ...] = ("",)
@@ -85,8 +89,8 @@ class Battles:
 
         Args:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
-                it every judgment is a question of its own), ``judge``, ``trait_...`` (by how much A
-                exceeds B, see ``arena.rating.biases``), ``language`` (questions of two languages
+                it every judgment is a question of its own), ``sides``, ``judge``, ``trait_...`` (by
+                how much A exceeds B, see ``with_traits``), ``language`` (questions of two languages
                 are two, whatever their ids), ``chosen`` (``adaptive`` if the outcomes
                 of others led to a judgment), ``probability_a`` and ``probability_b`` (which count
                 instead of the winner; see ``outcome_rows``) and ``weight`` (how many judgments it
@@ -99,6 +103,7 @@ class Battles:
         """
         if judgments.empty:
             raise UsageError("there are no judgments to count")
+        judgments = sideless_by_name(judgments)
         is_copy = copies_of_others(judgments)
         n_copies = int(is_copy.sum())
         counted = judgments[~is_copy] if n_copies else judgments
@@ -126,6 +131,7 @@ class Battles:
             questions=questions,
             adaptive=CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any()),
             weight=row_weights(shares, weights_of(counted), position),
+            is_sided=sided_flags(judgments),
             is_soft=None if shares is None else soft_flags(counted)[position],
             judge=judge,
             judges=judges,
@@ -252,6 +258,7 @@ class Battles:
             winner=self.winner[rows],
             question=self.question[rows],
             weight=None if self.weight is None else self.weight[rows],
+            is_sided=None if self.is_sided is None else self.is_sided[rows],
             is_soft=None if self.is_soft is None else self.is_soft[rows],
             judge=None if self.judge is None else self.judge[rows],
             differences=None if self.differences is None else self.differences[rows],
@@ -272,7 +279,10 @@ class Battles:
 
     @cached_property
     def items_by_side(self) -> JudgedItems:
-        """Outcomes by judge, pair and question; a pair's first system is the one on side A."""
+        """Outcomes by judge, pair and question; a pair's first system is the one on side A.
+
+        Battles without sides are pairs of their own.
+        """
         n_systems = max(len(self.systems), 1)
         codes = self.side_a * n_systems + self.side_b
         n_possible = n_systems**2
@@ -282,6 +292,9 @@ class Battles:
             judges = heard.values
             codes += heard.codes * n_systems**2
             n_possible *= len(judges)
+        if self.is_sided is not None:
+            codes += self.is_sided * n_possible
+            n_possible *= 2
         n_looks = 1
         if self.differences is not None:
             # On each question the answers differ by something else.
@@ -289,14 +302,17 @@ class Battles:
             codes *= n_looks
             codes += self.question
         met = distinct(codes, n_possible * n_looks)
-        judge, pair = np.divmod(met.values // n_looks, n_systems**2)
+        sides_judge, pair = np.divmod(met.values // n_looks, n_systems**2)
+        is_sided, judge = np.divmod(sides_judge, len(judges))
+        if self.is_sided is None:
+            is_sided = np.ones_like(judge)
         pairs = Pairs(*np.divmod(pair, n_systems), len(self.systems))
         names = tuple(self.judges[index] for index in judges)
         items = self._items(pairs, met.codes)
         differences = None
         if self.differences is not None:
             differences = self.differences[met.first_rows]
-        biases = Biases.of_sides(judge, names, self.traits, differences)
+        biases = Biases.of_judges(judge, names, is_sided, self.traits, differences)
         return replace(items, biases=biases)
 
     def _items(self, pairs: Pairs, pair: Indices, is_swapped: Flags | None = None) -> JudgedItems:
@@ -368,7 +384,7 @@ class Battles:
         n_outcomes = len(RECORD)
         size = n_rows * n_outcomes
         counts = np.bincount(row_a * n_outcomes + self.winner, self.weight, size)
-        counts += np.bincount(row_b * n_outcomes + _MIRRORED[self.winner], self.weight, size)
+        counts += np.bincount(row_b * n_outcomes + MIRRORED[self.winner], self.weight, size)
         if self.weight is not None and bool((self.weight == np.round(self.weight)).all()):
             counts = counts.astype(np.intp)
         return counts.reshape(n_rows, n_outcomes)

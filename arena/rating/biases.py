@@ -37,6 +37,11 @@ SIDE_PRECISION = 4.0
 Of 20 LLM judges on five public arenas the coefficient had a root mean square of .7, of people it
 was below .2. Where sides were dealt by name, a prior twice as wide moved the rankings of fair
 judges."""
+MOST_UNCERTAIN = 0.95
+"""Error of side A's coefficient, in its prior's deviations, above which verdicts do not tell it."""
+
+
+SIDES_NOT_TOLD = "sides vary too little to tell a preference for one from the systems' strength"
 
 
 @dataclass(frozen=True)
@@ -66,10 +71,11 @@ class Biases:
         return cls((), (), no_judge, np.empty((n_pairs, 0)), np.empty(0))
 
     @classmethod
-    def of_sides(
+    def of_judges(
         cls,
         judge: Indices,
         judges: tuple[str, ...],
+        is_sided: Indices,
         traits: tuple[str, ...] = (),
         differences: Floats | None = None,
     ) -> Biases:
@@ -78,20 +84,32 @@ class Biases:
         Args:
             judge: Judge of each pair, shape (P,).
             judges: Their names.
+            is_sided: 1 for pairs whose sides were shown, else 0, shape (P,). Where they are of
+                none, no judge has a coefficient for them.
             traits: Names of further traits.
             differences: By how much the first answer exceeds the second in these, one column each.
         """
         # Precision of the prior of all other coefficients: a standard deviation of one logit. Of
         # length the same judges had 0 to 2.6 logits, people up to 2.7
         trait_precision = 1.0
-        values = np.ones((len(judge), 1))
-        if differences is not None:
-            values = np.hstack([values, differences])
-        precisions = np.array([SIDE_PRECISION, *[trait_precision] * len(traits)])
-        return cls(judges, (SIDE, *traits), judge, values, precisions)
+        names = traits
+        precisions = [trait_precision] * len(traits)
+        values = np.empty((len(judge), 0)) if differences is None else differences
+        if is_sided.any():
+            names = (SIDE, *names)
+            precisions = [SIDE_PRECISION, *precisions]
+            values = np.column_stack([is_sided.astype(np.float64), values])
+        return cls(judges, names, judge, values, np.array(precisions))
 
     def __len__(self) -> int:
         return len(self.judges) * len(self.traits)
+
+    @property
+    def is_sided(self) -> Indices:
+        """1 for pairs whose sides were shown, else 0, shape (P,)."""
+        if SIDE not in self.traits:
+            return np.zeros(len(self.judge), dtype=np.intp)
+        return self.values[:, self.traits.index(SIDE)].astype(np.intp)
 
     @cached_property
     def prior_precisions(self) -> Floats:
@@ -140,14 +158,23 @@ class Biases:
             crossed[:, :, trait] = sums.reshape(n_systems, n_judges)
         return crossed.reshape(n_systems, len(self))
 
-    def estimated(self, coefficients: Floats, standard_errors: Floats) -> tuple[JudgeBias, ...]:
-        """Name the coefficients, shape (C,)."""
-        estimates = zip(coefficients, standard_errors, strict=True)
-        names = product(self.judges, self.traits)
-        return tuple(
-            JudgeBias(judge, trait, float(coefficient), float(error))
-            for (judge, trait), (coefficient, error) in zip(names, estimates, strict=True)
-        )
+    def estimated(
+        self, coefficients: Floats, standard_errors: Floats, own_errors: Floats
+    ) -> tuple[JudgeBias, ...]:
+        """Name the coefficients.
+
+        Args:
+            coefficients: Shape (C,).
+            standard_errors: Shape (C,).
+            own_errors: What errors were if nothing were known of ratings before, shape (C,).
+        """
+        estimated = []
+        deviations = self.prior_precisions**-0.5
+        for number, (judge, trait) in enumerate(product(self.judges, self.traits)):
+            is_known = trait != SIDE or own_errors[number] < MOST_UNCERTAIN * deviations[number]
+            estimate = float(coefficients[number]), float(standard_errors[number])
+            estimated.append(JudgeBias(judge, trait, *estimate, bool(is_known)))
+        return tuple(estimated)
 
     def take(self, pairs: Flags) -> Biases:
         """Keep some pairs, shape (P,)."""
@@ -163,12 +190,14 @@ class JudgeBias:
         trait: ``side`` (being on side A), ``length``, ``lists``, ``headings`` or ``bold``.
         coefficient: Logits that a unit of the trait adds.
         standard_error: Of the coefficient.
+        is_known: Whether the verdicts tell it from the strength of systems, rather than priors.
     """
 
     judge: str
     trait: str
     coefficient: float
     standard_error: float
+    is_known: bool = True
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -19,9 +19,12 @@ from arena.data.schema import (
     BOTH_BAD,
     CHOSEN,
     CRITERION,
+    DIGESTS,
     JUDGMENTS,
     PROBABILITIES,
     REPEAT,
+    SIDES,
+    SIDES_SHOWN,
     VERDICT_FLAGS,
     VOTER,
     WEIGHT,
@@ -38,6 +41,7 @@ from arena.data.selection import (
 from arena.data.systems import name_problems, row_name_problems
 from arena.data.types import Flags, Floats, Indices
 from arena.data.wording import first_of
+from arena.rating.biases import TRAIT
 from arena.statistics.codes import distinct, repeated_rows, text_codes, value_codes
 
 
@@ -139,7 +143,7 @@ def checked_judgments(
     complete = named_by_criterion(rows.table)
     table = with_known_columns(complete).astype(dict.fromkeys(JUDGMENTS.columns, "str"))
     table = with_numbers(table, PROBABILITIES)
-    return _numbered(table, is_copy=copies_of_others(complete))
+    return _numbered(table, is_copy=copies_of_others(sideless_by_name(complete)))
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:
@@ -162,7 +166,7 @@ def _completed(table: pd.DataFrame) -> pd.DataFrame:
 def with_known_columns(table: pd.DataFrame, further: Sequence[str] = ()) -> pd.DataFrame:
     """Keep the columns of judgments that this project reads, and further ones."""
     optional = [CRITERION, CHOSEN, *PROBABILITIES]
-    optional += [VOTER, WEIGHT, BOTH_BAD, REPEAT, VERDICT_FLAGS]
+    optional += [SIDES, VOTER, WEIGHT, BOTH_BAD, REPEAT, VERDICT_FLAGS]
     optional += [name for name in further if name not in (*JUDGMENTS.columns, *optional)]
     return table[[*JUDGMENTS.columns, *(name for name in optional if name in table)]]
 
@@ -221,6 +225,8 @@ def selected_judgments(
 POINTS_OF_A = np.array([1.0, 0.0, 0.5])
 """Side A's points for each outcome, in the order of ``WINNERS``: a tie is half a win."""
 TIE = WINNERS.index("tie")
+MIRRORED = np.array([1, 0, TIE])
+"""Index in ``WINNERS`` of each winner if the sides change places."""
 
 
 def points_of_a(judgments: pd.DataFrame) -> pd.Series:
@@ -258,6 +264,65 @@ def winner_codes(judgments: pd.DataFrame) -> Indices:
         unknown = sorted(set(judgments["winner"][is_unknown].astype(str)))
         raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
     return np.asarray(outcomes, dtype=np.intp)
+
+
+def sided_flags(judgments: pd.DataFrame) -> Flags | None:
+    """Tell of which judgments the systems' sides were shown, shape (N,); None if of all.
+
+    Raises:
+        UsageError: If a value of ``sides`` is unknown.
+    """
+    if SIDES not in judgments:
+        return None
+    codes, values = value_codes(judgments[SIDES])
+    unknown = sorted({str(value) for value in values} - set(SIDES_SHOWN))
+    if unknown:
+        raise UsageError(f"sides are shown or none, not {unknown[0]!r}")
+    is_shown = np.array([*(value == SIDES_SHOWN[0] for value in values), True], dtype=np.bool_)
+    flags = is_shown[codes]
+    return None if flags.all() else flags
+
+
+def shown_sides(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Keep the judgments of which sides were shown."""
+    is_sided = sided_flags(judgments)
+    return judgments if is_sided is None else judgments[is_sided]
+
+
+def sideless_by_name(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Write pairs whose sides were not shown with the system first by name as ``system_a``.
+
+    In whatever order pairs are written, the same verdicts are then the same rows.
+
+    Raises:
+        UsageError: If a value of ``sides`` or ``winner`` is unknown.
+    """
+    is_sided = sided_flags(judgments)
+    if is_sided is None:
+        return judgments
+    code_a, names_a = text_codes(judgments["system_a"])
+    code_b, names_b = text_codes(judgments["system_b"])
+    names = pd.Index(sorted({*names_a, *names_b}), dtype=object)
+    # The last is that of a missing name, whose code is -1.
+    side_a = np.append(names.get_indexer(names_a), -1)[code_a]
+    side_b = np.append(names.get_indexer(names_b), -1)[code_b]
+    is_swapped = ~is_sided & (side_a > side_b)
+    winner = winner_codes(judgments)
+    mirrored = MIRRORED[winner]
+    columns = {
+        "system_a": pd.Categorical.from_codes(np.where(is_swapped, side_b, side_a), names),
+        "system_b": pd.Categorical.from_codes(np.where(is_swapped, side_a, side_b), names),
+        "winner": np.array(WINNERS, dtype=object)[np.where(is_swapped, mirrored, winner)],
+    }
+    table = judgments.assign(**columns)
+    for first, second in (PROBABILITIES, DIGESTS):
+        if first in table and second in table:
+            swapped = judgments[[second, first]].to_numpy()[is_swapped]
+            table.loc[is_swapped, [first, second]] = swapped
+    for name in table:
+        if str(name).startswith(TRAIT):
+            table[name] = judgments[name].where(~is_swapped, -judgments[name])
+    return table
 
 
 def weights_of(judgments: pd.DataFrame) -> Floats | None:

@@ -164,6 +164,25 @@ class BattleLikelihood:
         by_pair = self.items.totals[1] * expected * (1 - expected)
         return self.pairs.information(by_pair, self.items.biases)
 
+    def bias_errors(self, parameters: Floats, effect: float) -> Floats:
+        """Errors of the biases, of whose priors alone something is known before, shape (C,).
+
+        Where one system always stands on side A, its strength and the side's advantage have the
+        same part in every verdict: the error is then that of the prior.
+
+        Args:
+            parameters: Ratings and biases, shape (K,).
+            effect: Design effect.
+        """
+        # Next to nothing is known of ratings: they have a deviation of 1,000 logits.
+        ratings_precision = 1e-6
+        n_systems = self.pairs.n_systems
+        precision = self.information(parameters) / effect
+        ratings = precision[:n_systems, :n_systems] + ratings_precision * np.eye(n_systems)
+        crossed = precision[:n_systems, n_systems:]
+        biases = precision[n_systems:, n_systems:] - crossed.T @ np.linalg.solve(ratings, crossed)
+        return np.sqrt(np.diag(np.linalg.inv(biases + np.diag(self.bias_precisions))))
+
     def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
         """Compare the variance of each system's score by question with that of single battles.
 

@@ -175,12 +175,13 @@ def battle_posterior(
     means, covariance, shares = _averaged(candidates)
     n_systems = len(battles.systems)
     errors = np.sqrt(np.diag(covariance)[n_systems:])
+    own_errors = likelihood.bias_errors(means, effects.common)
     return RatingPosterior(
         systems=battles.systems,
         ratings=means[:n_systems],
         covariance=covariance[:n_systems, :n_systems],
         shares=shares,
-        biases=likelihood.biases.estimated(means[n_systems:], errors),
+        biases=likelihood.biases.estimated(means[n_systems:], errors, own_errors),
     )
 
 

@@ -19,7 +19,7 @@ from arena.data.systems import alike
 from arena.data.types import Floats
 from arena.data.wording import count_of, notebook_html
 from arena.rating.battles import TIE_RULES, Battles
-from arena.rating.biases import JudgeBias
+from arena.rating.biases import SIDES_NOT_TOLD, JudgeBias
 from arena.rating.bradley_terry import solve
 from arena.rating.intervals import (
     MOST_COMPARED,
@@ -159,9 +159,9 @@ def rate(
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
-            ``language``, ``judge``, ``probability_a`` and ``probability_b``, and those of
-            ``arena.rating.biases.with_traits``, for ratings at equal length or style; or the arena
-            that has them, or battles already read.
+            ``language``, ``judge``, ``sides``, ``probability_a`` and ``probability_b``, and those
+            of ``arena.rating.biases.with_traits``, for ratings at equal length or style; or the
+            arena that has them, or battles already read.
         language: Language to take, where there are several; or ``all``.
         judge: Judge to take, where there are several; or ``all``.
         hard_verdicts: Count the winner alone, where judgments have probabilities. By default these
@@ -327,7 +327,9 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
         signature = f"ties:{method.ties}|posterior"
         if battles.traits:
             signature += f"|equal:{'+'.join(battles.traits)}"
-        return _GroupRatings(posterior.ratings, uncertainty, signature, posterior.biases)
+        biases = tuple(bias for bias in posterior.biases if bias.is_known)
+        notes = () if len(biases) == len(posterior.biases) else (SIDES_NOT_TOLD,)
+        return _GroupRatings(posterior.ratings, uncertainty, signature, biases, notes)
     if battles.traits:
         raise UsageError(
             f"{argument('ridge')} is for the plain model, which knows no length or style; "

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.schema import CRITERION, JUDGMENTS, VOTER
+from arena.data.schema import CRITERION, JUDGMENTS, SIDES, VOTER
 from arena.data.types import Flags, Floats, Indices
 
-CODED = (*JUDGMENTS.columns, CRITERION, VOTER)
+CODED = (*JUDGMENTS.columns, CRITERION, SIDES, VOTER)
 """Columns of judgments with few distinct texts in many rows."""
 _MOST_KEYS = 2**62
 """Keys of rows stay below this number, which 64 bits hold."""

@@ -33,7 +33,7 @@ FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
-_INTEGERS = ("draws", "first", "second", "judge", "question", "pair")
+_INTEGERS = ("draws", "first", "second", "judge", "is_sided", "question", "pair")
 _OPTIONAL = ("variance", "soft_counts")
 _ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", *_OPTIONAL)
 """Arrays of ``TrainingRatings`` and of its items."""
@@ -98,6 +98,7 @@ def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
         "first": items.pairs.first,
         "second": items.pairs.second,
         "judge": np.zeros(len(items.pairs), np.intp) if biases is None else biases.judge,
+        "is_sided": np.ones(len(items.pairs), np.intp) if biases is None else biases.is_sided,
         "question": items.question,
         "pair": items.pair,
         "coefficients": ratings.coefficients,
@@ -184,7 +185,7 @@ def _ratings(
         counts=arrays["counts"],
         n_questions=n_questions,
         soft_counts=arrays.get("soft_counts"),
-        biases=Biases.of_sides(arrays["judge"], judges),
+        biases=Biases.of_judges(arrays["judge"], judges, arrays["is_sided"]),
     )
     return TrainingRatings(
         systems=part.systems,
@@ -214,6 +215,7 @@ def _check_arrays(arrays: Mapping[str, npt.NDArray[Any]], language: str, part: _
         "first": (n_pairs,),
         "second": (n_pairs,),
         "judge": (n_pairs,),
+        "is_sided": (n_pairs,),
         "question": (n_items,),
         "pair": (n_items,),
         "points": (n_items,),
@@ -224,6 +226,7 @@ def _check_arrays(arrays: Mapping[str, npt.NDArray[Any]], language: str, part: _
         "first": n_systems,
         "second": n_systems,
         "judge": n_pairs,
+        "is_sided": 2,
         "question": n_questions,
         "pair": n_pairs,
     }

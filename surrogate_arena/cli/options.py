@@ -46,6 +46,10 @@ Values = Annotated[
         "winner:0=a,1=b,.5=tie; a scale, such as winner:1..5=a..b; repeatable.",
     ),
 ]
+NoSides = Annotated[
+    bool,
+    Option("--no-sides", help="The columns of two systems say nothing of who was shown first."),
+]
 Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
 GateBoard = Annotated[
     Path | None, Option("--board", help="Board folder. Default: none, the arena alone.", **FOLDER)

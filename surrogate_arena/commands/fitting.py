@@ -31,10 +31,7 @@ def fit(
     ] = None,
     columns: opt.Columns = None,
     values: opt.Values = None,
-    no_sides: Annotated[
-        bool,
-        Option("--no-sides", help="The two columns say nothing of who stood first."),
-    ] = False,
+    no_sides: opt.NoSides = False,
     ties: Annotated[str, Option(help="half or drop.")] = "half",
     ridge: Annotated[
         float | None,
@@ -75,7 +72,14 @@ def fit(
     from arena.data.folder import read_arena
     from arena.data.schema import ALL, INFO_FILE
     from arena.quality.judge_label import labels_of_verdicts
-    from arena.rating.biases import TRAIT, bias_table, is_measured, named_traits, with_traits
+    from arena.rating.biases import (
+        SIDES_NOT_TOLD,
+        TRAIT,
+        bias_table,
+        is_measured,
+        named_traits,
+        with_traits,
+    )
     from arena.rating.judgments import selected_judgments
     from arena.rating.model_check import check_model
     from arena.rating.pair_weights import with_even_pairs
@@ -129,6 +133,8 @@ def fit(
     for note in rated.notes:
         # Arguments of Python are options here.
         notes.append(note.replace("`ridge`", "--ridge").replace("`by`", "--by language"))
+    if SIDES_NOT_TOLD in rated.notes:
+        notes.append("if the columns say nothing of who was shown first, add --no-sides")
     checked = None
     if check:
         checked = check_model(counted, ridge=ridge, **choices)

@@ -13,16 +13,19 @@ from arena.data.selection import chosen_judges, judges_named
 from arena.data.types import Floats
 from arena.data.wording import first_of
 from arena.llm.usage import Usage
-from arena.rating.judgments import points_of_a, weights_of
+from arena.rating.judgments import points_of_a, shown_sides, sided_flags, weights_of
 from arena.rating.soft_verdicts import calibrated_judgments
-from surrogate_arena.gating.comparison import SCORE_COLUMNS, SystemComparison, language_rates
+from surrogate_arena.gating.comparison import (
+    SCORE_COLUMNS,
+    SystemComparison,
+    is_on_both_sides,
+    language_rates,
+)
 from surrogate_arena.gating.contenders import Contenders
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
 IN_ARENA = "they are in the arena, and the interval holds however often one looks"
 ONE_SIDE = "{} is side {} in {} of them, so that they may be on the side alone"
-FEWEST_ON_A_SIDE = 0.25
-"""Share of verdicts: fewer on one side that agree by chance would seem certain."""
 SEVERAL_JUDGES = "they are of several judges ({}), and count after  select --judges  keeps one"
 
 
@@ -66,8 +69,8 @@ def compare_by_arena(
         return None if judge is not None else ("", comparison)
     judgments = judgments[judgments["judge"].isin(members)]
     comparison = replace(comparison, judgments=judgments, reason=IN_ARENA)
-    share_on_a = judgments["system_a"].eq(pair.judged_as).mean()
-    if min(share_on_a, 1 - share_on_a) < FEWEST_ON_A_SIDE:
+    if not is_on_both_sides(judgments, pair.judged_as):
+        share_on_a = shown_sides(judgments)["system_a"].eq(pair.judged_as).mean()
         side, share = ("A", share_on_a) if share_on_a > EVEN else ("B", 1 - share_on_a)
         reason = ONE_SIDE.format(pair.candidate, side, f"{share:.0%}")
         return chosen, replace(comparison, reason=reason)
@@ -87,8 +90,7 @@ def compare_by_arena(
 def _language_rates(judgments: pd.DataFrame, system: str, test: SequentialTest) -> pd.DataFrame:
     parts = [pd.DataFrame(columns=SCORE_COLUMNS)]
     for _, rows in judgments.groupby("language"):
-        share_on_a = rows["system_a"].eq(system).mean()
-        if FEWEST_ON_A_SIDE <= share_on_a <= 1 - FEWEST_ON_A_SIDE:
+        if is_on_both_sides(rows, system):
             parts.append(balanced_scores(rows, system))
     return language_rates(pd.concat(parts), lambda values: test.anytime_interval(values)[:2])
 
@@ -107,8 +109,13 @@ def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:
     weights = weights_of(judgments)
     if weights is None:
         weights = np.ones(len(judgments))
-    side = np.where(is_a, 0.5, -0.5)
-    design = np.column_stack([np.ones(len(side)), side])
+    design = np.ones((len(judgments), 1))
+    is_sided = sided_flags(judgments)
+    if is_sided is None or is_sided.any():
+        side = np.where(is_a, 0.5, -0.5)
+        if is_sided is not None:
+            side = np.where(is_sided, side, 0.0)
+        design = np.column_stack([design, side])
     weighted = design * weights[:, None]
     inverse = np.linalg.inv(design.T @ weighted)
     coefficients = inverse @ weighted.T @ points

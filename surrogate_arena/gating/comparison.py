@@ -28,7 +28,7 @@ from arena.judging.llm_judge import LlmJudge
 from arena.llm.usage import Usage
 from arena.quality.agreement import without_identical
 from arena.quality.judge_tests import same_verdict
-from arena.rating.judgments import points_of_a
+from arena.rating.judgments import points_of_a, shown_sides
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate_arena.gating.sequential_test import EVEN, Difference, SequentialTest
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 ORDERS = 2
 """Verdicts on a question: one with either answer on side A."""
+FEWEST_ON_A_SIDE = 0.25
+"""Share of verdicts: fewer on one side that agree by chance would seem certain."""
 SCORE_COLUMNS = [*QUESTION_KEY, "score"]
 
 DECIDED = "these decide"
@@ -104,14 +106,28 @@ class SystemComparison:
 
 
 def chosen_side(judgments: pd.DataFrame) -> tuple[str, int] | None:
-    """Return the side that nearly all verdicts choose, and their number."""
+    """Return the side that nearly all verdicts choose, and their number.
+
+    Where one system nearly always stood there, its strength may be the reason: then there is none.
+    """
+    judgments = shown_sides(without_identical(judgments))
     if judgments.empty:
         return None
-    same = same_verdict(without_identical(judgments)["winner"])
+    if not is_on_both_sides(judgments, str(judgments["system_a"].iloc[0])):
+        return None
+    same = same_verdict(judgments["winner"])
     if same is None:
         return None
     winner, count = same
     return None if winner == "tie" else (winner.upper(), count)
+
+
+def is_on_both_sides(judgments: pd.DataFrame, system: str) -> bool:
+    """Return whether a system stood on each side often enough, or no sides were shown."""
+    on_a = shown_sides(judgments)["system_a"].eq(system)
+    if on_a.empty:
+        return True
+    return bool(FEWEST_ON_A_SIDE <= on_a.mean() <= 1 - FEWEST_ON_A_SIDE)
 
 
 def compare_systems(

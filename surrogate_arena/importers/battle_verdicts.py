@@ -81,6 +81,15 @@ def _verdicts(outcomes: Indices) -> pd.DataFrame:
     return pd.DataFrame({"row": rows, "winner": winners})
 
 
+def one_row_each(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Write a row for each battle that counts of wins count, unless these are fractions or many."""
+    most_rows = 2_000_000
+    counts = verdicts[WEIGHT]
+    if (counts % 1 != 0).any() or counts.sum() > most_rows:
+        return verdicts
+    return verdicts.loc[verdicts.index.repeat(counts.astype(np.intp))].drop(columns=WEIGHT)
+
+
 # By a column of winners
 
 

@@ -20,8 +20,9 @@ from arena.data.schema import (
     CHOSEN,
     CRITERION,
     DIGESTS,
-    PROBABILITIES,
     REPEAT,
+    SIDES,
+    SIDES_SHOWN,
     VERDICT_FLAGS,
     VOTER,
 )
@@ -29,10 +30,11 @@ from arena.data.selection import UNKNOWN_JUDGE
 from arena.data.types import Indices
 from arena.data.wording import count_of
 from arena.rating.biases import TRAIT
+from arena.rating.judgments import sideless_by_name
 from surrogate_arena.importers.battle_columns import columns_of_battles
 from surrogate_arena.importers.battle_rows import BattleRows
 from surrogate_arena.importers.battle_traits import with_trait_columns
-from surrogate_arena.importers.battle_verdicts import are_counts, read_verdicts
+from surrogate_arena.importers.battle_verdicts import are_counts, one_row_each, read_verdicts
 from surrogate_arena.importers.collected import question_id
 from surrogate_arena.importers.columnar import ColumnTable, column_table
 from surrogate_arena.importers.contract import are_texts, with_paths
@@ -40,7 +42,7 @@ from surrogate_arena.importers.repeated_votes import with_repeats, without_repla
 from surrogate_arena.importers.values import name_text, option
 from surrogate_arena.importers.verdict_values import StatedValues
 
-_OUR_COLUMNS = (CHOSEN, REPEAT, VERDICT_FLAGS)
+_OUR_COLUMNS = (CHOSEN, REPEAT, SIDES, VERDICT_FLAGS)
 """Columns of our own tables that stay as they are."""
 _OUR_DETAILS = (*DIGESTS, "probability", "prompt", "reason")
 """Columns of our own tables that say nothing of who won."""
@@ -129,7 +131,8 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
     if rows.problems:
         raise DataError(counted_problems(rows.problems))
     if not has_sides:
-        judgments = _with_drawn_sides(judgments)
+        judgments = judgments.assign(**{SIDES: SIDES_SHOWN[1]})
+    judgments = sideless_by_name(judgments)
     judgments = without_replaced_votes(rows, judgments)
     if options.judge is None:
         judgments = with_repeats(rows, judgments)
@@ -167,7 +170,13 @@ def _judgments(
     for name in (*_OUR_COLUMNS, *options.further, *traits):
         if name in rows.table.frame and name not in columns:
             columns[name] = rows.table.frame[name].astype(object)
+    is_anywhere = are_counts(rows) and not rows.has_questions
+    if is_anywhere:
+        # Battles that are counted together are not known to be on one question.
+        verdicts = one_row_each(verdicts)
     table = pd.DataFrame(columns).iloc[verdicts["row"]]
+    if is_anywhere:
+        table["query_id"] = _numbered_battles(len(table)).array
     table.insert(4, "winner", verdicts["winner"].array)
     for name in verdicts.columns.difference(["row", "winner"]):
         table[name] = verdicts[name].array
@@ -206,28 +215,6 @@ def _has_sides(rows: BattleRows) -> bool:
     return True
 
 
-def _with_drawn_sides(table: pd.DataFrame) -> pd.DataFrame:
-    """Show half of the battles the other way round, so that no side has all winners.
-
-    Which half is drawn from their question and systems, whatever the order of rows.
-    """
-    pair = table[["query_id", *_SIDES]].astype(str)
-    draw = pd.util.hash_pandas_object(pair, index=False).to_numpy()
-    is_mirrored = draw % 2 == 1
-    mirrored = table.copy()
-    for name in table:
-        if name.startswith(TRAIT):
-            mirrored[name] = table[name].where(~is_mirrored, -table[name])
-    for first, second in (_SIDES, PROBABILITIES):
-        if first in table:
-            mirrored[first] = table[first].where(~is_mirrored, table[second])
-            mirrored[second] = table[second].where(~is_mirrored, table[first])
-    other = table["winner"].cat.rename_categories({"a": "b", "b": "a"})
-    other = other.cat.set_categories(table["winner"].cat.categories)
-    mirrored["winner"] = table["winner"].where(~is_mirrored, other)
-    return mirrored
-
-
 # On what question, in what language, by whom
 
 
@@ -245,11 +232,15 @@ def _questions(rows: BattleRows) -> pd.Series:
             return ids
         return ids.cat.rename_categories([question_id(text) for text in ids.cat.categories])
     rows.understood.append(
-        "each row is a question of its own; if a column identifies questions: "
+        "each battle is a question of its own; if a column identifies questions: "
         f"{option('column', _suggested_question(rows))}"
     )
-    ids_of_rows = pd.Index([f"battle-{number}" for number in range(1, len(rows) + 1)])
-    return pd.Series(pd.Categorical.from_codes(np.arange(len(rows)), categories=ids_of_rows))
+    return _numbered_battles(len(rows))
+
+
+def _numbered_battles(n_battles: int) -> pd.Series:
+    ids = pd.Index([f"battle-{number}" for number in range(1, n_battles + 1)])
+    return pd.Series(pd.Categorical.from_codes(np.arange(n_battles), categories=ids))
 
 
 def _suggested_question(rows: BattleRows) -> str:

@@ -68,6 +68,7 @@ def import_command(
         Option(help="Comma-separated columns or scores that are judges, beside known metrics."),
     ] = None,
     values: opt.Values = None,
+    no_sides: opt.NoSides = False,
     reference_system: Annotated[str | None, Option(help="System that is the reference.")] = None,
     apart: Annotated[
         list[str] | None,
@@ -113,6 +114,7 @@ def import_command(
         "judge": judge,
         "scores": split_names(scores),
         "values": list(values or ()),
+        "has_sides": False if no_sides else None,
         "languages": split_names(languages),
         "reference_system": reference_system,
         "language": language,

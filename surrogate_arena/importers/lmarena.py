@@ -37,6 +37,7 @@ def read_battles(
     *,
     columns: Mapping[str, str] = NO_COLUMNS,
     values: Sequence[str] = (),
+    has_sides: bool = True,
     name: str = "battles",
     judge: str | None = None,
     language: str | None = None,
@@ -57,6 +58,7 @@ def read_battles(
         paths: Files and folders.
         columns: Field to the name of its column, where ``names.toml`` does not have that name.
         values: What the values of columns mean; see ``stated_values``.
+        has_sides: False if columns say nothing of who was shown first.
         name: Name of the arena.
         judge: Name of the judge of all battles; by default that of the file.
         language: Language of battles that name none; by default detected, where questions have a
@@ -66,7 +68,9 @@ def read_battles(
         UsageError: If a file is absent or unclear, or a code is no language code.
         DataError: With every problem of all files.
     """
-    options = BattleOptions(columns, stated_values(values), judge, stated_language(language))
+    stated = stated_values(values)
+    code = stated_language(language)
+    options = BattleOptions(columns, stated, judge, code, has_sides=has_sides)
     collected = Collected()
     shown: tuple[str, ...] = ()
     for path in files_below(paths):
