@@ -39,6 +39,7 @@ class Uncertainty:
         regularized: Number of bootstrap samples without a maximum, fitted with a prior.
         constant: Which coefficients are the same in every bootstrap sample, and thus have no
             interval, shape (S,).
+        p_values: Of the difference of every two, shape (S, S), where the covariance does not tell.
     """
 
     low: Floats
@@ -47,6 +48,7 @@ class Uncertainty:
     freedom: float = np.inf
     regularized: int = 0
     constant: Flags | None = None
+    p_values: Floats | None = None
 
     @classmethod
     def unknown(cls, systems: int) -> Uncertainty:
@@ -123,7 +125,10 @@ def _of_replicates(replicates: Floats, n_questions: int, n_regularized: int) -> 
 
 
 def ranks_and_tiers(
-    coefficients: Floats, covariance: Floats, freedom: float = np.inf
+    coefficients: Floats,
+    covariance: Floats,
+    freedom: float = np.inf,
+    p_values: Floats | None = None,
 ) -> dict[str, npt.ArrayLike]:
     """Bound the ranks of all systems at once, and group them into tiers, with 95% confidence.
 
@@ -136,6 +141,7 @@ def ranks_and_tiers(
         coefficients: Estimates, shape (S,).
         covariance: Their covariance, shape (S, S); NaN if it is not known.
         freedom: Degrees of freedom of the covariance's estimate.
+        p_values: Of the difference of every two, shape (S, S); by default ``wald_p_values``.
 
     Returns:
         ``rank_low``, ``rank_high`` and ``tier`` of each system, 1 the best; NaN for too many
@@ -143,7 +149,9 @@ def ranks_and_tiers(
     """
     if len(coefficients) > MOST_COMPARED or np.isnan(np.diag(covariance)).all():
         return dict.fromkeys(("rank_low", "rank_high", "tier"), np.nan)
-    different = distinguishable(coefficients, covariance, freedom)
+    if p_values is None:
+        p_values = wald_p_values(coefficients, covariance, freedom)
+    different = distinguishable(coefficients, p_values)
     surely_better = different & (coefficients[:, None] > coefficients[None, :])
     tier = np.zeros(len(coefficients), dtype=np.intp)
     leaders: list[int] = []
@@ -162,23 +170,46 @@ def ranks_and_tiers(
     }
 
 
-def distinguishable(coefficients: Floats, covariance: Floats, freedom: float = np.inf) -> Flags:
-    """Return which pairs of systems differ at 5% after Holm's (1979) correction, shape (S, S).
+def wald_p_values(coefficients: Floats, covariance: Floats, freedom: float = np.inf) -> Floats:
+    """Return the p-value of a two-sided t-test of every two systems' difference, shape (S, S).
 
-    Each pair's difference has a two-sided t-test with the degrees of freedom. Systems whose error
-    is not known differ from none.
+    It is NaN where an error is not known.
     """
     variance = np.diag(covariance)
     # Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b).
     variances = variance[:, None] + variance[None, :] - 2 * covariance
-    first, second = np.triu_indices(len(coefficients), 1)
-    gap = np.abs(coefficients[first] - coefficients[second])
-    error = np.sqrt(np.maximum(variances[first, second], 0.0))
+    gap = np.abs(coefficients[:, None] - coefficients[None, :])
+    error = np.sqrt(np.maximum(variances, 0.0))
     # An error of 0 is that of exact ratings, which differ wherever they are not the same.
     exact = np.where(gap > 0, np.inf, 0.0)
     statistic = np.divide(gap, error, out=exact, where=error != 0)
-    different = np.zeros((len(coefficients), len(coefficients)), dtype=np.bool_)
-    different[first, second] = holm_adjusted(2 * stdtr(freedom, -statistic)) <= 1 - LEVEL
+    return np.asarray(2 * stdtr(freedom, -statistic))
+
+
+def distinguishable(coefficients: Floats, p_values: Floats) -> Flags:
+    """Return which pairs of systems differ at 5% by tests of all of them at once, shape (S, S).
+
+    Pairs differ by Holm's (1979) correction. The best system differs from all others also if each
+    of these tests alone says so, at 2.5%, then the second best from all below it, and so on down to
+    the first that does not (Hung and Fithian, 2019, "Rank verification for exponential families");
+    and in the same way from the worst upwards. More systems that one beats as clearly hence never
+    undo that it is first.
+
+    Args:
+        coefficients: Estimates, shape (S,).
+        p_values: Of the difference of every two, shape (S, S); NaN if it is not known.
+    """
+    n_systems = len(coefficients)
+    first, second = np.triu_indices(n_systems, 1)
+    different = np.zeros((n_systems, n_systems), dtype=np.bool_)
+    different[first, second] = holm_adjusted(p_values[first, second]) <= 1 - LEVEL
+    order = np.argsort(-coefficients, kind="stable")
+    for ranking in (order, order[::-1]):
+        for place, system in enumerate(ranking[:-1]):
+            others = ranking[place + 1 :]
+            if not (p_values[system, others] <= (1 - LEVEL) / 2).all():
+                break
+            different[system, others] = True
     return np.asarray(different | different.T)
 
 

@@ -186,7 +186,7 @@ class BattleLikelihood:
     def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
         """Compare the variance of each system's score by question with that of single battles.
 
-        Verdicts on one question depend on each other (Kish, 1965). Systems are looked at one by
+        Of one verdict a question nothing can depend: the effect is then that of ties. Verdicts on one question depend on each other (Kish, 1965). Systems are looked at one by
         one, since in a star of battles about one system most of the variance is that system's.
 
         Args:
@@ -202,8 +202,16 @@ class BattleLikelihood:
             return DesignEffects(
                 effects[:n_systems], np.ones(n_systems), of_biases=effects[n_systems:]
             )
-        least = LEAST_EFFECT * self.dispersion(parameters)
+        dispersion = self.dispersion(parameters)
+        least = LEAST_EFFECT * dispersion
         squares, judged_on = self.squared_scores(parameters)
+        if self.items.is_single:
+            effects = np.where(
+                independent > 0, max(self._share_of_variance(parameters), least), np.nan
+            )
+            return DesignEffects(
+                effects[:n_systems], judged_on[:n_systems], least, effects[n_systems:]
+            )
         clustered = squares * n_questions / (n_questions - 1)
         # A fit lies closer to the verdicts it was made from than to others, by its number of free
         # parameters; a prior leaves only a part of each parameter free.
@@ -215,6 +223,16 @@ class BattleLikelihood:
         effects = np.full(len(clustered), np.nan)
         np.divide(clustered, independent, out=effects, where=independent > 0)
         return DesignEffects(effects[:n_systems], judged_on[:n_systems], least, effects[n_systems:])
+
+    def _share_of_variance(self, parameters: Floats) -> float:
+        """Variance of single verdicts' points y over that of wins and losses: ties vary less.
+
+        With E y = p it is p (1 - p) - E y (1 - y), of which the last is 0 without ties.
+        """
+        expected = self.expected(parameters)[self.items.pair]
+        points = self.items.points
+        variance = float((expected * (1 - expected)).sum())
+        return 1.0 - float((points * (1 - points)).sum()) / variance
 
     def dispersion(self, parameters: Floats) -> float:
         """Variance of a battle's points over that of a win or loss; 1 without soft verdicts.

@@ -140,6 +140,13 @@ class JudgedItems:
     def __len__(self) -> int:
         return len(self.question)
 
+    @property
+    def is_single(self) -> bool:
+        """Whether no question has more than one battle."""
+        if len(self) > self.n_questions or not (self.counts == 1).all():
+            return False
+        return bool(np.bincount(self.question).max(initial=0) <= 1)
+
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
         """Points and battles of each pair on all questions, of shape (P,) each."""

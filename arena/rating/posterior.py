@@ -110,6 +110,8 @@ class RatingPosterior:
         shares: Weight of the system's own verdicts in its rating, shape (S,): by how much the
             rating moves where they move by 1; 0 without any.
         biases: What the judges like besides quality, where it was estimated with the ratings.
+        likelihood: Of the verdicts, where they alone are rated.
+        effects: Design effects of their questions.
     """
 
     systems: tuple[str, ...]
@@ -117,6 +119,8 @@ class RatingPosterior:
     covariance: Floats
     shares: Floats
     biases: tuple[JudgeBias, ...] = ()
+    likelihood: BattleLikelihood | None = None
+    effects: DesignEffects | None = None
 
     @property
     def standard_errors(self) -> Floats:
@@ -182,6 +186,8 @@ def battle_posterior(
         covariance=covariance[:n_systems, :n_systems],
         shares=shares,
         biases=likelihood.biases.estimated(means[n_systems:], errors, own_errors),
+        likelihood=likelihood,
+        effects=effects,
     )
 
 

@@ -33,6 +33,7 @@ from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
 from arena.rating.posterior import battle_posterior
+from arena.rating.separation import pair_p_values
 from arena.rating.soft_verdicts import (
     Temperature,
     calibrated_judgments,
@@ -323,7 +324,8 @@ class _GroupRatings:
 def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
     if method.ridge is None:
         posterior = battle_posterior(battles)
-        uncertainty = Uncertainty(*posterior.bounds, posterior.covariance)
+        p_values = pair_p_values(posterior)
+        uncertainty = Uncertainty(*posterior.bounds, posterior.covariance, p_values=p_values)
         signature = f"ties:{method.ties}|posterior"
         if battles.traits:
             signature += f"|equal:{'+'.join(battles.traits)}"
@@ -385,7 +387,9 @@ def _table(
                 "group": number,
             }
         )
-        bounds = ranks_and_tiers(coefficients, uncertainty.covariance, uncertainty.freedom)
+        bounds = ranks_and_tiers(
+            coefficients, uncertainty.covariance, uncertainty.freedom, uncertainty.p_values
+        )
         parts.append(part.assign(**bounds))
     table = battles.records().merge(pd.concat(parts), how="left", on="system")
     reasons = {

@@ -1,0 +1,113 @@
+"""Tests of differences where a system wins, or loses, (nearly) all: a normal one fails there.
+
+The more a system wins, the less a further win tells of its rating, and the error grows as fast as
+the distance from the others: Wald's test gets weaker the clearer the case is (Hauck and Donner,
+1977, "Wald's test as applied to hypotheses in logit analysis"). How much less probable the verdicts
+are if both systems were equal does not have this fault. Formulas: docs/reference/formulas.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import ndtr
+
+from arena.data.types import Flags, Floats
+from arena.rating.bradley_terry import newton
+from arena.rating.intervals import LEVEL, wald_p_values
+from arena.rating.likelihood import BattleLikelihood
+from arena.rating.pairs import Pairs
+from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
+from arena.rating.posterior import RatingPosterior
+
+FAR = 1.5
+"""Difference of two ratings in logits below which both tests agree."""
+MOST_SYSTEMS = 100
+"""Systems above which only those that won or lost all have another test than Wald's."""
+
+
+def pair_p_values(posterior: RatingPosterior) -> Floats:
+    """Return the p-value of every two systems' difference, shape (S, S).
+
+    It is Wald's, and where ratings are far apart the smaller one of that and of the likelihood
+    ratio. With a system that wins or loses all, only the ratio tells, and no more than an exact
+    sign test over the questions on which both were judged at least.
+
+    Args:
+        posterior: Of battles alone.
+    """
+    p_values = wald_p_values(posterior.ratings, posterior.covariance)
+    n_systems = len(p_values)
+    likelihood, effects = posterior.likelihood, posterior.effects
+    if likelihood is None or effects is None:
+        return p_values
+    is_separated = separated_systems(likelihood)
+    is_tested = is_separated[:, None] | is_separated[None, :]
+    if n_systems <= MOST_SYSTEMS:
+        # Tests of pairs that surely differ, whatever the others, are not made again.
+        is_tested |= p_values > (1 - LEVEL) / n_systems**2
+    gaps = np.abs(posterior.ratings[:, None] - posterior.ratings[None, :])
+    tested = np.argwhere(np.triu(is_tested & (gaps > FAR)))
+    if not len(tested):
+        return p_values
+    ratios = _LikelihoodRatios(likelihood, max(effects.common, 1.0))
+    by_system = effects.by_system
+    for first, second in tested:
+        p_value = ratios.p_value(first, second, max(by_system[first], by_system[second]))
+        if is_separated[first] or is_separated[second]:
+            n_questions = min(effects.n_questions[first], effects.n_questions[second])
+            p_value = max(p_value, min(1.0, 2.0 ** (1.0 - n_questions)))
+        else:
+            p_value = min(p_value, p_values[first, second])
+        p_values[first, second] = p_values[second, first] = p_value
+    return p_values
+
+
+def separated_systems(likelihood: BattleLikelihood) -> Flags:
+    """Return which systems won all of their battles, or lost all, shape (S,)."""
+    pairs = likelihood.pairs
+    points, counts = likelihood.items.totals
+    n_systems = pairs.n_systems
+    battles = np.bincount(pairs.first, counts, n_systems)
+    battles += np.bincount(pairs.second, counts, n_systems)
+    won = np.bincount(pairs.first, points, n_systems)
+    won += np.bincount(pairs.second, counts - points, n_systems)
+    return np.asarray((battles > 0) & ((won <= 0) | (won >= battles)))
+
+
+class _LikelihoodRatios:
+    """How much less probable battles are if two systems were equal, ratings being N(0, 1)."""
+
+    def __init__(self, likelihood: BattleLikelihood, effect: float) -> None:
+        self._effect = effect
+        points, counts = likelihood.items.totals
+        self._free = PenalizedLikelihood(
+            pairs=likelihood.pairs,
+            points=points[:, None] / effect,
+            counts=counts[:, None] / effect,
+            prior=NormalPrior.ridge(likelihood.pairs.n_systems, 1.0),
+            biases=likelihood.items.biases,
+        )
+        self._mode = newton(self._free, self._free.start())
+        self._loss = float(self._free.loss(self._mode)[0])
+
+    def p_value(self, first: int, second: int, effect: float) -> float:
+        """Return the two-sided p-value of the signed root of the ratio, for a design effect."""
+        pairs = self._free.pairs
+        # One parameter stands for both systems; that of the second counts nowhere, and stays 0.
+        merged = Pairs(
+            np.where(pairs.first == second, first, pairs.first),
+            np.where(pairs.second == second, first, pairs.second),
+            pairs.n_systems,
+        )
+        precisions = self._free.prior.precisions.copy()
+        precisions[first] += precisions[second]
+        prior = replace(self._free.prior, precisions=precisions)
+        problem = replace(self._free, pairs=merged, prior=prior)
+        start = self._mode.copy()
+        start[first] = (start[first] + start[second]) / 2
+        start[second] = 0.0
+        equal = float(problem.loss(newton(problem, start))[0])
+        deviance = 2 * (equal - self._loss) * self._effect / max(self._effect, effect)
+        return float(2 * ndtr(-np.sqrt(max(deviance, 0.0))))
