@@ -186,8 +186,9 @@ class BattleLikelihood:
     def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
         """Compare the variance of each system's score by question with that of single battles.
 
-        Of one verdict a question nothing can depend: the effect is then that of ties. Verdicts on one question depend on each other (Kish, 1965). Systems are looked at one by
-        one, since in a star of battles about one system most of the variance is that system's.
+        Of one verdict a question nothing can depend: the effect is then that of ties. Verdicts on
+        one question depend on each other (Kish, 1965). Systems are looked at one by one, since in a
+        star of battles about one system most of the variance is that system's.
 
         Args:
             parameters: Fitted to these battles, shape (K,).
