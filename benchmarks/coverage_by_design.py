@@ -206,8 +206,10 @@ def measured(design: Design, n_arenas: int, others: list[str]) -> dict[str, obje
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arenas", type=int, default=100)
-    n_arenas = parser.parse_args().arenas
-    others = installed()
+    parser.add_argument("--alone", action="store_true", help="Leave the other libraries out.")
+    options = parser.parse_args()
+    n_arenas = options.arenas
+    others = [] if options.alone else installed()
     print("| design | " + " | ".join(["ours", *others, "ranks wrong", "separated"]) + " |")
     print("|---" * (4 + len(others)) + "|")
     for design in designs():
