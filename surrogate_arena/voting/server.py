@@ -11,6 +11,7 @@ import uvicorn
 from arena.data.errors import UsageError, argument
 from surrogate_arena.voting.access import LOOPBACK_NAMES, TOKEN, Access, Guard, Tokens
 from surrogate_arena.voting.app import Service
+from surrogate_arena.voting.connections import BoundedConnection
 
 MOST_CONNECTIONS = 200
 WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not listened at
@@ -31,7 +32,7 @@ class Server:
             access_log=False,
             lifespan="off",
             ws="none",
-            http="h11",
+            http=BoundedConnection,
             loop="asyncio",
             proxy_headers=False,
             server_header=False,

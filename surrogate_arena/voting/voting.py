@@ -15,6 +15,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import find_table_file
 from arena.data.schema import DIGESTS
 from arena.data.selection import PERSON, is_person
+from arena.data.systems import alike
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_cells, pair_keys, unordered
 from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, judges_by_name, pair_id
 from arena.judging.choosing.drawn_pairs import pairs_for_people
@@ -65,6 +66,7 @@ class Voting:
         if not self._pairs:
             raise UsageError("there is no pair of answers that differ; nothing is to be judged")
         self._judges = judges_by_name(arena)
+        self._names = {*self._judges, *arena.judges, *arena.info.systems}
         self._voters: dict[str, Voter] = {}
         votes = arena.judgments[arena.judgments["judge"].map(is_person).astype(bool)]
         self._n_votes = len(votes)
@@ -73,7 +75,7 @@ class Voting:
         for judge, winner, key in rows:
             pair = ids.get(unordered(key))
             if pair is not None:
-                self._voter(judge).choices[pair] = winner
+                self._voters.setdefault(judge, Voter()).choices[pair] = winner
 
     @property
     def n_votes(self) -> int:
@@ -148,8 +150,22 @@ class Voting:
         if voter is None:
             if len(self._voters) >= MOST_VOTERS:
                 raise UsageError(f"more than {MOST_VOTERS:,} people have voted; start view again")
+            self._refuse_alike(judge)
             voter = self._voters[judge] = Voter()
         return voter
+
+    def _refuse_alike(self, judge: str) -> None:
+        """Refuse a new voter who may be taken for another one, a judge or a system."""
+        if judge in self._judges.values():
+            return
+        name = judge.removeprefix(PERSON)
+        taken = {*self._names, *(voter.removeprefix(PERSON) for voter in self._voters)}
+        if name in taken or alike([name], taken):
+            # Which one it is would tell voters who takes part.
+            raise UsageError(
+                "this name may be taken for that of another voter, a judge or a system; write "
+                "your name as before, or give another"
+            )
 
     def _choose(self, voter: Voter, candidates: list[str]) -> str:
         now = self._clock()

@@ -47,6 +47,28 @@ def test_people_share_every_fifth_pair_and_no_other(folder):
     assert voting.n_votes == 8 * OVERLAP
 
 
+def test_twins_of_voters_judges_and_systems_are_refused(folder):
+    voting = opened(folder)
+    judge(voting, "Ann", 2)
+    assert voting.n_judged("Ann") == 2
+    arena = read_arena(folder)
+    machine = next(name for name in arena.judges if not name.startswith("person:"))
+    system = arena.info.systems[0]
+    twins = ["\u0410nn", "ANN", "ann", "A\uff4en"]
+    for name in (*twins, machine, machine.upper(), system, system.upper()):
+        for use in (voting.next_pair, lambda name, _: judge(voting, name, 1)):
+            with pytest.raises(UsageError, match="may be taken for") as caught:
+                use(name, voting.languages)
+        assert "Ann" not in str(caught.value)
+    # Those of the file, too, once the server is started again.
+    voting = opened(folder)
+    with pytest.raises(UsageError, match="write your name as before"):
+        voting.next_pair("ANN", voting.languages)
+    assert voting.n_judged("Ann") == 2
+    judge(voting, "Ann", 1)
+    judge(voting, "Anna", 1)
+
+
 def test_two_who_look_at_the_same_time_see_different_pairs_until_one_leaves(folder):
     clock = Clock()
     voting = opened(folder, clock)
