@@ -27,7 +27,10 @@ class BoundedConnection(H11Protocol):
         """Count the connection, and wait for its first request."""
         super().connection_made(transport)
         network = network_of(self.client)
-        n_of_network = sum(network_of(other.client) == network for other in self.connections)
+        n_of_network = 0
+        for other in self.connections:
+            if isinstance(other, BoundedConnection) and network_of(other.client) == network:
+                n_of_network += 1
         if n_of_network > MOST_OF_ADDRESS:
             transport.write(TOO_MANY)
             transport.close()
