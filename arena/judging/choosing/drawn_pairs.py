@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
@@ -75,16 +75,10 @@ def choose_pairs(
         raise UsageError(f"{argument('pairs')} is {pairs}; use at least 1")
     texts = ArenaTexts(arena)
     drawn = draw_questions(arena, questions, languages, seed)
-    meetings = {language: _Meetings() for language, _ in drawn}
     keys: list[PairKey] = []
-    for language, query_id in drawn:
-        # In an order of their own, so that draws do not depend on systems' names.
-        systems = texts.systems_by_output((language, query_id))
-        chosen = list(combinations(systems, 2))
-        if pairs != "all":
-            random = generator(seed, "judging", "pairs", language, query_id)
-            chosen = _even_pairs(chosen, pairs, meetings[language], random)
-        keys += [(language, query_id, one, other) for one, other in chosen]
+    for language in dict(drawn):
+        of_language = [question for question in drawn if question[0] == language]
+        keys += _pairs_on(texts, of_language, pairs, seed)
     if spread:
         keys = _in_drawn_order(texts, keys, seed)
     return asked_pairs(texts, keys, drawn, audit=1.0 if both_orders else audit, seed=seed)
@@ -167,28 +161,32 @@ def pairs_for_people(arena: Arena) -> ChosenPairs:
     for language in arena.info.languages:
         questions = [key for key in drawn if key[0] == language]
         has_judged = [key for key in questions if key in judged_questions]
-        if has_judged:
-            keys += _pairs_to_compare(texts, has_judged[:DEFAULT_QUESTIONS], judged, seed)
-        else:
-            keys += _pairs_to_compare(texts, questions[:DEFAULT_QUESTIONS], None, seed)
+        asked = (has_judged or questions)[:DEFAULT_QUESTIONS]
+        n_pairs = -(-FOR_PEOPLE // max(len(asked), 1))
+        keys += _pairs_on(texts, asked, n_pairs, seed, judged if has_judged else None)
     return asked_pairs(texts, _in_drawn_order(texts, keys, seed), drawn, audit=0, seed=seed)
 
 
-def _pairs_to_compare(
-    texts: ArenaTexts, questions: Sequence[QuestionKey], among: set[PairKey] | None, seed: int
+def _pairs_on(
+    texts: ArenaTexts,
+    questions: Sequence[QuestionKey],
+    pairs: int | Literal["all"],
+    seed: int,
+    among: Collection[PairKey] | None = None,
 ) -> list[PairKey]:
-    """Draw about ``FOR_PEOPLE`` pairs of one language, as many of each question."""
-    n_pairs = -(-FOR_PEOPLE // max(len(questions), 1))
+    """Choose pairs on questions of one language: all of them or some, perhaps among others."""
     meetings = _Meetings()
     keys = []
     for question in questions:
-        candidates = []
+        chosen = []
+        # In an order of their own, so that draws do not depend on systems' names.
         for pair in combinations(texts.systems_by_output(question), 2):
             if among is None or unordered((*question, *pair)) in among:
-                candidates.append(pair)
-        random = generator(seed, "judging", "pairs", *question)
-        for pair in _even_pairs(candidates, n_pairs, meetings, random):
-            keys.append((*question, *pair))
+                chosen.append(pair)
+        if pairs != "all":
+            random = generator(seed, "judging", "pairs", *question)
+            chosen = _even_pairs(chosen, pairs, meetings, random)
+        keys += [(*question, *pair) for pair in chosen]
     return keys
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -152,7 +152,7 @@ class _Run:
         self._questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
         self._answers = _distinct_answers(task.left, self.texts)
         stored = Nuggets.of(task.arena)
-        self.nuggets = stored_nuggets(stored, self._questions)
+        self.nuggets = stored_nuggets(stored, set(self._questions))
         self._stored_marks = stored_marks(stored, task.judge)
         self._marks: dict[AnswerKey, tuple[str, ...]] = {}
         self._new_nuggets: list[QuestionKey] = []
@@ -160,7 +160,7 @@ class _Run:
         # What the prompts for nuggets showed.
         self.passages: dict[QuestionKey, PooledPassages] = {}
         # Why a question has no nuggets, or an answer no marks.
-        self._failures: dict[QuestionKey | AnswerKey, Reply[PairVerdict]] = {}
+        self._failures: dict[QuestionKey | AnswerKey, Reply[Any]] = {}
 
     def without_nuggets(self) -> list[QuestionKey]:
         """Return the questions to ask about: without nuggets, and with passages."""

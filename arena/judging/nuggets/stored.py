@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from arena.data.schema import QUESTION_KEY
 from arena.judging.answer_pairs import QuestionKey
 from arena.judging.nuggets.prompts import Nugget
-from arena.judging.nuggets.tables import Nuggets, nuggets_of_questions
+from arena.judging.nuggets.tables import Nuggets
 
 AnswerKey = tuple[QuestionKey, str]
 """A question, and what is shown of an answer to it."""
 
 
 def stored_nuggets(
-    nuggets: Nuggets, questions: Sequence[QuestionKey]
+    nuggets: Nuggets, questions: Collection[QuestionKey]
 ) -> dict[QuestionKey, tuple[Nugget, ...]]:
     """Return the nuggets that an arena holds of some questions, in their order."""
-    by_question = nuggets_of_questions(nuggets.table)
     stored: dict[QuestionKey, tuple[Nugget, ...]] = {}
-    for question in questions:
-        if question not in by_question:
-            continue
-        rows = by_question[question][["text", "importance", "nugget_id"]]
-        stored[question] = tuple(Nugget(*row) for row in rows.itertuples(index=False, name=None))
+    for key, rows in nuggets.table.groupby(QUESTION_KEY):
+        language, query_id = map(str, key)
+        if (language, query_id) in questions:
+            facts = rows[["text", "importance", "nugget_id"]].itertuples(index=False, name=None)
+            stored[language, query_id] = tuple(Nugget(*fact) for fact in facts)
     return stored
 
 

@@ -6,9 +6,7 @@ a digest of its answer, so that it no longer counts once either has changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -57,21 +55,6 @@ MARK_KEY = ["judge", *ANSWER_KEY, "nugget_id"]
 _WORDS = {NUGGETS.name: ("importance", IMPORTANCES), NUGGET_MARKS.name: ("support", SUPPORTS)}
 
 
-@cache
-def _empty_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
-    # Typing an empty table takes milliseconds, and nearly every arena has these two.
-    tables = [typed_table(empty_rows(schema), schema) for schema in (NUGGETS, NUGGET_MARKS)]
-    return tables[0], tables[1]
-
-
-def _no_nuggets() -> pd.DataFrame:
-    return _empty_tables()[0].copy()
-
-
-def _no_marks() -> pd.DataFrame:
-    return _empty_tables()[1].copy()
-
-
 @dataclass(frozen=True)
 class Nuggets:
     """Facts that good answers state, and marks of answers.
@@ -83,8 +66,8 @@ class Nuggets:
             (``supported``, ``partly`` or ``not``), ``judge, answer_digest``, and ``prompt``.
     """
 
-    table: pd.DataFrame = field(default_factory=_no_nuggets)
-    marks: pd.DataFrame = field(default_factory=_no_marks)
+    table: pd.DataFrame
+    marks: pd.DataFrame
 
     @classmethod
     def of(cls, arena: Arena) -> Nuggets:
@@ -158,8 +141,3 @@ def _checked(arena: Arena, schema: TableSchema, key: list[str]) -> tuple[Rows, l
     fault = (f"is none of {', '.join(words)}", "write one of them")
     problems = [*rows.problems_of(is_other, [column], fault), *duplicates(rows, key, "row")]
     return rows, problems
-
-
-def nuggets_of_questions(table: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
-    """Return the nuggets of each question, by language and query_id, in their order."""
-    return {(str(key[0]), str(key[1])): rows for key, rows in table.groupby(QUESTION_KEY)}
