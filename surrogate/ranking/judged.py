@@ -52,7 +52,7 @@ def usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -
     return usable
 
 
-def counted_judgments(
+def judgments_that_count(
     board: Board, systems: set[str], judgments: pd.DataFrame, queries: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[str]]:
     """Leave out copies and judgments that cannot be used.

@@ -86,9 +86,13 @@ def place_systems(
     if judgments is None:
         judgments = pd.DataFrame(columns=[*QUESTION_KEY, "system_a", "system_b", "winner"])
     else:
-        from surrogate.ranking.judged import contradiction_notes, counted_judgments, judged_ratings
+        from surrogate.ranking.judged import (
+            contradiction_notes,
+            judged_ratings,
+            judgments_that_count,
+        )
 
-        judgments, judgment_notes = counted_judgments(board, set(systems), judgments, queries)
+        judgments, judgment_notes = judgments_that_count(board, set(systems), judgments, queries)
         judged = judged_ratings(board, predictions, judgments)
         judgment_notes.extend(contradiction_notes(judged))
     by_language = {}

@@ -9,8 +9,8 @@ from scipy.special import expit, logit
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from arena.rating.lack_of_fit import circles_test, disagreement_test
-from arena.rating.model_check import check_model
+from surrogate_arena.diagnosis.lack_of_fit import circles_test, disagreement_test
+from surrogate_arena.diagnosis.model_check import check_model
 
 STRENGTHS = np.array([1.2, 0.4, -0.3, -1.3])
 
