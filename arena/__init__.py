@@ -3,7 +3,6 @@
 Reading and writing:
     read_arena, write_arena   an arena folder: questions, answers, judgments
     read_answers              answers of further systems to an arena's questions
-    read_judgments            judgments of any file: ours, or LMArena's battles
     import_arena              what others published: MIRAGE-Bench, LMArena, tables of answers, …
     add_answers               joins a new system's answers to a folder
     Arena, ArenaInfo, Passage what is read; ``Arena.from_frames`` makes one of tables
@@ -11,14 +10,6 @@ Reading and writing:
 
 Rating:
     rate                      Bradley-Terry ratings of a table of judgments, intervals and tiers
-    bootstrap_tournaments     ratings on questions drawn again and again (Algorithm 1)
-    Ratings, Tournaments      what they return
-
-Judging:
-    choose_pairs              what an LLM, or a panel, is to judge
-    JudgingSettings           who judges what, and how: the options of ``surrogate-arena judge``
-    LlmJudge, LlmSettings, Llm, open_store
-    ask_table                 any question to an LLM about the rows of a table
 
 Diagnosing:
     diagnose                  what limits a board, in sentences

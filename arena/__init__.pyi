@@ -1,7 +1,5 @@
-from surrogate_arena.diagnosis.diagnosis import Diagnosis as Diagnosis
 from surrogate_arena.diagnosis.diagnosis import diagnose as diagnose
 from surrogate_arena.importers.imports import import_arena as import_arena
-from surrogate_arena.importers.judgments import read_judgments as read_judgments
 from surrogate_arena.importers.new_answers import read_answers as read_answers
 from surrogate_arena.studies.sampling import study_sampling as study_sampling
 
@@ -19,21 +17,10 @@ from .data.arena import Arena as Arena
 from .data.errors import ArenaError as ArenaError
 from .data.errors import DataError as DataError
 from .data.errors import MissingDependencyError as MissingDependencyError
-from .data.errors import Problem as Problem
 from .data.errors import UsageError as UsageError
 from .data.folder import read_arena as read_arena
 from .data.folder import write_arena as write_arena
 from .data.schema import ArenaInfo as ArenaInfo
 from .data.schema import Passage as Passage
-from .judging.choosing.drawn_pairs import choose_pairs as choose_pairs
-from .judging.judging_settings import JudgingSettings as JudgingSettings
-from .judging.llm_judge import LlmJudge as LlmJudge
-from .llm.ask import Llm as Llm
-from .llm.ask import ask_table as ask_table
-from .llm.llm_settings import LlmSettings as LlmSettings
-from .llm.store import open_store as open_store
-from .rating.ratings import Ratings as Ratings
 from .rating.ratings import rate as rate
-from .rating.tournaments import Tournaments as Tournaments
-from .rating.tournaments import bootstrap_tournaments as bootstrap_tournaments
 from .sample import sample_arena as sample_arena

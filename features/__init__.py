@@ -6,7 +6,6 @@ Measuring:
     parse_features      features from text such as ``citation_recall@5,bleu,grounding``
     feature_columns     the columns of such a table that hold features
     missing_counts      how many answers lack which feature, and why
-    ModelOptions        device, endpoint and store of features that read a model
 
 What there is:
     describe_features   a table of all features: meaning, needs, source, availability
@@ -16,9 +15,10 @@ What there is:
 Declaring your own:
     Feature             a name, a function of one Sample, and why it may have no value
     Sample, Question    an answer, parsed; what it answers, with passages and reference answer
-    Value, Missing      a number, or why there is none: EMPTY_ANSWER, NO_PASSAGES, ...
-    cutoff, choice      parameters: ``@10``, ``part=reason``; Parameter is what they make
-    Reading, model      what a model is to score, and which one; Item, Scores, require_model
+    Value, Missing      a number, or why there is none, such as EMPTY_ANSWER
+    Reading, model      what a model is to score, and which one; Scores, require_model
+
+``features.declare`` has more reasons for a missing value, and parameters such as ``@10``.
 """
 
 from arena.data.lazy_names import lazy_names

@@ -1,21 +1,20 @@
-"""Boards, new systems, validation of surrogates, and comparisons of judges with people.
+"""Boards, new systems, and the surrogates behind them.
 
 Boards:
     build_board               the main job: from an arena to one rating of every system
     Board                     a board: ``save``, ``load``, its tables
     BoardSettings             everything that can be chosen
-    write_site                its pages, for a browser
+    judging_prior             what to expect of systems before a judge is asked
 
-Judging, and new systems:
-    judge                     pairwise verdicts by an LLM or a panel, kept and paid for once
+New systems:
     rank_systems              places them on a board by their answers, and verdicts if any
-    gate                      is a new version better, the same, or worse, at stated error rates
 
-Validation:
+Surrogates:
+    Surrogate, find_surrogate what predicts ratings from answers; ``save_surrogate`` and
+                              ``load_surrogate`` keep it
     validate                  how well surrogates rank what they have not seen
 
-Names are loaded on first use. Further stages: ``surrogate_arena.papers``, ``publish``, ``diff``,
-``runs``, ``training``.
+Names are loaded on first use.
 """
 
 from arena.data.lazy_names import lazy_names

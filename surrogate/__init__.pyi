@@ -1,8 +1,4 @@
-from arena.judging.run import judge as judge
 from surrogate_arena.diagnosis.judging_prior import judging_prior as judging_prior
-from surrogate_arena.gating.gate import gate as gate
-from surrogate_arena.gating.gate_result import Gate as Gate
-from surrogate_arena.pages.site import write_site as write_site
 from surrogate_arena.studies.validation import validate as validate
 
 from . import board as board
@@ -11,14 +7,9 @@ from . import learning as learning
 from . import ranking as ranking
 from .board.board import Board as Board
 from .board.build import build_board as build_board
-from .board.parts import PartRatings as PartRatings
-from .board.parts import rate_parts as rate_parts
 from .board.settings import BoardSettings as BoardSettings
-from .learning.language_data import TournamentSettings as TournamentSettings
 from .learning.names import find_surrogate as find_surrogate
 from .learning.saving import load_surrogate as load_surrogate
 from .learning.saving import save_surrogate as save_surrogate
 from .learning.surrogate import Surrogate as Surrogate
-from .ranking.rank import place_systems as place_systems
 from .ranking.rank import rank_systems as rank_systems
-from .ranking.ranked_systems import RankedSystems as RankedSystems

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from simulations import small_simulation
 
-from arena import Arena, JudgingSettings, UsageError, import_arena, read_arena, write_arena
+from arena import Arena, UsageError, import_arena, read_arena, write_arena
 from arena.data import plug_ins
 from arena.judging import judge
+from arena.judging.judging_settings import JudgingSettings
 from features import extract, parse_features
 from surrogate_arena.cli.app import main
 from surrogate_arena.diagnosis.judging_prior import judging_prior

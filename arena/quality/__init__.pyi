@@ -1,3 +1,2 @@
 from .judge_label import label_judge as label_judge
 from .judge_report import JudgeLabel as JudgeLabel
-from .people_agreement import PeopleAgreement as PeopleAgreement

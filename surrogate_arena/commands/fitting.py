@@ -83,9 +83,9 @@ def fit(
     from arena.rating.judgments import selected_judgments
     from arena.rating.pair_weights import with_even_pairs
     from arena.rating.ratings import rate
-    from surrogate.board.parts import rate_parts
     from surrogate.checks.status import without_ranks
     from surrogate_arena.diagnosis.model_check import check_model
+    from surrogate_arena.diagnosis.parts import rate_parts
     from surrogate_arena.importers.judgments import counted_judgments_of
 
     traits = named_traits(equal)

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.quality import PeopleAgreement, label_judge
+from arena.quality import label_judge
 from arena.quality.judge_report import GRADES
 from arena.quality.judge_tests import cycles
+from arena.quality.people_agreement import PeopleAgreement
 from arena.quality.preferences import length_test, nearly_all_longer, side_test
 
 

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import DataError, UsageError
-from surrogate import Board, build_board, place_systems, rank_systems
+from surrogate import Board, build_board, rank_systems
 from surrogate.checks.status import NO_ANSWER, ONE_SIDED
-from surrogate.ranking.rank import NO_SURROGATE, RANKED_APART
+from surrogate.ranking.rank import NO_SURROGATE, RANKED_APART, place_systems
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from arena.rating.tournaments import TOURNAMENTS_REGULARIZED, bootstrap_tourname
 from arena.text.answers import parse_answer, strip_citations
 from features import extract, parse_features
 from features.engine.extraction import FEATURE_KEY
-from surrogate import Board, build_board, place_systems
+from surrogate import Board, build_board
+from surrogate.ranking.rank import place_systems
 
 pytestmark = pytest.mark.slow
 

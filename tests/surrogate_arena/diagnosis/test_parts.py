@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from arena.data.errors import UsageError
 from arena.rating.ratings import NOT_CONNECTED, rate
-from surrogate.board.parts import NOT_JUDGED_HERE, rate_parts
+from surrogate_arena.diagnosis.parts import NOT_JUDGED_HERE, rate_parts
 
 STRENGTHS = np.array([1.0, 0.4, 0.0, -0.5, -0.9])
 

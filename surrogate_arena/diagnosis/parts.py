@@ -21,7 +21,6 @@ from arena.data.wording import count_of, did_you_mean
 from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.intervals import ranks_and_tiers
 from arena.rating.judgments import copies_of_others
-from arena.rating.lack_of_fit import FitTest, disagreement_test
 from arena.rating.ratings import NOT_CONNECTED, Ratings, best_first, counted_judgments, name_notes
 from arena.rating.soft_verdicts import temperature_notes
 from arena.statistics.bootstrap import SAME_DECIMALS
@@ -30,6 +29,7 @@ from surrogate.board.view import LANGUAGE, part_names
 from surrogate.learning.observations import JointPosterior, centering
 from surrogate.learning.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
+from surrogate_arena.diagnosis.lack_of_fit import FitTest, disagreement_test
 
 NOT_JUDGED_HERE = "no battles here: rated by the other parts"
 
