@@ -1,4 +1,4 @@
-"""What limits a board, in sentences, and what to judge next: advice, and priors of judging."""
+"""What limits a board, in sentences; how well ratings fit; what to judge next, and priors of it."""
 
 from arena.data.lazy_names import lazy_names
 
