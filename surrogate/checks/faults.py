@@ -47,22 +47,22 @@ class AnswerFaults:
         return self.found[self.found["check"].isin(of_class(certainty))]
 
     @property
+    def n_broken(self) -> int:
+        """Number of answers with a certain fault."""
+        return len(self.of_class("certain")[[*QUESTION_KEY, "system"]].drop_duplicates())
+
+    @property
     def summary(self) -> tuple[str, ...]:
         """What was found and what could not be told, in clauses: certain faults first."""
-        n_answers = len(self.answers)
         clauses = []
-        broken = self.of_class("certain")
-        if len(broken):
-            n_broken = len(broken[[*QUESTION_KEY, "system"]].drop_duplicates())
-            counted = count_of(n_answers, "answer")
-            clauses.append(
-                f"{n_broken:,} of {counted} {'is' if n_broken == 1 else 'are'} broken: "
-                f"{'; '.join(self._clauses('certain'))}"
-            )
-        for certainty, beginning in (("likely", "likely faults"), ("note", "not faults")):
-            found = self._clauses(certainty)
-            if found:
-                clauses.append(f"{beginning}: {'; '.join(found)}")
+        if self.n_broken:
+            counted = count_of(len(self.answers), "answer")
+            verb = "is" if self.n_broken == 1 else "are"
+            found = "; ".join(self._clauses("certain"))
+            clauses.append(f"{self.n_broken:,} of {counted} {verb} broken: {found}")
+        likely = self._clauses("likely")
+        if likely:
+            clauses.append(f"likely faults: {'; '.join(likely)}")
         return tuple(clauses)
 
     def _clauses(self, certainty: CheckClass) -> list[str]:

@@ -191,6 +191,7 @@ def add(
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
     from arena.data.appending import add_answers
     from arena.data.folder import read_arena
+    from surrogate.checks.faults import find_faults
 
     before = read_arena(arena, is_judged=False)
     new = given_answers(answers, before.queries, columns)
@@ -199,7 +200,9 @@ def add(
     read = read_arena(arena, is_judged=False)
     added = f"{count_of(n_added, 'answer')} of {', '.join(systems)}"
     print(f"{added} added to {file} ({n_present} were there)")
+    faults = find_faults(read, read.answers[read.answers["system"].isin(systems)])
     for system in systems:
         n_answers = int((read.answers["system"] == system).sum())
         print(f"  {system}: answers to {n_answers} of {count_of(len(read.queries), 'question')}")
+        print_notes(faults.of(system).summary, f"  {system}")
     print(command("judge", arena, "--model", "MODEL", "--dry-run"))

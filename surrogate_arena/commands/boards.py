@@ -14,6 +14,7 @@ from typer import Option
 from arena.data.errors import UsageError, argument
 from arena.data.wording import count_of, sentence, split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
+from surrogate.checks.catalog import of_class
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import given_features, given_models, named_values
@@ -23,6 +24,7 @@ from surrogate_arena.cli.printing import (
     cell,
     command,
     cut_middle,
+    print_notes,
     print_ranks,
     progress_lines,
     show,
@@ -165,8 +167,25 @@ def publish_board(
         show(content, as_json)
         return
     print_board(saved, next_command(saved, folder), index, cost_sentence)
+    print_notes(fault_notes(arena), "")
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
+
+
+def fault_notes(arena: Arena) -> list[str]:
+    """Say of each system how many of its answers are broken; the pages list them."""
+    from surrogate.checks.faults import find_faults
+
+    # More take longer than a board does.
+    most_checked = 20_000
+    if len(arena.answers) > most_checked:
+        return []
+    faults = find_faults(arena, arena.answers, of_class("certain"))
+    notes = []
+    for system in arena.info.systems:
+        own = faults.of(system)
+        notes += [f"{system}: {clause}" for clause in own.summary]
+    return notes
 
 
 def board_site(board: Board, folder: Path, arena: Arena) -> Path | None:

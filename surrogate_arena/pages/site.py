@@ -26,6 +26,7 @@ from surrogate.board.view import arena_view
 from surrogate_arena.cli.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate_arena.costs.costs import cost_table
 from surrogate_arena.pages.cost_page import cost_page
+from surrogate_arena.pages.fault_tables import fault_tables
 from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.history import HistoryEntry, history_view
 from surrogate_arena.pages.pages import filled
@@ -115,16 +116,19 @@ def write_site(
     out = Path(out)
     check_replaceable(out)
     chosen = chosen_site(settings, options)
-    source = _judged_arena(board, arena)
+    source = _arenas(board, arena)
     costs = pd.DataFrame()
     texts: Texts | str = HIDDEN
-    if isinstance(source, Arena):
-        costs = cost_table(board, source)
+    faults = None
+    if isinstance(source, tuple):
+        whole, judged = source
+        costs = cost_table(board, judged)
+        faults = fault_tables(whole, has_texts=chosen.questions > 0)
         if chosen.questions:
-            texts = Texts(source, board.summary.settings.seed, chosen.questions)
+            texts = Texts(judged, board.summary.settings.seed, chosen.questions)
     elif chosen.questions:
         texts = f"The answers are not here: {source}"
-    values = {"parent": parent, "history": history}
+    values = {"parent": parent, "history": history, "faults": faults}
     with site_files(out) as folder:
         _write_pages(board, texts, costs, folder, chosen, values, is_served=is_served)
     return out / INDEX
@@ -140,20 +144,20 @@ def site_files(out: Path) -> Iterator[Path]:
         (folder / MARKER).write_text(text, encoding="utf-8")
 
 
-def _judged_arena(board: Board, source: Arena | Path | str | None) -> Arena | str:
-    """Return the board's arena with its judge's verdicts, or why it cannot be read."""
+def _arenas(board: Board, source: Arena | Path | str | None) -> tuple[Arena, Arena] | str:
+    """Return the board's arena, also in its parts with its judge's verdicts, or why not."""
     try:
-        arena = open_arena(board.own_arena() if source is None else source)
+        whole = open_arena(board.own_arena() if source is None else source)
         settings = board.summary.settings
-        arena = arena_view(arena, settings, settings.temperatures)
+        arena = arena_view(whole, settings, settings.temperatures)
         if fingerprint(arena) != board.summary.fingerprint:
             raise UsageError(
                 f"arena {arena.info.name!r} has other questions, passages or reference answers "
                 "than the one the board was built from; build the board again"
             )
         if board.summary.is_first:
-            return replace(arena, judgments=arena.judgments.iloc[:0])
-        return arena.judged_by(board.summary.judge)
+            return whole, replace(arena, judgments=arena.judgments.iloc[:0])
+        return whole, arena.judged_by(board.summary.judge)
     except ArenaError as error:
         # A user who names an arena wants its answers; a board alone is published without them.
         if source is not None:
@@ -210,7 +214,9 @@ def _write_pages(
     compared = set(board.table(first)["system"][:MOST_SYSTEMS])
     for system in board.systems:
         view = system_pages.page(system)
-        write("system", f"systems/{names[system]}.html", view=view, compared=compared)
+        faults = values["faults"] and values["faults"].of_system(system)
+        file = f"systems/{names[system]}.html"
+        write("system", file, view=view, compared=compared, system_faults=faults)
     for language in languages:
         view = pair_page(board, texts, names, languages, language)
         write("pairs", f"pairs/{files[language]}.html", view=view)

@@ -1,0 +1,88 @@
+"""Faults of answers on a board's pages: how many each system has, and each with its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.data.wording import count_of
+from surrogate.checks.catalog import CHECKS, FAULTS, of_class
+from surrogate.checks.faults import AnswerFaults, find_faults
+from surrogate_arena.pages.views import Row, cut_text
+
+MOST_CHECKED = 20_000
+"""Answers of an arena that are checked for its pages."""
+MOST_LISTED = 1_000
+"""Faults that a system's page lists."""
+LONGEST_TEXT = 500
+
+
+@dataclass(frozen=True)
+class FaultTables:
+    """The faults of an arena's answers, as pages show them.
+
+    Attributes:
+        arena: The arena.
+        faults: What is wrong with its answers.
+        has_texts: Whether questions and answers may be shown.
+    """
+
+    arena: Arena
+    faults: AnswerFaults
+    has_texts: bool
+
+    @property
+    def sentence(self) -> str:
+        """How many answers are broken, over all systems."""
+        n_answers = count_of(len(self.faults.answers), "answer")
+        n_broken = self.faults.n_broken
+        if n_broken:
+            return f"{n_broken:,} of {n_answers} {'is' if n_broken == 1 else 'are'} broken"
+        if len(self.faults.of_class("likely")):
+            return f"None of {n_answers} has a certain fault"
+        return f"{len(FAULTS)} checks of {n_answers} find no fault"
+
+    def counts(self, systems: Sequence[str]) -> Row:
+        """Count what each check found, of the systems with a fault, in their order."""
+        found = self.faults.found[self.faults.found["check"].isin(FAULTS)]
+        counts = pd.crosstab(found["system"], found["check"])
+        names = [name for name in FAULTS if name in counts]
+        counts = counts.reindex([name for name in systems if name in counts.index], columns=names)
+        return {
+            "checks": [(name, CHECKS[name].certainty) for name in names],
+            "rows": [(str(row[0]), row[1:]) for row in counts.itertuples()],
+        }
+
+    def of_system(self, system: str) -> Row:
+        """List a system's faults, certain ones first, with question and answer."""
+        own = self.faults.of(system)
+        found = own.found[own.found["check"].isin(FAULTS)]
+        rows = found.head(MOST_LISTED).assign(query="", answer="")
+        if self.has_texts:
+            queries = self.arena.queries[[*QUESTION_KEY, "query"]]
+            answers = self.arena.answers[[*ANSWER_KEY, "answer"]]
+            rows = found.head(MOST_LISTED).merge(queries, on=QUESTION_KEY)
+            rows = rows.merge(answers, on=ANSWER_KEY)
+        listed = []
+        for row in rows.to_dict("records"):
+            texts = {name: cut_text(row[name], LONGEST_TEXT) for name in ("query", "answer")}
+            certainty = CHECKS[row["check"]].certainty
+            listed.append({**row, **texts, "certainty": certainty})
+        untold = own.untold[own.untold["check"].isin([*of_class("certain"), "cut"])]
+        return {
+            "rows": listed,
+            "found": len(found),
+            "answers": len(own.answers),
+            "untold": untold["check"].value_counts(sort=False).to_dict(),
+        }
+
+
+def fault_tables(arena: Arena, *, has_texts: bool) -> FaultTables | None:
+    """Check an arena's answers for its pages; None where there are too many."""
+    if len(arena.answers) > MOST_CHECKED:
+        return None
+    return FaultTables(arena, find_faults(arena, arena.answers), has_texts)
