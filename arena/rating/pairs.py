@@ -142,10 +142,10 @@ class JudgedItems:
 
     @property
     def is_single(self) -> bool:
-        """Whether no question has more than one battle."""
+        """Whether there are battles, and no question has more than one."""
         if len(self) > self.n_questions or not (self.counts == 1).all():
             return False
-        return bool(np.bincount(self.question).max(initial=0) <= 1)
+        return bool(np.bincount(self.question).max(initial=0) == 1)
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
