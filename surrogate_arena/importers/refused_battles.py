@@ -97,7 +97,8 @@ def _refuse_several_systems(table: ColumnTable, columns: Columns) -> None:
         if len(names) > 2 and _hold_names(table, names):
             raise UsageError(
                 f"{table.source}: {first_of(names, MOST_NAMED)} name several systems in a row; "
-                f"{_IN_GUIDE} 'Ranks of several systems in a row'"
+                "name the columns of their ranks rank1, rank2 and so on, or call two columns best "
+                "and worst"
             )
 
 

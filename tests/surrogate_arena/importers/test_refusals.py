@@ -80,11 +80,12 @@ def test_counts_that_stand_twice_are_refused_with_the_line_to_write(tmp_path):
     assert wins(path, columns=columns) == {"x": 7, "y": 3, "z": 3}
 
 
-def test_a_matrix_and_ranks_of_several_systems_are_sent_to_their_recipes(tmp_path, case):
+def test_a_matrix_is_sent_to_its_recipe_and_several_systems_need_their_ranks(tmp_path):
     matrix = written(tmp_path / "wins.csv", ",x,y\nx,0,3\ny,2,0\n")
     assert "'A matrix of wins'" in refusal(counted_judgments_of, matrix)
-    message = refusal(counted_judgments_of, case("arena", "12_five_ranks_wide.csv"))
-    assert "'Ranks of several systems in a row'" in message
+    rows = "".join(f"x,y,z,{number}\n" for number in range(9))
+    without_ranks = written(tmp_path / "ranks.csv", f"bot1,bot2,bot3,note\n{rows}")
+    assert "rank1, rank2" in refusal(counted_judgments_of, without_ranks)
 
 
 def test_a_margin_shows_both_directions_of_its_scale(case):
