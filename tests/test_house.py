@@ -154,6 +154,16 @@ def test_the_core_passes_its_tests_without_ring_and_application(tmp_path):
     assert done.returncode == 0, done.stdout[-3000:]
 
 
+def test_the_guide_leads_through_the_core_in_half_an_hour():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = guide.partition("## The core in half an hour")[2].partition("| to change |")[0]
+    paths = re.findall(r"^\| `(\S+\.py)` \|", section, re.MULTILINE)
+    assert all(path.startswith(CORE) for path in paths)
+    texts = [(ROOT / path).read_text(encoding="utf-8") for path in paths]
+    assert 10 <= len(paths) <= 14
+    assert sum(text.count("\n") for text in texts) <= 4000
+
+
 def test_tests_of_the_core_use_the_core_alone():
     outside = ("surrogate_arena", *(folder.replace("/", ".") for folder in RING))
     imported = [
