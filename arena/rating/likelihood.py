@@ -233,6 +233,8 @@ class BattleLikelihood:
         expected = self.expected(parameters)[self.items.pair]
         points = self.items.points
         variance = float((expected * (1 - expected)).sum())
+        if not variance:  # no battle
+            return 1.0
         return 1.0 - float((points * (1 - points)).sum()) / variance
 
     def dispersion(self, parameters: Floats) -> float:
