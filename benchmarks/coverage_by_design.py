@@ -94,26 +94,24 @@ def drawn(design: Design, seed: int, per_system: int = 60) -> tuple[pd.DataFrame
     first, second = pairs_of(design)
     n_battles = per_system * design.n_systems // 2
     number = np.arange(n_battles)
-    pair = rng.permutation(np.arange(n_battles) % len(first))
+    # On a question with ten battles every pair is judged twice, with one outcome but for the side.
+    draw_of = number if design.many else number // 2
+    pair = rng.permutation(number % len(first))[draw_of]
     is_turned = rng.random(n_battles) < 0.5
-    a = np.where(is_turned, second[pair], first[pair])
-    b = np.where(is_turned, first[pair], second[pair])
-    side = 0.3 if design.has_sides else 0.0
+    first, second = first[pair], second[pair]
+    side = np.where(is_turned, -0.3, 0.3) if design.has_sides else 0.0
     question = number if design.many else number // 10
-    # On one question systems have a strength of their own.
-    mood = np.zeros((question.max() + 1, design.n_systems))
-    if not design.many:
-        mood = rng.normal(0.0, 0.7, mood.shape)
-    strength = ratings + mood
-    probability = expit(strength[question, a] - strength[question, b] + side)
+    probability = expit(ratings[first] - ratings[second] + side)
     # Close battles tie more often; the expected points stay those of the model.
-    tie = design.ties * 4 * probability * (1 - probability)
-    draw = rng.random(n_battles)
-    winner = np.where(draw < probability - tie / 2, "a", "b")
-    winner = np.where(np.abs(draw - probability) < tie / 2, "tie", winner)
+    tie = design.ties * 2 * np.minimum(probability, 1 - probability)
+    draw = rng.random(n_battles)[draw_of]
+    is_won = (draw < probability) != is_turned
+    winner = np.where(np.abs(draw - probability) < tie / 2, "tie", np.where(is_won, "a", "b"))
     names = np.array([f"s{index:02}" for index in range(design.n_systems)])
     table = pd.DataFrame({"query_id": [f"q{index}" for index in question]})
-    table = table.assign(system_a=names[a], system_b=names[b], winner=winner)
+    table["system_a"] = names[np.where(is_turned, second, first)]
+    table["system_b"] = names[np.where(is_turned, first, second)]
+    table["winner"] = winner
     table["sides"] = "shown" if design.has_sides else "none"
     return table, ratings - ratings.mean()
 

@@ -56,7 +56,7 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
         return None
     # Equally influential verdicts are named in one order, whatever the order of the rows.
     rows = judgments.sort_values(VERDICT_COLUMNS, kind="stable")
-    matches = _Matches.of(rows, systems)
+    matches = Matches.of(rows, systems)
     ratings = matches.ratings()
     order = np.argsort(-ratings, kind="stable")
     leader = int(order[0])
@@ -79,7 +79,7 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
 
 
 @dataclass(frozen=True)
-class _Matches:
+class Matches:
     """N verdicts between S systems.
 
     Attributes:
@@ -97,7 +97,7 @@ class _Matches:
     n_systems: int
 
     @classmethod
-    def of(cls, judgments: pd.DataFrame, systems: Sequence[str]) -> _Matches:
+    def of(cls, judgments: pd.DataFrame, systems: Sequence[str]) -> Matches:
         """Read judgments between some systems."""
         code = {name: index for index, name in enumerate(systems)}
         weights = weights_of(judgments)
@@ -178,9 +178,7 @@ class _Matches:
         return information, gradient
 
 
-def _fewest_of_all(
-    matches: _Matches, ratings: Floats, order: Indices
-) -> tuple[Indices, int] | None:
+def _fewest_of_all(matches: Matches, ratings: Floats, order: Indices) -> tuple[Indices, int] | None:
     """Find the fewest verdicts to leave out for any system next to the first one, as ``_fewest``.
 
     Args:
@@ -206,7 +204,7 @@ def _fewest_of_all(
 
 
 def _fewest(
-    matches: _Matches,
+    matches: Matches,
     supporters: Indices,
     n_needed: int,
     leader: int,

@@ -28,6 +28,7 @@ from arena.rating.judgments import (
     sided_flags,
     sideless_by_name,
     soft_flags,
+    voter_codes,
     weights_of,
     winner_codes,
 )
@@ -61,6 +62,7 @@ class Battles:
         is_soft: Which rows are outcomes of judgments with probabilities, shape (N,). None if none.
         judge: Judge of each battle, shape (N,); None if there is one.
         judges: Their names; all people are one judge. One of no name by default.
+        voter: Who voted, shape (N,); -1 where no one is named, None if nowhere.
         traits: Names of F traits that judges may like.
         differences: By how much A's answer exceeds B's in them, shape (N, F); None without traits.
         n_copies: Number of judgments that were left out on reading, as exact copies of others.
@@ -79,6 +81,7 @@ class Battles:
     is_soft: Flags | None = None
     judge: Indices | None = None
     judges: tuple[str, ...] = ("",)
+    voter: Indices | None = None
     traits: tuple[str, ...] = ()
     differences: Floats | None = None
     n_copies: int = 0
@@ -135,6 +138,7 @@ class Battles:
             is_soft=None if shares is None else soft_flags(counted)[position],
             judge=judge,
             judges=judges,
+            voter=voter_codes(judgments),
             traits=tuple(name.removeprefix(TRAIT) for name in trait_columns),
             differences=trait_differences(judgments[trait_columns]),
             n_copies=n_copies,
@@ -261,6 +265,7 @@ class Battles:
             is_sided=None if self.is_sided is None else self.is_sided[rows],
             is_soft=None if self.is_soft is None else self.is_soft[rows],
             judge=None if self.judge is None else self.judge[rows],
+            voter=None if self.voter is None else self.voter[rows],
             differences=None if self.differences is None else self.differences[rows],
         )
 
@@ -275,7 +280,8 @@ class Battles:
         n_systems = max(len(self.systems), 1)
         met = distinct(first * n_systems + second, n_systems**2)
         first, second = np.divmod(met.values, n_systems)
-        return self._items(Pairs(first, second, len(self.systems)), met.codes, is_swapped)
+        pairs = Pairs(first, second, len(self.systems))
+        return self._items(pairs, met.codes, self.question, self.n_questions, is_swapped)
 
     @cached_property
     def items_by_side(self) -> JudgedItems:
@@ -283,6 +289,28 @@ class Battles:
 
         Battles without sides are pairs of their own.
         """
+        return self._by_side(self.question, self.n_questions)
+
+    @cached_property
+    def items_by_voter(self) -> tuple[JudgedItems, JudgedItems] | None:
+        """Items as ``items_by_side``, with voters as questions, and with single votes as these.
+
+        A vote is a voter on a question. None if no voter is named.
+        """
+        if self.voter is None:
+            return None
+        # Whoever is not named is a voter with one vote.
+        n_named = int(self.voter.max(initial=-1)) + 1
+        is_named = self.voter >= 0
+        voter = np.where(is_named, self.voter, n_named + np.arange(len(self)))
+        voters = distinct(voter, n_named + len(self))
+        n_voters = len(voters.values)
+        votes = distinct(self.question * n_voters + voters.codes, self.n_questions * n_voters)
+        by_voter = self._by_side(voters.codes, n_voters)
+        return by_voter, self._by_side(votes.codes, len(votes.values))
+
+    def _by_side(self, cluster: Indices, n_clusters: int) -> JudgedItems:
+        """Sum outcomes by judge, pair, and a cluster of battles, shape (N,)."""
         n_systems = max(len(self.systems), 1)
         codes = self.side_a * n_systems + self.side_b
         n_possible = n_systems**2
@@ -308,23 +336,32 @@ class Battles:
             is_sided = np.ones_like(judge)
         pairs = Pairs(*np.divmod(pair, n_systems), len(self.systems))
         names = tuple(self.judges[index] for index in judges)
-        items = self._items(pairs, met.codes)
+        items = self._items(pairs, met.codes, cluster, n_clusters)
         differences = None
         if self.differences is not None:
             differences = self.differences[met.first_rows]
         biases = Biases.of_judges(judge, names, is_sided, self.traits, differences)
         return replace(items, biases=biases)
 
-    def _items(self, pairs: Pairs, pair: Indices, is_swapped: Flags | None = None) -> JudgedItems:
-        """Sum outcomes by pair and question.
+    def _items(
+        self,
+        pairs: Pairs,
+        pair: Indices,
+        cluster: Indices,
+        n_clusters: int,
+        is_swapped: Flags | None = None,
+    ) -> JudgedItems:
+        """Sum outcomes by pair and cluster, by custom the question.
 
         Args:
             pairs: The P pairs.
             pair: Pair of each battle, shape (N,).
+            cluster: Cluster of each battle, shape (N,).
+            n_clusters: Number of clusters.
             is_swapped: Whether side B is the first of the pair, shape (N,); by default nowhere.
         """
         n_pairs = max(len(pairs), 1)
-        items = distinct(self.question * n_pairs + pair, max(self.n_questions, 1) * n_pairs)
+        items = distinct(cluster * n_pairs + pair, max(n_clusters, 1) * n_pairs)
         question, pair_of_item = np.divmod(items.values, n_pairs)
         points = POINTS_OF_A[self.winner]
         if is_swapped is not None:
@@ -341,7 +378,7 @@ class Battles:
             pair=pair_of_item,
             points=items.sums(points),
             counts=items.sums(self.weight),
-            n_questions=self.n_questions,
+            n_questions=n_clusters,
             soft_counts=soft_counts,
         )
 

@@ -362,6 +362,15 @@ def judge_codes(judgments: pd.DataFrame) -> tuple[Indices | None, tuple[str, ...
     return numbers[codes], tuple(judges)
 
 
+def voter_codes(judgments: pd.DataFrame) -> Indices | None:
+    """Number the voter of each judgment, shape (N,); -1 where no one is named, None if nowhere."""
+    if VOTER not in judgments:
+        return None
+    codes, names = text_codes(judgments[VOTER])
+    is_named = _flags_of(names)[codes]
+    return np.where(is_named, codes, -1) if is_named.any() else None
+
+
 def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats | None]:
     """Replace each soft judgment by one row per outcome that it gives a probability above 0.
 

@@ -8,7 +8,7 @@ Formulas: docs/reference/formulas.md, "Verdicts".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -224,6 +224,42 @@ class BattleLikelihood:
         effects = np.full(len(clustered), np.nan)
         np.divide(clustered, independent, out=effects, where=independent > 0)
         return DesignEffects(effects[:n_systems], judged_on[:n_systems], least, effects[n_systems:])
+
+    def with_voters(
+        self,
+        effects: DesignEffects,
+        parameters: Floats,
+        by_voter: JudgedItems,
+        by_vote: JudgedItems,
+    ) -> DesignEffects:
+        """Add by how much the votes of one voter depend on each other, beyond single questions.
+
+        The variance with two kinds of clusters is that by questions, plus that by voters, less that
+        by single votes (Cameron, Gelbach and Miller, 2011, "Robust inference with multiway
+        clustering"). What is below that by questions is taken for chance.
+
+        Args:
+            effects: Of questions.
+            parameters: They are estimated at, shape (K,).
+            by_voter: The battles, with voters as questions.
+            by_vote: The battles, with every voter's vote on a question as one.
+        """
+        n_voters = by_voter.n_questions
+        if n_voters < 2:
+            return effects
+        squares, n_judging = replace(self, items=by_voter).squared_scores(parameters)
+        of_votes, _ = replace(self, items=by_vote).squared_scores(parameters)
+        added = (squares - of_votes) * n_voters / (n_voters - 1)
+        independent = np.diag(self.information(parameters))
+        excess = np.zeros(len(added))
+        np.divide(np.maximum(added, 0.0), independent, out=excess, where=independent > 0)
+        n_systems = self.pairs.n_systems
+        return replace(
+            effects,
+            estimates=effects.estimates + excess[:n_systems],
+            n_questions=np.minimum(effects.n_questions, n_judging[:n_systems]),
+            of_biases=effects.of_biases + excess[n_systems:],
+        )
 
     def _share_of_variance(self, parameters: Floats) -> float:
         """Variance of single verdicts' points y over that of wins and losses: ties vary less.

@@ -143,6 +143,8 @@ def battle_posterior(
     prior: RatingPrior | None = None,
     trust: Sequence[float] = TRUST,
     design_effect: float | None = None,
+    *,
+    is_wide: bool = False,
 ) -> RatingPosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
@@ -159,6 +161,7 @@ def battle_posterior(
         trust: Factors of its precisions that are averaged over.
         design_effect: Of the questions, where more verdicts than these tell it; by default it is
             estimated from the battles.
+        is_wide: Whether ratings may spread far more, as a system that won or lost all calls for.
 
     Raises:
         ConvergenceError: If a mode is not found.
@@ -169,11 +172,14 @@ def battle_posterior(
     start = likelihood.mode(prior)
     if design_effect is None:
         effects = likelihood.design_effects(start, prior.precisions)
+        if battles.items_by_voter is not None:
+            by_voter, by_vote = battles.items_by_voter
+            effects = likelihood.with_voters(effects, start, by_voter, by_vote)
     else:
         n_biases = len(likelihood.bias_precisions)
         effects = DesignEffects.known(design_effect, len(battles.systems), n_biases)
     candidates: list[_Candidate] = []
-    for candidate_prior, log_weight in _candidate_priors(prior, trust):
+    for candidate_prior, log_weight in _candidate_priors(prior, trust, is_wide):
         mode = likelihood.mode(candidate_prior, effects.common, start)
         candidates.append(_Candidate(likelihood, effects, candidate_prior, mode, log_weight))
     means, covariance, shares = _averaged(candidates)
@@ -216,18 +222,23 @@ def _averaged(candidates: Sequence[_Candidate]) -> tuple[Floats, Floats, Floats]
 
 
 def _candidate_priors(
-    prior: RatingPrior, trust: Sequence[float]
+    prior: RatingPrior, trust: Sequence[float], is_wide: bool
 ) -> list[tuple[RatingPrior, float]]:
     """Return the priors that are averaged over, with the logarithm of each one's weight."""
     spread_precisions: Sequence[float] = (0.1, 0.25, 0.6, 1.5, 4.0)
+    # Standard deviation of the logarithm of the precision
+    deviation = 1.0
+    if is_wide:
+        spread_precisions = (0.016, 0.04, *spread_precisions)
+        deviation = 2.0
     if prior.informed.all():
         spread_precisions = (1.0,)
     factors = tuple(trust) if prior.informed.any() else (1.0,)
     candidates: list[tuple[RatingPrior, float]] = []
     for precision in spread_precisions:
         for factor in factors:
-            # Both are log-normal about 1, with a standard deviation of 1.
-            log_weight = -0.5 * (np.log(precision) ** 2 + np.log(factor) ** 2)
+            # Both are log-normal about 1, that of trust with a standard deviation of 1.
+            log_weight = -0.5 * ((np.log(precision) / deviation) ** 2 + np.log(factor) ** 2)
             candidates.append((prior.spread(precision).trusted(factor), log_weight))
     return candidates
 

@@ -33,7 +33,7 @@ from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
 from arena.rating.posterior import battle_posterior
-from arena.rating.separation import pair_p_values
+from arena.rating.separation import pair_p_values, separated_systems
 from arena.rating.soft_verdicts import (
     Temperature,
     calibrated_judgments,
@@ -325,7 +325,12 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
     if method.ridge is None:
         posterior = battle_posterior(battles)
         p_values = pair_p_values(posterior)
-        uncertainty = Uncertainty(*posterior.bounds, posterior.covariance, p_values=p_values)
+        low, high = posterior.bounds
+        if separated_systems(battles.items).any():
+            # Verdicts hardly tell the scale: a prior by which ratings may differ more must hold it.
+            low_if_wide, high_if_wide = battle_posterior(battles, is_wide=True).bounds
+            low, high = np.minimum(low, low_if_wide), np.maximum(high, high_if_wide)
+        uncertainty = Uncertainty(low, high, posterior.covariance, p_values=p_values)
         signature = f"ties:{method.ties}|posterior"
         if battles.traits:
             signature += f"|equal:{'+'.join(battles.traits)}"

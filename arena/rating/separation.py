@@ -17,7 +17,7 @@ from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import newton
 from arena.rating.intervals import LEVEL, wald_p_values
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.pairs import Pairs
+from arena.rating.pairs import JudgedItems, Pairs
 from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 from arena.rating.posterior import RatingPosterior
 
@@ -42,7 +42,7 @@ def pair_p_values(posterior: RatingPosterior) -> Floats:
     likelihood, effects = posterior.likelihood, posterior.effects
     if likelihood is None or effects is None:
         return p_values
-    is_separated = separated_systems(likelihood)
+    is_separated = separated_systems(likelihood.items)
     is_tested = is_separated[:, None] | is_separated[None, :]
     if n_systems <= MOST_SYSTEMS:
         # Tests of pairs that surely differ, whatever the others, are not made again.
@@ -64,10 +64,10 @@ def pair_p_values(posterior: RatingPosterior) -> Floats:
     return p_values
 
 
-def separated_systems(likelihood: BattleLikelihood) -> Flags:
+def separated_systems(items: JudgedItems) -> Flags:
     """Return which systems won all of their battles, or lost all, shape (S,)."""
-    pairs = likelihood.pairs
-    points, counts = likelihood.items.totals
+    pairs = items.pairs
+    points, counts = items.totals
     n_systems = pairs.n_systems
     battles = np.bincount(pairs.first, counts, n_systems)
     battles += np.bincount(pairs.second, counts, n_systems)

@@ -71,6 +71,7 @@ def fit(
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.data.folder import read_arena
     from arena.data.schema import ALL, INFO_FILE
+    from arena.quality.decisive_voters import decisive_voters
     from arena.quality.judge_label import labels_of_verdicts
     from arena.rating.biases import (
         SIDES_NOT_TOLD,
@@ -117,7 +118,8 @@ def fit(
     else:
         rated = rate_parts(counted, by, **choices)
         parts = rated.parts
-    used = selected_judgments(read.table, language or ALL, judge or ALL)["judge"].unique()
+    selected = selected_judgments(read.table, language or ALL, judge or ALL)
+    used = selected["judge"].unique()
     labels = labels_of_verdicts(judgments, read.table, used)
     table = rated.table
     n_without = len(read.table) - len(counted)
@@ -135,6 +137,7 @@ def fit(
         notes.append(note.replace("`ridge`", "--ridge").replace("`by`", "--by language"))
     if SIDES_NOT_TOLD in rated.notes:
         notes.append("if the columns say nothing of who was shown first, add --no-sides")
+    notes += [voter.sentence for voter in decisive_voters(selected)]
     checked = None
     if check:
         checked = check_model(counted, ridge=ridge, **choices)

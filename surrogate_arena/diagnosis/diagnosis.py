@@ -28,6 +28,7 @@ from arena.quality.agreement import (
     agreement_table,
     oriented_verdicts,
 )
+from arena.quality.decisive_voters import decisive_voters
 from arena.quality.influence import VERDICT_COLUMNS, first_places
 from arena.quality.judge_label import verdict_tests
 from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
@@ -170,6 +171,7 @@ def _diagnosis(
     agreement = _agreement(chosen, all_judgments, seed)
     places = first_places(counted)
     remarks += [*agreement_remarks(agreement), *first_place_remarks(places)]
+    remarks += voter_remarks(counted)
     return Diagnosis(
         remarks=by_severity(remarks),
         counts=counts,
@@ -347,6 +349,14 @@ def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
         yield Remark(
             "first place", severity, place.sentence, subject=subject, statistic=place.share
         )
+
+
+def voter_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
+    """Yield voters whose removal changes first place."""
+    for (language, judge), rows in judgments.groupby(GROUP):
+        for voter in decisive_voters(rows):
+            subject = f"{language}, {judge}"
+            yield Remark("voter", "warning", voter.sentence, subject=subject, statistic=voter.share)
 
 
 def support_table(places: list[FirstPlace]) -> pd.DataFrame:

@@ -1,0 +1,81 @@
+"""Voters without whose votes another system would be first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from arena.data.schema import VOTER
+from arena.quality.influence import EQUAL, MOST_SYSTEMS, Matches
+from arena.rating.battles import Battles
+from arena.rating.judgments import voter_codes
+
+MOST_VOTERS = 20
+"""Voters that are left out one by one: those with the most votes."""
+
+
+@dataclass(frozen=True)
+class DecisiveVoter:
+    """A voter without whose votes another system would be first.
+
+    Attributes:
+        voter: Its name.
+        voters: Number of named voters.
+        share: Its share of all verdicts.
+        first: System that is first by all verdicts.
+        successor: System that is first without this voter.
+    """
+
+    voter: str
+    voters: int
+    share: float
+    first: str
+    successor: str
+
+    @property
+    def sentence(self) -> str:
+        """What it decides, without the full stop."""
+        return (
+            f"1 of {self.voters:,} voters, {self.voter}, cast {self.share:.0%} of the votes: "
+            f"without that voter {self.successor} is first, not {self.first}"
+        )
+
+
+def decisive_voters(judgments: pd.DataFrame) -> list[DecisiveVoter]:
+    """Find voters whose removal changes first place, those with the most votes first.
+
+    Ratings are Bradley-Terry coefficients with a weak prior, as in ``arena.quality.influence``.
+
+    Args:
+        judgments: Verdicts of one language that count; ``voter`` names who voted.
+    """
+    voter = voter_codes(judgments)
+    if voter is None:
+        return []
+    systems = Battles.from_judgments(judgments).largest_group().systems
+    if not 2 <= len(systems) <= MOST_SYSTEMS:
+        return []
+    is_among = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
+    judgments = judgments[is_among.to_numpy()].reset_index(drop=True)
+    voter = voter[is_among.to_numpy()]
+    matches = Matches.of(judgments, systems)
+    ratings = matches.ratings()
+    first = int(np.argmax(ratings))
+    votes = np.bincount(voter[voter >= 0])
+    n_voters = int((votes > 0).sum())
+    if n_voters < 2:
+        return []
+    found = []
+    # Voters with as many votes in the order of their numbers, which are those of their first votes.
+    for number in np.argsort(-votes, kind="stable")[:MOST_VOTERS]:
+        rows = np.flatnonzero(voter == number)
+        without = matches.ratings(rows, ratings)
+        successor = int(np.argmax(without))
+        if not len(rows) or without[successor] <= without[first] + EQUAL:
+            continue
+        name = str(judgments[VOTER].iloc[rows[0]])
+        share = len(rows) / len(judgments)
+        found.append(DecisiveVoter(name, n_voters, share, systems[first], systems[successor]))
+    return found
