@@ -37,7 +37,7 @@ def wins(path, **options):
     counted = {}
     for row in table.itertuples():
         winner = {"a": row.system_a, "b": row.system_b}.get(row.winner, "tie")
-        counted[winner] = counted.get(winner, 0) + row.weight
+        counted[winner] = counted.get(winner, 0) + 1
     return counted
 
 
