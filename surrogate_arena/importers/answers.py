@@ -97,6 +97,9 @@ def _collected(
     if records:
         _, values, marks = records[0]
         shown = shown_row(values, marks)
+        for field, column in known.columns.names.items():
+            if field not in values and any(field in further for _, further, _ in records):
+                collected.notes.append(f"{field} is read from {column!r}; the first row has none")
     return collected, shown
 
 

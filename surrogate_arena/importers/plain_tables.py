@@ -189,6 +189,8 @@ def _notes(
 ) -> list[str]:
     """Say what was understood that might be meant otherwise."""
     notes = [f"no passages: {column!r} holds {kind}" for column, kind in passed.items()]
+    if judges:
+        notes.append(f"judges, by their scores: {first_of(judges, MOST_NAMED)}")
     lowest = sorted(filter(lowest_wins, judges))
     if lowest:
         notes.append(f"of {all_of(lowest)} the lowest wins")

@@ -11,6 +11,7 @@ from table_files import write_table
 
 from arena import DataError, UsageError, import_arena
 from surrogate_arena.importers import read_tables
+from surrogate_arena.importers.contract import bare_column, contract, field_names
 
 ROWS = [
     {"question": "When?", "system": "one", "answer": "It opened in 1932 [1]."},
@@ -415,32 +416,77 @@ def test_each_row_of_each_sheet_is_counted(tmp_path):
     assert foreign.tally["records"] == foreign.tally["answers"] == len(foreign.arena.answers) == 4
 
 
-NAMES = st.text("abcdefgh_ ", min_size=1, max_size=12)
+KNOWN_NAMES = [
+    name for names in field_names("answers").values() for name in names if name not in ROWS[0]
+]
+NAMES = st.one_of(
+    st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12),
+    st.sampled_from([*KNOWN_NAMES, *contract()["scores"]["known"], "rank", "metadata.a", "a[0]"]),
+)
+CONTENTS = st.one_of(
+    st.sampled_from([ROWS[0]["answer"], "PASS", "7", "", "d-17", "bridge.pdf", "en", "[]", None]),
+    st.text(max_size=20),
+    st.integers(0, 3),
+    st.booleans(),
+    st.lists(st.sampled_from(["It opened in 1932.", "a.pdf", "4"]), max_size=2),
+    st.dictionaries(st.sampled_from(["text", "answer", "faithfulness"]), st.integers(0, 2)),
+)
+OPTIONAL = ("reference", "passages", "history", "cost", "latency", "tokens")
 
 
+def tables_of(foreign):
+    """Return an arena as sets of rows, without what further columns may add to an answer."""
+    arena = foreign.arena
+    optional = arena.queries.columns.intersection(OPTIONAL)
+    questions = set(map(repr, arena.queries.drop(columns=optional).to_dict(orient="records")))
+    judgments = set(map(repr, arena.judgments.to_dict(orient="records")))
+    return answers_of(foreign), questions, judgments
+
+
+def names_change(foreign, plain, names):
+    """Tell whether a line that is printed names a column, or shows a field that rows lacked."""
+    said = "\n".join([*foreign.notes, *foreign.skipped["reason"]])
+    if any(name in said for name in names):
+        return True
+    fields = [{line.partition(":")[0] for line in read.shown} for read in (foreign, plain)]
+    return answers_of(foreign) == answers_of(plain) and bool(fields[0] - fields[1])
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
 @given(data=st.data())
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_changes_an_arena_is_said(data, tmp_path):
-    """Rows and columns in any order, columns of any name and content: the same, or it is said."""
-    frame = pd.DataFrame(data.draw(st.permutations(ROWS)))
-    extra = data.draw(st.dictionaries(NAMES, st.sampled_from(["x", "7", "PASS", "", "a text?"])))
-    for name, value in extra.items():
-        if name not in frame:
-            frame[name] = value
-    renamed = data.draw(st.sampled_from([{}, {"answer": "said"}, {"question": "asked"}]))
-    frame = (
-        frame.rename(columns=renamed)[data.draw(st.permutations(list(frame)))]
-        if (not renamed)
-        else frame.rename(columns=renamed)
+def test_what_changes_an_arena_is_said(data, suffix, tmp_path):
+    """Any order, further columns of any name and content, other names: the same, or it is said."""
+    rows = [dict(row) for row in data.draw(st.permutations(ROWS))]
+    for name in data.draw(st.lists(NAMES, max_size=3, unique_by=bare_column)):
+        if bare_column(name) in ROWS[0] or not name.strip():
+            continue
+        for row in rows:
+            row[name] = data.draw(CONTENTS)
+    extra = [name.strip() for name in rows[0] if name not in ROWS[0]]
+    renamed = data.draw(
+        st.dictionaries(st.sampled_from(list(ROWS[0])), st.sampled_from(["said", "who", "zz top"]))
     )
-    path = written(tmp_path, json.loads(frame.to_json(orient="records")))
+    if len(set(renamed.values())) < len(renamed) or set(renamed.values()) & set(extra):
+        renamed = {}
+    columns = data.draw(st.permutations(list(rows[0])))
+    rows = [{renamed.get(name, name): row[name] for name in columns} for row in rows]
+    path = written(tmp_path, rows, suffix) if suffix == ".csv" else lines(tmp_path, rows)
     try:
         foreign = read(path)
     except (UsageError, DataError):
         return
-    if answers_of(foreign) != EXPECTED:
-        said = " ".join([*foreign.notes, *foreign.shown, *foreign.skipped["reason"]])
-        assert any(name in said for name in extra)
+    assert foreign.tally["records"] == len(rows)
+    plain = read(written(tmp_path, ROWS, name="plain"))
+    if tables_of(foreign) != tables_of(plain):
+        assert names_change(foreign, plain, [*extra, *renamed.values(), path.stem])
+
+
+def lines(folder, rows):
+    """Write rows as JSON lines, cells of any kind."""
+    path = folder / "table.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
 
 
 NESTED = [
