@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.schema import QUESTION_KEY
 from arena.data.selection import chosen_judges, judges_named
+from arena.data.tables import read_rows
 from arena.data.types import Floats
 from arena.data.wording import first_of
 from arena.llm.usage import Usage
@@ -18,6 +22,8 @@ from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate_arena.gating.comparison import (
     SCORE_COLUMNS,
     SystemComparison,
+    bounded_difference,
+    bounded_interval,
     is_on_both_sides,
     language_rates,
 )
@@ -75,16 +81,44 @@ def compare_by_arena(
         reason = ONE_SIDE.format(pair.candidate, side, f"{share:.0%}")
         return chosen, replace(comparison, reason=reason)
     scores = balanced_scores(judgments, pair.judged_as)
-    low, high, level = test.anytime_interval(scores["score"])
+    *_, level = test.anytime_interval(scores["score"])
+    unscored = _unscored(pair, members, scores)
+    low, high = bounded_interval(
+        lambda values: test.anytime_interval(values)[:2], scores["score"], unscored
+    )
     return chosen, replace(
         comparison,
-        difference=test.decide_anytime(scores["score"]),
+        difference=bounded_difference(test.decide_anytime, scores["score"], unscored),
         scores=scores,
         low=low,
         high=high,
         level=level,
         languages=_language_rates(judgments, pair.judged_as, test),
+        differing=len(scores) + unscored,
+        unscored=unscored,
     )
+
+
+def failed_pairs(folder: Path, pair: Contenders) -> pd.DataFrame:
+    """Read from an arena's folder on which questions a judge gave no verdict on the two."""
+    columns = [*QUESTION_KEY, "judge"]
+    path = folder / FAILED_JUDGMENTS
+    if not path.is_file():
+        return pd.DataFrame(columns=columns)
+    rows = read_rows(path).table.reindex(columns=[*columns, "system_a", "system_b"])
+    systems = [pair.judged_as, pair.baseline]
+    is_on_both = rows["system_a"].isin(systems) & rows["system_b"].isin(systems)
+    return rows.loc[is_on_both, columns]
+
+
+def _unscored(pair: Contenders, judges: Collection[str], scores: pd.DataFrame) -> int:
+    """Count the questions on which these judges were asked and gave no verdict at all."""
+    if pair.failed.empty:
+        return 0
+    failed = pair.failed[pair.failed["judge"].isin(judges)].drop_duplicates(QUESTION_KEY)
+    scored = set(scores[QUESTION_KEY].itertuples(index=False, name=None))
+    keys = failed[QUESTION_KEY].itertuples(index=False, name=None)
+    return sum(key not in scored for key in keys)
 
 
 def _language_rates(judgments: pd.DataFrame, system: str, test: SequentialTest) -> pd.DataFrame:

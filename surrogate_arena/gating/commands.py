@@ -113,7 +113,7 @@ def gate_command(
         decision = gate(
             published,
             answers,
-            read,
+            folder,
             baseline,
             judging=judging,
             rates=rates,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,6 +30,8 @@ class Contenders:
         n_unanswered: Questions that the baseline alone answered.
         is_same: Whether all answers are the baseline's, word for word.
         choice: Which systems were taken by default, and why; empty if none was.
+        failed: Pairs of both that a judge was asked about without a verdict: columns ``language,
+            query_id, judge``.
     """
 
     arena: Arena
@@ -42,6 +44,7 @@ class Contenders:
     n_unanswered: int
     is_same: bool
     choice: str
+    failed: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def contenders(

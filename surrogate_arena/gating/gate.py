@@ -29,7 +29,7 @@ from surrogate.checks.languages import language_remarks
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
 from surrogate_arena.costs.uncompared import uncompared_systems
-from surrogate_arena.gating.arena_verdicts import compare_by_arena
+from surrogate_arena.gating.arena_verdicts import compare_by_arena, failed_pairs
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison, compare_systems
 from surrogate_arena.gating.contenders import Answers, Contenders, contenders
 from surrogate_arena.gating.cost_comparison import compare_costs
@@ -94,8 +94,8 @@ def gate(
         board: The board, or its folder; None where there is none yet.
         candidate: A system of the arena, by default its latest; or answers of one, columns
             ``query_id, language, system, answer``, or their file.
-        arena: The arena the board was built from, or its folder; by default the one the board
-            knows.
+        arena: The arena the board was built from, or its folder, which also lists pairs that a
+            judge gave no verdict on; by default the one the board knows.
         baseline: The same of the system to compare with; by default the best of the board, or the
             arena's latest other.
         judging: Judge to ask if the surrogate is inconclusive; None asks nobody.
@@ -115,6 +115,8 @@ def gate(
     if arena is None:
         raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
     pair = contenders(open_arena(arena), board, candidate, baseline, languages)
+    if isinstance(arena, Path | str):
+        pair = replace(pair, failed=failed_pairs(Path(arena), pair))
     # A first board names the systems, and rests on no verdict to compare by.
     is_first = board is not None and board.summary.is_first
     board = None if is_first else board

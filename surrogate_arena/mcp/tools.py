@@ -218,13 +218,14 @@ class Tools:
         published = None if board is None else Board.load(self.existing(board))
         if published is None and arena is None:
             raise UsageError(f"name a {argument('board')} or an {argument('arena')}")
-        read = read_arena(self.arena_of(published, arena))
+        folder = self.arena_of(published, arena)
+        read = read_arena(folder)
         if candidate is not None and candidate not in read.info.systems:
             candidate = str(self.existing(candidate))
         decision = gate(
             published,
             candidate_answers(candidate, read, None),
-            read,
+            folder,
             baseline,
             rates=GateRates(cheaper=cheaper, allow=given_limits(allow or ())),
         )

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judged_systems import build_arena
 
+from arena import write_arena
+from arena.data.tables import write_rows
 from surrogate_arena.gating import GateRates
 from surrogate_arena.gating.arena_verdicts import balanced_scores
 from surrogate_arena.gating.gate import gate
@@ -44,6 +46,29 @@ def test_votes_decide_where_no_judge_is_asked(wins, losses, verdict):
     assert result.win_rate == pytest.approx(wins / 60)
     assert result.verdicts.low < wins / 60 < result.verdicts.high
     assert "60 verdicts on 60 of 60 questions" in " ".join(result.sentences)
+
+
+def test_failed_judgments_of_the_folder_are_bounded(tmp_path):
+    """A judge that mostly ties what it judges, and gave no verdict on some questions."""
+    arena = build_arena(questions=900)
+    tied = verdicts(880, 0, judge="m")
+    tied["winner"] = ["a" if number % 5 == 0 else "tie" for number in range(880)]
+    write_arena(replace(arena, judgments=tied), tmp_path / "arena")
+    same = gate(arena=tmp_path / "arena", baseline=OLD)
+    assert (same.verdict, same.verdicts.unscored) == ("same", 0)
+    questions = [f"q{number}" for number in range(800, 900)]
+    failed = verdicts(1, 0, judge="m").drop(columns=["query_id", "winner"])
+    rows = failed.merge(pd.DataFrame({"query_id": questions}), how="cross").assign(reason="filter")
+    write_rows(rows, tmp_path / "arena" / "failed_judgments.jsonl")
+    found = gate(arena=tmp_path / "arena", baseline=OLD)
+    assert found.verdicts.unscored == 20
+    assert (found.verdict, found.verdicts.high > same.verdicts.high) == ("same", True)
+    few = tied[tied["query_id"].isin([f"q{number}" for number in range(780)])]
+    write_arena(replace(arena, judgments=few), tmp_path / "few")
+    write_rows(rows, tmp_path / "few" / "failed_judgments.jsonl")
+    unsure = gate(arena=tmp_path / "few", baseline=OLD)
+    assert unsure.verdict == "cannot say"
+    assert "100 of the 880 pairs that differ have no verdict" in unsure.reasons[0]
 
 
 def test_a_cheaper_version_need_not_be_better():
