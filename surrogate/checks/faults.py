@@ -119,10 +119,10 @@ def find_faults(
     if "copy" in checks:
         n_systems = table.groupby([*QUESTION_KEY, "text"])["system"].transform("nunique")
         results["copy"] = (n_systems > 1).astype(float).where(is_long)
-    if "error-text" in checks:
-        # Whatever else holds of the message of an error is no fault of its own.
-        others = results.columns.drop("error-text")
-        results.loc[results["error-text"] == 1, others] = 0.0
+    for name in ("empty", "error-text"):
+        # Whatever else holds of no answer, or of the message of an error, is no fault of its own.
+        if name in results:
+            results.loc[results[name] == 1, results.columns.drop(name)] = 0.0
     made = [name for name in CHECKS if name in results]
     return AnswerFaults(
         answers=table[[*QUESTION_KEY, "system"]],
