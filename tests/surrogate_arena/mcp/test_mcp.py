@@ -45,6 +45,8 @@ def root(tmp_path_factory):
 
 
 RANK = ("rank", {"answers": "new.jsonl", "board": "board"})
+# The arena's latest system has answers that are broken.
+GATED = {"arena": "arena", "candidate": "sim-cedar-pro", "baseline": "sim-atlas-large"}
 
 
 def outside_calls(root):
@@ -78,13 +80,13 @@ def session(root):
         ("check", {"arena": "broken"}),
         ("board", {"arena": "arena", "out": "board"}),
         RANK,
-        ("gate", {"arena": "arena"}),
+        ("gate", GATED),
         ("advise", {"answers": "new.jsonl", "board": "board", "questions": 2}),
         ("rank", {"answers": 3}),
         ("check", {"arena": "nowhere"}),
         ("board", {"arena": "arena", "out": "board", "judge": "nobody"}),
         ("gate", {}),
-        ("gate", {"arena": "arena", "cheaper": True}),
+        ("gate", {**GATED, "cheaper": True}),
         ("check", {"arena": "a\0b"}),
     ]
     results = {}
@@ -151,10 +153,10 @@ def test_results_are_data_and_sentences(session, root):
     assert (new["system"], new["rank"]) == ("new", expected["rank"].item())
     assert f"new: rank {new['rank']} of 7" in ranked.content[0].text
 
-    gated = result_of(session, "gate", arena="arena").structured_content
+    gated = result_of(session, "gate", **GATED).structured_content
     assert gated["verdict"] in ("better", "same", "worse", "cannot say")
     assert gated["sentences"]
-    cheaper = result_of(session, "gate", arena="arena", cheaper=True)
+    cheaper = result_of(session, "gate", **GATED, cheaper=True)
     assert cheaper.structured_content["verdict"] == "cannot say"
     assert "no cost" in cheaper.content[0].text
     asked = {"answers": "new.jsonl", "board": "board", "questions": 2}
