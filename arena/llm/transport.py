@@ -141,12 +141,8 @@ def _redirect_fault(headers: Mapping[str, str], api_key: str) -> Fault:
 
 
 def _payload(response: httpx2.Response) -> object:
-    if "text/event-stream" in response.headers.get("content-type", ""):
-        raise MalformedAnswerError("the server streams events; let it send whole answers")
-    charset = response.charset_encoding or "utf-8"
     try:
-        text = response.content.decode(charset, errors="replace").removeprefix("\ufeff")
         # Some servers do not escape line breaks in texts.
-        return json.loads(text, strict=False)
-    except (ValueError, LookupError, RecursionError):
+        return json.loads(response.content.decode(errors="replace"), strict=False)
+    except (ValueError, RecursionError):
         raise MalformedAnswerError("the answer is not JSON; check where base_url leads") from None

@@ -176,20 +176,12 @@ def test_a_host_named_behind_a_model_is_no_part_of_its_name(ask, asked, served, 
 
 
 @pytest.mark.parametrize(
-    ("body", "content_type", "text"),
-    [
-        (b'"gr\xf6\xdfer"', "application/json; charset=iso-8859-1", "größer"),
-        (b'"gr\xf6\xdfer"', "application/json", "gr\ufffd\ufffder"),
-        (b'"A is better.\n\n[[A]]"', "application/json", "A is better.\n\n[[A]]"),
-        (b'"[[A]]"', "application/json; charset=no-such", None),
-    ],
-)  # fmt: skip
-def test_answers_in_other_encodings_and_with_bare_line_breaks_are_read(
-    ask, body, content_type, text
-):
+    ("body", "text"),
+    [(b'"gr\xf6\xdfer"', "gr\ufffd\ufffder"), (b'"Better.\n\n[[A]]"', "Better.\n\n[[A]]")],
+)
+def test_answers_in_other_encodings_and_with_bare_line_breaks_are_read(ask, body, text):
     raw = b'\n\n{"choices": [{"message": {"content": ' + body + b'}, "finish_reason": "stop"}]}'
-    reply = say.Reply(raw=raw, headers={"content-type": content_type})
-    replies, _, _ = ask(prompts(1), lambda *_: reply, retries=0)
+    replies, _, _ = ask(prompts(1), lambda *_: say.Reply(raw=raw), retries=0)
     assert replies[0].value == text
 
 
