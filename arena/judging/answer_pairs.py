@@ -101,15 +101,11 @@ class ArenaTexts:
         _, records, _ = self._questions[key]
         if system is not None:
             records = self._system_passages.get((key, system), records)
-        return tuple(
-            ShownPassage(
-                passage_id=record["passage_id"],
-                text=record["text"],
-                title=record.get("title"),
-                relevance=record.get("relevance"),
-            )
-            for record in records
-        )
+        passages = []
+        for record in records:
+            optional = (record.get("title"), record.get("relevance"))
+            passages.append(ShownPassage(record["passage_id"], record["text"], *optional))
+        return tuple(passages)
 
     def history(self, key: QuestionKey, system: str | None = None) -> tuple[ShownTurn, ...]:
         """Return the turns before a question, or those of a system's own conversation."""

@@ -8,10 +8,8 @@ chose pairs.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import ClassVar, NamedTuple, Self
 
 from arena.data.types import Progress
@@ -140,36 +138,30 @@ class GradedPrompt(TemplatePrompt):
         return Outcomes(outcomes, answered.usage)
 
     def groups(self, task: JudgingTask, texts: ArenaTexts) -> list[AnswerGroup]:
-        """Return what each prompt shows. Answers that look the same are shown once.
-
-        Raises:
-            ValueError: If the form does not show every answer to a question in exactly one group:
-                with two scores of an answer, verdicts would depend on the order of the groups.
-        """
+        """Return what each prompt shows. Answers that look the same are shown once."""
         groups: list[AnswerGroup] = []
         for question, answers in self._answers_to_show(task, texts).items():
             # A set has no order of its own: sort by content before anything is drawn.
             ordered = sorted(answers, key=_by_content)
-            grouped = self.grouped(question, ordered)
-            if Counter(chain.from_iterable(grouped)) != Counter(ordered):
-                raise ValueError(
-                    f"{type(self).__name__}.grouped must return each answer to a question once"
-                )
-            groups += [AnswerGroup(question, group) for group in grouped]
+            groups += [AnswerGroup(question, group) for group in self.grouped(question, ordered)]
         return groups
 
     def prompt_for(self, group: AnswerGroup, texts: ArenaTexts) -> Prompt:
         """Make the prompt for a group; UsageError if the template cannot be filled."""
         question, shown = group
-        names = [f"answer {number}" for number in range(1, len(shown) + 1)]
-        passages = shown_of_all(
-            {name: answer.passages for name, answer in zip(names, shown, strict=True)}
-        )
-        history = shown_of_all(
-            {name: answer.history for name, answer in zip(names, shown, strict=True)}
-        )
+        passages: dict[str, tuple[ShownPassage, ...]] = {}
+        history: dict[str, tuple[ShownTurn, ...]] = {}
+        for number, answer in enumerate(shown, start=1):
+            passages[f"answer {number}"] = answer.passages
+            history[f"answer {number}"] = answer.history
         answers = [answer.text for answer in shown]
-        values = self.values(question[0], texts.question(question), passages, answers, history)
+        values = self.values(
+            question[0],
+            texts.question(question),
+            shown_of_all(passages),
+            answers,
+            shown_of_all(history),
+        )
         values.update(self.answer_values(answers))
         return Prompt.of(self.template.fill(values), version=self.version)
 

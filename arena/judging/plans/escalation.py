@@ -97,15 +97,13 @@ class EscalationPlan(JudgingPlan):
             first_cost=first.summaries[0].cost or 0.0,
         )
         if second is None or not (judgments["judge"] == name).any():
-            reason = f"{name} left nothing to ask {settings.escalate} about"
-            return replace(first, reason=_joined_reasons(first.reason, reason))
+            return _ended(first, f"{name} left nothing to ask {settings.escalate} about")
         judged = replace(run.arena, judgments=judgments)
         try:
             last = _judge_second(replace(run, arena=judged, settings=second), name)
         except ArenaError as error:
             # What the first judge decided was paid for, and stands.
-            reason = f"{settings.escalate} could not be asked"
-            return replace(first, reason=_joined_reasons(first.reason, reason), error=error)
+            return replace(_ended(first, f"{settings.escalate} could not be asked"), error=error)
         both = _joined_judging(first, last)
         try:
             require_verdicts(last.usage)
@@ -192,9 +190,9 @@ def _joined_judging(first: Judging, last: Judging) -> Judging:
         summaries=(*first.summaries, *last.summaries),
         pairs=replace(pairs, adaptive=True),
         rounds=first.rounds + last.rounds,
-        reason=_joined_reasons(first.reason, last.reason),
+        reason=_ended(first, last.reason).reason,
     )
 
 
-def _joined_reasons(*reasons: str) -> str:
-    return "; ".join(filter(None, reasons))
+def _ended(judging: Judging, reason: str) -> Judging:
+    return replace(judging, reason="; ".join(filter(None, [judging.reason, reason])))

@@ -2,19 +2,17 @@
 
 import re
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from chat_server import broken, completion
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from judged_systems import QUALITY, build_arena, judge_arena
 
 from arena.judging import JudgingSettings, MarkPrompt, OrderPrompt, choose_pairs, dry_run_judge
-from arena.judging.answer_pairs import ArenaTexts
 from arena.judging.forms import prompt_of
-from arena.judging.judging_task import JudgingTask
 from arena.judging.verdict_parsing import read_order
 from arena.llm import Budget, UnparsableError
 
@@ -262,20 +260,3 @@ def test_marks_are_compared_across_any_groups(serve, judge_at, store, groups):
     expected = judge_arena(arena, singly, choose_pairs(arena), store)
     columns = ["winner", "probability"]
     assert judged.judgments[columns].equals(expected.judgments[columns])
-
-
-@given(st.lists(st.lists(st.integers(0, 2), max_size=3).map(tuple), max_size=3))
-@example([(0, 1), (1, 2)])
-@example([(0, 1)])
-@example([(0,), (1, 2)])
-def test_every_answer_is_in_one_group_or_the_form_is_refused(groups):
-    arena = build_arena(questions=1)
-    pairs = choose_pairs(arena)
-    task = JudgingTask(arena, "judge", pairs, pairs)
-    prompt = grouped_marks(*groups)
-    if sorted(chain.from_iterable(groups)) == [0, 1, 2]:
-        made = prompt.groups(task, ArenaTexts(arena))
-        assert [len(group.answers) for group in made] == list(map(len, groups))
-        return
-    with pytest.raises(ValueError, match="each answer"):
-        prompt.groups(task, ArenaTexts(arena))
