@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import pandas as pd
 
@@ -136,8 +137,8 @@ def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
     return Verdicts(
         judgments=joined_rows([part.judgments for part in parts], VERDICT_COLUMNS),
         failures=joined_rows([part.failures for part in parts], FAILURE_COLUMNS),
-        records=tuple(record for part in parts for record in part.records),
-        notes=tuple(note for part in parts for note in part.notes),
+        records=tuple(chain.from_iterable(part.records for part in parts)),
+        notes=tuple(chain.from_iterable(part.notes for part in parts)),
     )
 
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import pandas as pd
@@ -79,7 +80,7 @@ class Asked(Generic[R, T]):
     def table(self) -> pd.DataFrame:
         """Return columns ``value, reason, detail, key, from_store``, one row per input row."""
         columns = ["value", "reason", "detail", "key", "from_store"]
-        records = [tuple(getattr(reply, name) for name in columns) for reply in self.replies]
+        records = map(attrgetter(*columns), self.replies)
         return pd.DataFrame(records, columns=columns, dtype=object)
 
 

@@ -17,7 +17,13 @@ from arena.judging.answer_pairs import (
     PairKey,
     unordered,
 )
-from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs, Rounds, joined_pairs
+from arena.judging.choosing.chosen_pairs import (
+    ASKED_COLUMNS,
+    ChosenPairs,
+    Rounds,
+    joined_pairs,
+    turned,
+)
 from arena.judging.choosing.drawn_pairs import (
     REPEATED,
     asked_pairs,
@@ -241,12 +247,7 @@ class AdaptivePairs:
             if {one, other} <= set(self._texts.systems(question)):
                 draw = pair_draw(self._texts, question, one, other, self._settings.seed)
                 is_turned[row] = draw.side_a != one
-        winners = verdicts["winner"].replace({"a": "b", "b": "a"})
-        return verdicts.assign(
-            system_a=verdicts["system_a"].mask(is_turned, verdicts["system_b"]),
-            system_b=verdicts["system_b"].mask(is_turned, verdicts["system_a"]),
-            winner=verdicts["winner"].mask(is_turned, winners),
-        )
+        return turned(verdicts, is_turned)
 
     def _pairs(self, keys: Sequence[PairKey]) -> ChosenPairs:
         return asked_pairs(
@@ -275,9 +276,7 @@ def merged_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_order(pairs: pd.DataFrame) -> pd.DataFrame:
-    first = pairs[["system_a", "system_b"]].min(axis=1)
-    second = pairs[["system_a", "system_b"]].max(axis=1)
-    return pairs.assign(system_a=first, system_b=second)
+    return turned(pairs, (pairs["system_a"] > pairs["system_b"]).to_numpy(np.bool_))
 
 
 def _lasting(

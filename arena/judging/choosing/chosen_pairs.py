@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.data.rows import is_null
 from arena.data.schema import REPEAT
+from arena.data.types import Flags
 from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, QuestionKey, pair_keys, unordered
 from arena.judging.records import FurtherRecords
 
@@ -114,17 +115,14 @@ class ChosenPairs:
         """Turn the pairs that were judged in the other order alone, so as to replace these."""
         judged = set(pair_keys(judgments))
 
-        def turned(rows: pd.DataFrame) -> pd.DataFrame:
-            is_turned = np.zeros(len(rows), dtype=np.bool_)
-            for index, key in enumerate(pair_keys(rows)):
-                language, query_id, side_a, side_b = key
-                mirrored = (language, query_id, side_b, side_a)
-                is_turned[index] = key not in judged and mirrored in judged
-            systems_a = rows["system_a"].mask(is_turned, rows["system_b"])
-            systems_b = rows["system_b"].mask(is_turned, rows["system_a"])
-            return rows.assign(system_a=systems_a, system_b=systems_b)
+        def on_sides(rows: pd.DataFrame) -> pd.DataFrame:
+            is_turned = []
+            for language, query_id, side_a, side_b in pair_keys(rows):
+                is_same = (language, query_id, side_a, side_b) in judged
+                is_turned.append(not is_same and (language, query_id, side_b, side_a) in judged)
+            return turned(rows, np.array(is_turned, dtype=np.bool_))
 
-        return replace(self, table=turned(self.table), identical=turned(self.identical))
+        return replace(self, table=on_sides(self.table), identical=on_sides(self.identical))
 
     def on(self, questions: Collection[QuestionKey]) -> ChosenPairs:
         """Keep the pairs on some questions."""
@@ -168,6 +166,18 @@ class ChosenPairs:
             return rows[is_kept].reset_index(drop=True)
 
         return replace(self, table=filtered(self.table), identical=filtered(self.identical))
+
+
+def turned(rows: pd.DataFrame, is_turned: Flags) -> pd.DataFrame:
+    """Swap the sides of some pairs, and their winners where they have any."""
+    table = rows.assign(
+        system_a=rows["system_a"].mask(is_turned, rows["system_b"]),
+        system_b=rows["system_b"].mask(is_turned, rows["system_a"]),
+    )
+    if "winner" in rows:
+        winners = rows["winner"].replace({"a": "b", "b": "a"})
+        table["winner"] = rows["winner"].mask(is_turned, winners)
+    return table
 
 
 def asked_keys(table: pd.DataFrame) -> Iterator[AskedKey]:

@@ -51,6 +51,9 @@ class AwaitedReplies:
         """Raise the RepliesAwaitedError of all steps together, if any awaits replies."""
         if not self._errors:
             return
-        n_replies = sum(error.n_replies for error in self._errors)
-        batches = [batch for error in self._errors for batch in error.batches]
+        n_replies = 0
+        batches: list[str] = []
+        for error in self._errors:
+            n_replies += error.n_replies
+            batches += error.batches
         raise RepliesAwaitedError(n_replies, batches)
