@@ -260,4 +260,4 @@ def expected_shares(logits: Floats, errors: Floats) -> Floats:
     scale = np.sqrt(2) * np.nan_to_num(errors)
     for node, weight in zip(nodes, weights, strict=True):
         shares += weight * expit(logits + scale * node)
-    return shares / np.sqrt(np.pi)
+    return np.asarray(shares / np.sqrt(np.pi))

@@ -11,7 +11,6 @@ import pandas as pd
 
 from arena.data.wording import count_of
 from arena.rating.battles import Battles
-from arena.rating.intervals import MOST_COMPARED
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 
@@ -53,8 +52,6 @@ def _ratings(judgments: pd.DataFrame) -> pd.Series:
     """Rate the largest group of systems, with a weak prior."""
     battles = Battles.from_judgments(judgments).largest_group()
     n_systems = len(battles.systems)
-    if n_systems > MOST_COMPARED:
-        return pd.Series(dtype=np.float64)
     likelihood = BattleLikelihood(battles.items_by_side)
     mode = likelihood.mode(NormalPrior.ridge(n_systems, DEFAULT_RIDGE))
     return pd.Series(mode[:n_systems], list(battles.systems))

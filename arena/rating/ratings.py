@@ -190,7 +190,8 @@ def rate(
     if battles.n_copies:
         notes.append(copies_note(battles.n_copies))
     notes += judgment_notes(selected)
-    if language == ALL and selected["language"].nunique() > 1:
+    is_compared = len(rated.table) <= MOST_COMPARED
+    if language == ALL and is_compared and selected.get("language", pd.Series()).nunique() > 1:
         # Loaded here: boards rate one language after the other.
         from arena.rating.pooling import pooling_notes
 

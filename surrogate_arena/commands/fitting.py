@@ -15,6 +15,9 @@ from surrogate_arena.cli.printing import show, spans, with_spans
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_LISTED = 300
+"""Systems whose pairs are listed in JSON; in Python there is no bound."""
+
 
 def fit(
     judgments: opt.JudgmentsSource,
@@ -154,11 +157,10 @@ def fit(
     if as_json:
         shown["judges"] = labels
         covariance = rated.covariance
-        shown["covariance"] = {
-            "systems": list(covariance),
-            "matrix": covariance.to_numpy().tolist(),
-        }
-        shown["pairs"] = rated.pairs()
+        if len(covariance) <= MOST_LISTED:
+            matrix = covariance.to_numpy().tolist()
+            shown["covariance"] = {"systems": list(covariance), "matrix": matrix}
+            shown["pairs"] = rated.pairs()
     titles = {
         "biases": "What judges like besides quality: logits that it adds (95% interval)",
         "understood": "Understood",

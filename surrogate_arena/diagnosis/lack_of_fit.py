@@ -193,7 +193,7 @@ class _Residuals:
 
         def sums(signs: Floats) -> Floats:
             """Sum over questions, each with its sign: (R, Q) to (R, C)."""
-            return signs @ sums_by_question - (signs @ scores_by_question) @ slopes
+            return np.asarray(signs @ sums_by_question - (signs @ scores_by_question) @ slopes)
 
         scale = (cells * cells).T @ variances
         is_possible = scale > 0

@@ -20,7 +20,7 @@ from arena.data.types import Flags, Floats
 from arena.data.wording import count_of
 from surrogate_arena.importers.columnar import ColumnTable
 from surrogate_arena.importers.contract import bare_column, contract, field_names
-from surrogate_arena.importers.values import is_missing_cell, name_text, number_of, opened_or_same
+from surrogate_arena.importers.values import name_text, number_of, opened_or_same
 
 _NUMBER = re.compile(r"\d+")
 
@@ -84,8 +84,9 @@ def with_battles_of_rankings(
 def _battles(rankings: _Rankings) -> pd.DataFrame:
     """Compare every two ranked systems: columns ``row, system_a, system_b, winner``."""
     parts = []
-    for first, second in combinations(range(rankings.ranks.shape[1]), 2):
-        gaps = rankings.ranks[:, first] - rankings.ranks[:, second]
+    ranks = np.where(pd.notna(rankings.systems), rankings.ranks, np.nan)
+    for first, second in combinations(range(ranks.shape[1]), 2):
+        gaps = ranks[:, first] - ranks[:, second]
         is_compared = np.isfinite(gaps) & (rankings.has_ties | (gaps != 0))
         row = np.flatnonzero(is_compared)
         winner = np.select([gaps[row] < 0, gaps[row] > 0], ["a", "b"], "tie")
@@ -171,12 +172,13 @@ def _best_and_worst(table: ColumnTable, columns: Mapping[str, str]) -> _Rankings
         if _hold(systems, ends).all():
             return _Rankings(systems, _ends_first(systems, ends), (*used, *names), has_ties=False)
     for name in map(str, table.frame):
-        lists = [opened_or_same(cell) for cell in table.frame[name]]
-        if not all(isinstance(entries, list) for entries in lists):
-            continue
-        unranked = [[(str(name_text(entry)), 0.0) for entry in entries] for entries in lists]
+        unranked = []
+        for cell in table.frame[name]:
+            entries = opened_or_same(cell)
+            if isinstance(entries, list):
+                unranked.append([(str(name_text(entry)), 0.0) for entry in entries])
         systems, _ = _matrices(unranked)
-        if _hold(systems, ends).all():
+        if len(unranked) == len(ends) and _hold(systems, ends).all():
             return _Rankings(systems, _ends_first(systems, ends), (*used, name), has_ties=False)
     return None
 
@@ -189,9 +191,7 @@ def _hold(systems: npt.NDArray[np.object_], ends: npt.NDArray[np.object_]) -> Fl
 
 def _ends_first(systems: npt.NDArray[np.object_], ends: npt.NDArray[np.object_]) -> Floats:
     """Rank the best system 1, the worst 3, and all others 2, shape (N, M)."""
-    ranks = np.where(systems == ends[:, :1], 1.0, np.where(systems == ends[:, 1:], 3.0, 2.0))
-    is_absent = np.frompyfunc(is_missing_cell, 1, 1)(systems).astype(np.bool_)
-    return np.where(is_absent, np.nan, ranks)
+    return np.where(systems == ends[:, :1], 1.0, np.where(systems == ends[:, 1:], 3.0, 2.0))
 
 
 def _matrices(

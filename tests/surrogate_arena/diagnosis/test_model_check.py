@@ -46,6 +46,7 @@ def test_held_out_battles_are_predicted_nearly_as_well_as_by_the_truth():
     assert found.accuracy == pytest.approx((shares > 0.5).mean(), abs=0.02)
     assert found.predicted == found.battles == len(table)
     assert np.log(0.5) < found.log_likelihood < 0
+    assert "on questions that they have not seen" in found.sentences[0]
 
 
 def test_verdicts_by_chance_are_predicted_no_better_than_by_chance():
@@ -101,7 +102,7 @@ def test_verdicts_of_the_model_are_called_circular_as_often_as_stated(dependence
 
 
 def test_neither_sides_nor_names_nor_the_order_of_rows_change_a_check():
-    table = battles(n_questions=20, ties=0.2, circle=0.5)
+    table = battles(n_questions=12, ties=0.2, circle=0.5)
     expected = check_model(table, judge="all")
     other = {"a": "b", "b": "a", "tie": "tie"}
     mirrored = table.rename(columns={"system_a": "system_b", "system_b": "system_a"}).assign(

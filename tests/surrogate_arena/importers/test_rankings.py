@@ -131,7 +131,7 @@ def test_neither_names_nor_the_order_of_columns_or_rows_change_ratings(tmp_path)
     back = {new: old for old, new in names.items()}
     for changed, old_names in ((shuffled, {}), (reversed_columns, {}), (renamed, back)):
         found = by_system(read(changed, tmp_path).table).rename(old_names)
-        np.testing.assert_allclose(found.sort_index(), expected, atol=0.03)
+        np.testing.assert_allclose(found.sort_index(), expected, atol=1e-6)
 
 
 def test_a_stated_question_is_the_cluster(tmp_path):
