@@ -15,6 +15,8 @@ from surrogate_arena.cli.printing import show, spans, with_spans
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.rating.ratings import Ratings
+
 MOST_LISTED = 300
 """Systems whose pairs are listed in JSON; in Python there is no bound."""
 
@@ -156,17 +158,25 @@ def fit(
     }
     if as_json:
         shown["judges"] = labels
-        covariance = rated.covariance
-        if len(covariance) <= MOST_LISTED:
-            matrix = covariance.to_numpy().tolist()
-            shown["covariance"] = {"systems": list(covariance), "matrix": matrix}
-            shown["pairs"] = rated.pairs()
+        shown.update(_compared(rated))
     titles = {
         "biases": "What judges like besides quality: logits that it adds (95% interval)",
         "understood": "Understood",
         "skipped": "Left out or changed on reading",
     }
     show(shown, as_json, titles)
+
+
+def _compared(rated: Ratings) -> dict[str, object]:
+    """Return how the ratings vary together, and every two systems compared; of few systems."""
+    covariance = rated.covariance
+    if len(covariance) > MOST_LISTED:
+        return {}
+    matrix = covariance.to_numpy().tolist()
+    return {
+        "covariance": {"systems": list(covariance), "matrix": matrix},
+        "pairs": rated.pairs(),
+    }
 
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
