@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -24,20 +25,24 @@ from surrogate.board.language_study import (
     importances_table,
     unconnected_remarks,
 )
-from surrogate.board.learned import Learned, tournament_settings
 from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts
+from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board
 from surrogate.board.tables import BY_JUDGE
 from surrogate.checks.status import without_ranks
 from surrogate.learning.language_data import (
     LanguageData,
+    TournamentSettings,
     language_data,
     others_of,
 )
 from surrogate.learning.ratings import NOTHING_EXPECTED, posterior_ratings
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
+
+if TYPE_CHECKING:
+    from surrogate.board.build import Learned
 
 
 def comparable_judges(
@@ -272,4 +277,15 @@ def _importances(learned: Learned) -> pd.DataFrame:
     importances = surrogate.importances()
     return stacked(
         [importances_table(study, importances, surrogate.features_) for study in learned.studies]
+    )
+
+
+def tournament_settings(settings: ResolvedSettings) -> TournamentSettings:
+    """Return how a board draws its tournaments."""
+    return TournamentSettings(
+        tournaments=settings.tournaments,
+        questions=settings.questions,
+        ties=settings.ties,
+        ridge=settings.ridge,
+        seed=settings.seed,
     )

@@ -43,7 +43,7 @@ from surrogate.board.summary_builder import (
 from surrogate.checks.status import NO_ANSWER
 from surrogate.learning.field import CONSENSUS, AnswerField
 from surrogate.learning.language_data import with_answers
-from surrogate.learning.preferences import (
+from surrogate.learning.question_scores import (
     preference_slopes,
     shipped_preferences,
     shipped_weights,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,6 @@ from arena.statistics.agreement import Agreement, macro_agreement, tau_interval
 from features.engine.extraction import missing_counts
 from surrogate.board.intervals import unseen_intervals
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
-from surrogate.board.learned import Learned
 from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import (
     BoardSummary,
@@ -42,6 +41,9 @@ from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.replication import Replication
 from surrogate.learning.surrogate import NO_VALUE
 from surrogate.learning.training import finite_means, training_ratings
+
+if TYPE_CHECKING:
+    from surrogate.board.build import Learned
 
 NO_JUDGMENTS = Remark("judgments", "error", "no judgments here: nothing to learn from")
 BORROWED = Remark(

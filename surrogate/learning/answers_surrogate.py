@@ -31,12 +31,13 @@ from surrogate.learning.field import (
 )
 from surrogate.learning.kernels import Scale, SystemVectors
 from surrogate.learning.observations import rating_reliability
-from surrogate.learning.preferences import preference_slopes, shipped_weights
 from surrogate.learning.question_scores import (
     QuestionScores,
     Scored,
     explained,
     feature_effects,
+    preference_slopes,
+    shipped_weights,
 )
 from surrogate.learning.surrogate import (
     EFFECT_COLUMNS,

@@ -10,13 +10,14 @@ from test_answers_surrogate import arena, known, scored_language, without
 from features.measures.registry import FEATURES
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.field import CONSENSUS
-from surrogate.learning.preferences import (
+from surrogate.learning.question_scores import (
+    QuestionScores,
     preference_slopes,
     reads_passages,
     shipped_preferences,
     shipped_weights,
+    solved_language,
 )
-from surrogate.learning.question_scores import QuestionScores, solved_language
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
 OPEN_LICENSES = {"Apache-2.0", "MIT", "CC BY 4.0"}
@@ -108,7 +109,7 @@ def test_a_saved_surrogate_holds_the_weights_that_it_was_built_with(judged, tmp_
     X, rows = judged
     fitted = AnswersSurrogate(preferences=WEIGHTS).fit(X, known(rows))
     save_surrogate(fitted, tmp_path / "surrogate.zip")
-    monkeypatch.setattr("surrogate.learning.preferences.shipped_weights", dict)
+    monkeypatch.setattr("surrogate.learning.question_scores.shipped_weights", dict)
     loaded = load_surrogate(tmp_path / "surrogate.zip")
     assert loaded.preferences == WEIGHTS
     np.testing.assert_allclose(loaded.scores_.slopes, fitted.scores_.slopes, rtol=1e-2)

@@ -8,7 +8,7 @@ import pytest
 from surrogate import build_board
 from surrogate.board.conclusions import UNJUDGED_BY_PREFERENCES
 from surrogate.board.summary import PREFERENCES
-from surrogate.learning.preferences import shipped_preferences
+from surrogate.learning.question_scores import shipped_preferences
 from surrogate_arena.cli.first_place import first_place_sentence
 from surrogate_arena.diagnosis.judging_prior import expected_systems, judging_prior
 
