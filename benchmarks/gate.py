@@ -1,10 +1,14 @@
 """How often is a gate wrong, how often does it find a difference, and after how many verdicts?
 
-Three parts. Verdicts: scores of questions (both orders: 0, 0.25, 0.5, 0.75 or 1) of a given mean
+Five parts. Verdicts: scores of questions (both orders: 0, 0.25, 0.5, 0.75 or 1) of a given mean
 and variance, as many as find 5 points; printed are the shares of sequences that end as better,
 same, worse and undecided, their mean number of questions, and what a test of fixed size takes.
 Arena: single verdicts, looked at after every fifth of a thousand; printed are the shares of
-sequences that are ever called better or worse, and the median number of verdicts then. Surrogate:
+sequences that are ever called better or worse, and the median number of verdicts then. Refusals: as
+the first part, but a judge gives no verdict on most questions that the candidate loses; printed are
+the shares by the test with bounds, and wrong statements without them. Length: a judge that takes
+the longer answer, of which people's votes on shared pairs know nothing; printed is how often it
+may decide. Surrogate:
 every judged system of a board, rated by a surrogate that had not seen it, as a candidate against
 every other as a baseline; printed are the statements, and how many of them have the arena's own
 ratings, noise and all, against them.
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from functools import partial
 from itertools import permutations, product
 from pathlib import Path
 
@@ -26,7 +31,9 @@ from scipy.special import softmax
 from scipy.stats import norm
 
 from arena.data.types import Floats
+from arena.quality.people_agreement import agreement_with_people
 from surrogate.board.tables import RATINGS, read_board_table
+from surrogate_arena.gating.comparison import bounded_difference
 from surrogate_arena.gating.rating_difference import GateRates, rating_difference
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
@@ -113,6 +120,57 @@ def watched(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def refused(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
+    """Simulate a judge that refuses, most of all where the candidate loses."""
+    rng = np.random.default_rng(0)
+    variance = 0.12
+    n_planned = test.scores_needed(PLANNED, variance)
+    looks = test.looks(n_planned)
+    rows = []
+    for difference, refusing in product((0.2, 0.1, 0.0, -0.1, -0.2), (0.02, 0.1, 0.5)):
+        probabilities = score_probabilities(EVEN + difference, variance)
+        counts = dict.fromkeys(("better", "same", "worse", "undecided", "wrong without"), 0)
+        right = "same" if difference == 0 else "better" if difference > 0 else "worse"
+        for scores in rng.choice(SCORES, size=(n_sequences, n_planned), p=probabilities):
+            # Of questions that it wins the judge refuses a tenth as many.
+            chances = np.where(scores < EVEN, refusing, refusing / 10)
+            is_refused = rng.random(n_planned) < chances
+            decision = None
+            naive = None
+            for look in looks:
+                known = scores[:look][~is_refused[:look]]
+                decide = partial(test.decide, is_last=look == looks[-1])
+                if decision is None:
+                    decision = bounded_difference(decide, known, int(is_refused[:look].sum()))
+                if naive is None:
+                    naive = decide(known)
+            counts[decision or "undecided"] += 1
+            counts["wrong without"] += naive not in (None, right)
+        shares = {name: count / n_sequences for name, count in counts.items()}
+        rows.append({"difference": difference, "refused": refusing, **shares})
+    return pd.DataFrame(rows)
+
+
+def liking_length(n_sequences: int) -> pd.DataFrame:
+    """Simulate a judge whose verdicts have nothing to do with people's, on shared pairs."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for n_shared in (30, 50, 100):
+        n_decides = 0
+        for _ in range(n_sequences):
+            tables = []
+            for judge in ("person:Ada", "m"):
+                winners = rng.choice(["a", "b"], size=n_shared)
+                table = pd.DataFrame({"query_id": [f"q{i}" for i in range(n_shared)]})
+                tables.append(table.assign(winner=winners, judge=judge))
+            judgments = pd.concat(tables, ignore_index=True)
+            judgments = judgments.assign(language="en", system_a="v1", system_b="v2")
+            people = agreement_with_people(judgments, ["m"])
+            n_decides += people is None or people.bounds[0] > 0
+        rows.append({"shared pairs": n_shared, "may decide": n_decides / n_sequences})
+    return pd.DataFrame(rows)
+
+
 def replayed(ratings: pd.DataFrame, rates: GateRates) -> dict[str, object]:
     """Compare every judged system, as if unseen, with every other."""
     rated = ratings[ratings["arena_rating"].notna() & ratings["surrogate_rating"].notna()]
@@ -148,6 +206,8 @@ def main() -> None:
     rates = GateRates()
     print(simulated(options.sequences, rates.test()).round(3).to_string(index=False))
     print(watched(options.sequences, rates.test()).round(3).to_string(index=False))
+    print(refused(options.sequences, rates.test()).round(3).to_string(index=False))
+    print(liking_length(options.sequences // 5).round(3).to_string(index=False))
     rows = [
         {"board": path.name, **replayed(read_board_table(RATINGS, path), rates)}
         for path in options.boards

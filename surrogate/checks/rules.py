@@ -12,8 +12,9 @@ from functools import cache
 
 import regex
 
+from arena.data.languages import language_name
 from features.declare.sample import Sample
-from features.measures.language import SUPPORTED, identify
+from features.measures.language import SUPPORTED, identify, likeliest_language
 from features.text.sentences import breaks_off, ends_in_mid_sentence, is_prose, is_terminated
 from features.text.tokens import folded_words, tokens_per_word, words
 from surrogate.checks.catalog import marks, refusals
@@ -27,11 +28,12 @@ _HASHTAG_AT_END = re.compile(r"#\w+\W*\Z")
 
 
 def is_empty(sample: Sample) -> bool:
-    """Return whether a reader sees nothing but a mark or two; a drawing has more, as emoji do."""
+    """Return whether a reader sees nothing but a mark or two; drawings have more."""
     if sample.folded_words:
         return False
-    seen = set(_UNSEEN.sub("", sample.text))
-    return len(seen) <= 2 and not any(unicodedata.category(sign) == "So" for sign in seen)
+    seen = _UNSEEN.sub("", sample.text)
+    is_emoji = any(unicodedata.category(sign) == "So" for sign in seen)
+    return (len(seen) <= 2 or len(set(seen)) == 1) and not is_emoji
 
 
 def is_error_text(sample: Sample) -> bool | None:
@@ -81,7 +83,8 @@ def is_in_other_language(sample: Sample) -> bool | None:
     # Characters of either half that are read
     most_read = 200
     text = _without_code(sample.text)
-    if not is_prose(text):
+    is_json = text[:1] in ("{", "[")
+    if is_json or not is_prose(text):
         return None
     middle = len(text) // 2
     halves = (text[:middle][:most_read], text[middle:][-most_read:])
@@ -94,7 +97,16 @@ def is_in_other_language(sample: Sample) -> bool | None:
     for half in halves:
         if is_prose(half) and (_probability(sample, half, language) or 0.0) >= unlikely_of_half:
             return None
-    return True
+    return None if _asks_for_language(sample.question.query, text) else True
+
+
+def _asks_for_language(question: str, text: str) -> bool:
+    """Return whether a question names the language of an answer, as one for a translation does."""
+    found = likeliest_language(text)
+    if found is None:
+        return False
+    is_named = language_name(found).casefold() in question.casefold()
+    return is_named or (found == "en" and marks("english").search(question) is not None)
 
 
 def _probability(sample: Sample, text: str, language: str) -> float | None:
@@ -134,7 +146,10 @@ def refuses(text: str, language: str) -> bool | None:
     most_words = 40
     if language not in refusals():
         return None
-    if _refusal_pattern(language).search(text[:OPENING].replace("’", "'")) is None:
+    opening = text[:OPENING].replace("’", "'")
+    matches = _refusal_pattern(language).finditer(opening)
+    # What is quoted within a text is a word for others to say.
+    if not any(match.start() <= 1 or opening[match.start() - 1] not in '"“«' for match in matches):
         return False
     tokens = words(text)
     return len(tokens) <= most_words * tokens_per_word(tokens)

@@ -131,6 +131,7 @@ def test_a_reader_sees_nothing(text):
         "Since [2019] it is in the portal.",
         "Yes.",
         "👍",
+        "  /\\\n /  \\\n/____\\",
         "**Portal** → *Settings* → **Save**.",
         "1. Open the portal.\n2. Save the change.\n\nKind regards,\n[Your name]",
     ],
@@ -159,6 +160,10 @@ def test_likely_faults_and_notes_are_told_apart_from_certain_ones(text, check, l
     found = found_in(instead(text, language=language))
     assert found == {check: [f"{language}-03"]}
     assert CHECKS[check].certainty != "certain"
+
+
+def test_a_quoted_refusal_is_none():
+    assert found_in(instead('Say yes, or "I do not know", to the form of the portal [1].')) == {}
 
 
 def test_sympathy_is_no_refusal():
@@ -207,6 +212,18 @@ def test_what_cannot_be_told_is_counted():
 def test_a_mixture_of_languages_is_no_other_language():
     mixed = f"{other('de', 3)} {other('en', 3)}"
     assert found_in(instead(mixed, language="de")) == {}
+
+
+def test_a_translation_is_in_the_language_that_was_asked_for():
+    arena = support_arena({"v2": instead(good("en", 3), language="de")})
+    faults = find_faults(arena, arena.answers)
+    assert list(faults.found["check"]) == ["other-language"]
+    asked = arena.queries["query"].mask(
+        arena.queries["query_id"] == "de-03", "Auf Englisch, bitte?"
+    )
+    queries = arena.queries.assign(query=asked)
+    translated = type(arena).from_frames(queries, arena.answers, name="x")
+    assert find_faults(translated, arena.answers).found.empty
 
 
 def test_answers_of_another_system_are_a_note():
