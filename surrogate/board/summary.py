@@ -172,14 +172,14 @@ class MacroSummary(Agreements):
         judge: How good the judge is known to be, as in ``judge_report.json``; None where nobody has
             judged, or ratings are published.
         remarks: What stands beside the conclusions: edited answers, other judges, lengths.
-        holdout_r2: Its mean over languages.
+        holdout_r2: Mean over languages of the mean R² on held-out systems.
         worth: Verdicts on a system that tell as much of it as a surrogate that has not seen it.
         mean: Name of the average, such as ``mean over 4 languages``; empty for one language.
     """
 
     judge: JudgeLabel | None = Field(default=None, exclude=True)
     remarks: tuple[Remark, ...] = ()
-    holdout_r2: HoldoutR2 = HoldoutR2()
+    holdout_r2: Number = None
     worth: Number = None
     mean: str = ""
 

@@ -25,7 +25,6 @@ from surrogate.board.language_study import LanguageStudy, arena_agreement, holdo
 from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import (
     BoardSummary,
-    HoldoutR2,
     LanguageSummary,
     MacroSummary,
     MissingValues,
@@ -163,7 +162,7 @@ def _macro_summary(
         is_untested=any(language.is_untested for language in languages),
         r2_unseen=_mean(language.r2_unseen for language in languages),
         coverage_unseen=_mean(language.coverage_unseen for language in languages),
-        holdout_r2=HoldoutR2(mean=_mean(language.holdout_r2.mean for language in languages)),
+        holdout_r2=_mean(language.holdout_r2.mean for language in languages),
         worth=_worth_in_verdicts(learned.studies),
         mean=mean,
     )
