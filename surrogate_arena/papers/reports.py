@@ -9,8 +9,10 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
+from arena.data.types import Floats
 from arena.llm import Usage
 from arena.quality.judge_report import MetaEvaluation
 from surrogate_arena.papers.judges import SENT
@@ -83,6 +85,12 @@ def verdict_counts(verdicts: pd.DataFrame, may_be_null: bool = False) -> dict[st
         "failures": int(is_failed.sum()),
         "not_asked": len(verdicts) - len(judged),
     }
+
+
+def standard_error(replicates: Floats) -> float:
+    """Return the standard deviation of the replicates that are defined; NaN of fewer than two."""
+    defined = replicates[np.isfinite(replicates)]
+    return float(defined.std(ddof=1)) if len(defined) > 1 else math.nan
 
 
 def metaevaluations(

@@ -25,7 +25,7 @@ from surrogate_arena.papers.memerag.sentences import (
     JUDGED_RELEVANCE,
     SENTENCE_KEY,
 )
-from surrogate_arena.papers.reports import BY_JUDGE, judges_of, verdict_counts
+from surrogate_arena.papers.reports import BY_JUDGE, judges_of, standard_error, verdict_counts
 
 MACRO = "macro"
 REPLICATES = 1000
@@ -43,10 +43,7 @@ class _Estimate(NamedTuple):
 
     def row(self) -> dict[str, object]:
         # A draw without a sentence of one label has no balanced accuracy.
-        defined = self.replicates[~np.isnan(self.replicates)]
-        error = np.nan
-        if len(defined) > 1:
-            error = float(defined.std(ddof=1))
+        error = standard_error(self.replicates)
         return {"value": self.value, "standard_error": error, "reason": self.reason}
 
 

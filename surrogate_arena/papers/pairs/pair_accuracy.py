@@ -13,6 +13,7 @@ import pandas as pd
 from arena.data.types import Floats
 from arena.statistics.bootstrap import generator, percentile_interval, resampled_sums
 from arena.statistics.significance import wilson_interval
+from surrogate_arena.papers.reports import standard_error
 
 Ratios: TypeAlias = tuple[tuple[str, str], ...]
 """Columns of counts: numerators and denominators."""
@@ -103,7 +104,7 @@ def _estimate(ratios: Ratios, counts: pd.DataFrame, resampled: pd.DataFrame) -> 
     value = float(_mean_ratio(totals, ratios)[0])
     n = sum(int(totals[denominator].iloc[0]) for _, denominator in ratios)
     replicates = _mean_ratio(resampled, ratios)
-    estimate = estimate_of(value, replicates[np.isfinite(replicates)], n)
+    estimate = estimate_of(value, replicates, n)
     if value not in (0.0, 1.0):
         return estimate
     # No resample changes a share of 0 or 1: its interval is Wilson's.
@@ -115,9 +116,8 @@ def estimate_of(value: float, replicates: Floats, n: int) -> Estimate:
     """Return a value with the standard error and the 95% interval of its finite replicates."""
     if not np.isfinite(value):
         return Estimate(np.nan, np.nan, np.nan, np.nan, n)
-    low, high = percentile_interval(replicates)
-    standard_error = float(replicates.std(ddof=1)) if len(replicates) > 1 else np.nan
-    return Estimate(value, standard_error, low, high, n)
+    low, high = percentile_interval(replicates[np.isfinite(replicates)])
+    return Estimate(value, standard_error(replicates), low, high, n)
 
 
 def _mean_ratio(counts: pd.DataFrame, ratios: Ratios) -> Floats:

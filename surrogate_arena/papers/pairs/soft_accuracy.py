@@ -48,7 +48,7 @@ def soft_pairwise_accuracy(
     if not values:
         return estimate_of(np.nan, np.empty(0), 0)
     means = np.mean(resampled, axis=0)
-    return estimate_of(float(np.mean(values)), means[np.isfinite(means)], n_pairs)
+    return estimate_of(float(np.mean(values)), means, n_pairs)
 
 
 def _mean_points(judgments: pd.DataFrame) -> pd.DataFrame:

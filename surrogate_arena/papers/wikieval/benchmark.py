@@ -33,6 +33,7 @@ from surrogate_arena.papers.reports import (
     left_out_notes,
     metaevaluations,
     scores_by_part,
+    standard_error,
     verdict_counts,
 )
 from surrogate_arena.papers.settings import MetaevalSettings
@@ -150,19 +151,19 @@ def score_preferences(
             question = str(judged["question"].iloc[index])
             credits[index] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
         value = np.nan
-        standard_error = np.nan
+        shares: Floats = np.empty(0)
         reason: str | None = f"no pair of {criterion} was judged"
         if len(credits):
             value = float(credits.mean())
             reason = None
         if len(credits) > 1:
             random = generator(seed, "wikieval", "bootstrap", criterion)
-            # Shape (replicates, 1): how many of the pairs of each draw were right.
-            sums = resampled_sums(credits[:, None], replicates, random)
-            standard_error = float((sums / len(credits)).std(ddof=1))
+            # How many of the pairs of each draw were right.
+            sums = resampled_sums(credits[:, None], replicates, random)[:, 0]
+            shares = sums / len(credits)
         return {
             "value": value,
-            "standard_error": standard_error,
+            "standard_error": standard_error(shares),
             **verdict_counts(pairs),
             "reason": reason,
             "ties": int(is_tied.sum()),
