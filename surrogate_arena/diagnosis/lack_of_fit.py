@@ -1,4 +1,4 @@
-"""Whether verdicts fit one scale: circles among systems, and groups of verdicts that disagree.
+"""Whether verdicts fit one scale: pairs that depart from it, and groups that disagree.
 
 Under the Bradley-Terry model what a pair of systems wins beyond expectation is chance, and so is
 what a group of verdicts adds to a system. Both are score tests (Rao, 1948): sums of squared
@@ -34,18 +34,18 @@ class FitTest:
     """A test of whether verdicts fit one scale.
 
     Attributes:
-        name: ``circles`` (the ratings do not explain who beats whom) or ``disagreement`` (groups of
+        name: ``pairs`` (the ratings do not explain who beats whom) or ``disagreement`` (groups of
             verdicts rate systems differently).
         p_value: Probability of such verdicts, or of less likely ones, where they fit.
         sentence: What it finds, and what departs most.
     """
 
-    name: Literal["circles", "disagreement"]
+    name: Literal["pairs", "disagreement"]
     p_value: float
     sentence: str
 
 
-def circles_test(battles: Battles, seed: int = 0) -> FitTest | None:
+def pairs_test(battles: Battles, seed: int = 0) -> FitTest | None:
     """Test whether pairs of systems win what their ratings let expect.
 
     Args:
@@ -65,7 +65,7 @@ def circles_test(battles: Battles, seed: int = 0) -> FitTest | None:
     sign = np.where(pairs.first == first, 1.0, -1.0)
     rows = np.arange(len(pairs))
     cells = coo_array((sign, (rows, met.codes)), shape=(len(pairs), len(met.values)))
-    departure = residuals.departure(cells.tocsr(), seed, "circles")
+    departure = residuals.departure(cells.tocsr(), seed, "pairs")
     most = int(np.argmax(np.abs(departure.deviations)))
     system, opponent = (battles.systems[index] for index in divmod(met.values[most], n_systems))
     points, counts = residuals.likelihood.items.totals
@@ -74,14 +74,13 @@ def circles_test(battles: Battles, seed: int = 0) -> FitTest | None:
     points_of_first = np.where(sign > 0, points, counts - points)
     won = points_of_first[is_cell].sum() / n_battles
     expected = won - (sign * residuals.by_pair)[is_cell].sum() / n_battles
-    found = "no more circles than chance explains"
+    found = "pairs of systems win as one scale lets expect, but for chance"
     if departure.p_value < LEVEL:
         found = (
-            "the ratings do not explain who beats whom: there are more circles than by chance; "
-            f"most of all, {system} wins {won:.0%} against {opponent} where {expected:.0%} are "
-            "expected"
+            "one scale does not explain who beats whom, beyond chance: most of all, "
+            f"{system} wins {won:.0%} against {opponent} where {expected:.0%} are expected"
         )
-    return FitTest("circles", departure.p_value, f"{found} (p = {departure.p_value:.2g})")
+    return FitTest("pairs", departure.p_value, f"{found} (p = {departure.p_value:.2g})")
 
 
 def disagreement_test(battles: Battles, groups: str = "judges", seed: int = 0) -> FitTest | None:

@@ -19,7 +19,7 @@ from arena.rating.intervals import expected_shares
 from arena.rating.judgments import POINTS_OF_A, TIE
 from arena.rating.ratings import Ratings, counted_judgments, rate_battles
 from arena.statistics.bootstrap import generator
-from surrogate_arena.diagnosis.lack_of_fit import FitTest, circles_test, disagreement_test
+from surrogate_arena.diagnosis.lack_of_fit import FitTest, disagreement_test, pairs_test
 
 FOLDS = 5
 
@@ -103,7 +103,7 @@ def check_model(
     # A system favored by nothing wins half of the time.
     is_right = np.where(shares == 0.5, 0.5, (shares > 0.5) == (points > 0.5))
     largest = battles.largest_group()
-    tests = [circles_test(largest, seed), disagreement_test(largest, seed=seed)]
+    tests = [pairs_test(largest, seed), disagreement_test(largest, seed=seed)]
     return ModelCheck(
         log_likelihood=_mean(log_likelihood[is_predicted], weight[is_predicted]),
         accuracy=_mean(is_right[is_decided], weight[is_decided]),

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from surrogate_arena.diagnosis.lack_of_fit import circles_test, disagreement_test
+from surrogate_arena.diagnosis.lack_of_fit import disagreement_test, pairs_test
 from surrogate_arena.diagnosis.model_check import check_model
 
 STRENGTHS = np.array([1.2, 0.4, -0.3, -1.3])
@@ -65,14 +65,14 @@ def test_circles_and_judges_that_disagree_are_found_each_by_its_test():
     fitting = p_values()
     assert min(fitting.values()) > 0.05
     with_circle = p_values(circle=1.2)
-    assert with_circle["circles"] < 0.01 < with_circle["disagreement"]
+    assert with_circle["pairs"] < 0.01 < with_circle["disagreement"]
     disagreeing = p_values(disagreement=2.0)
-    assert disagreeing["disagreement"] < 0.01 < disagreeing["circles"]
+    assert disagreeing["disagreement"] < 0.01 < disagreeing["pairs"]
 
 
 def test_what_departs_most_is_named():
     table = Battles.from_judgments(battles(circle=1.5))
-    assert "s0 wins" in circles_test(table).sentence or "s1 wins" in circles_test(table).sentence
+    assert "s0 wins" in pairs_test(table).sentence or "s1 wins" in pairs_test(table).sentence
     table = Battles.from_judgments(battles(disagreement=2.0))
     sentence = disagreement_test(table).sentence
     assert "judge-1 rates s0 higher" in sentence or "judge-0 rates s0 lower" in sentence
@@ -96,7 +96,7 @@ def test_verdicts_of_the_model_are_called_circular_as_often_as_stated(dependence
                 rows.append((f"q{question}", f"s{i}", f"s{j}", winner, f"j{random.integers(2)}"))
         columns = ["query_id", "system_a", "system_b", "winner", "judge"]
         simulated = Battles.from_judgments(pd.DataFrame(rows, columns=columns))
-        n_found += circles_test(simulated).p_value < 0.05
+        n_found += pairs_test(simulated).p_value < 0.05
         n_disagree += disagreement_test(simulated).p_value < 0.05
     assert max(n_found, n_disagree) <= 12
 

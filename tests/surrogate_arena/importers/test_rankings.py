@@ -138,3 +138,12 @@ def test_a_stated_question_is_the_cluster(tmp_path):
     table = wide(rankings(40)).assign(item=list(itertools.islice(itertools.cycle("pq"), 40)))
     stated = read(table, tmp_path, columns={"query_id": "item"}).table
     assert set(stated["query_id"]) == {"p", "q"}
+
+
+def test_rankings_of_wmt_and_orders_of_languages_are_read_as_the_cases_state(case):
+    read_rankings = counted_judgments_of(case("arena", "12_five_ranks_wide.csv"))
+    assert len(read_rankings.table) == 300
+    assert read_rankings.table["query_id"].nunique() == 30
+    languages = counted_judgments_of(case("arena", "10_simpson_languages.csv")).table
+    notes = rate(languages, language="all").notes
+    assert any(note.startswith("x is ahead of y over all languages") for note in notes)
