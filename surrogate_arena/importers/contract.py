@@ -264,11 +264,6 @@ def stated_column(name: str, column: str, fields: Iterable[str], columns: Sequen
     return alike[0]
 
 
-def has_values(frames: Frames, column: str) -> bool:
-    """Tell whether a column holds something in any table."""
-    return next(_filled_cells(frames, column), None) is not None
-
-
 def columns_in(frames: Frames) -> list[str]:
     """Return the columns of tables, in the order in which the tables first have them."""
     return list(dict.fromkeys(str(name) for frame in frames for name in frame))

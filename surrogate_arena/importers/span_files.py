@@ -1,0 +1,252 @@
+"""Spans of files: exports of OpenTelemetry (OTLP as JSON), and rows of Phoenix's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from arena.data.types import Record
+from surrogate_arena.importers.collected import Place
+from surrogate_arena.importers.contract import FILE, value_at
+from surrogate_arena.importers.opened import found, opened_record, opened_value
+
+KIND = "openinference.span.kind"
+PROMPT = "gen_ai.prompt"
+COMPLETION = "gen_ai.completion"
+RETRIEVED = "retrieval.documents"
+DOCUMENTS = (RETRIEVED, "reranker.output_documents")
+"""Attributes that hold documents: those of several spans are joined."""
+_LISTS = (*DOCUMENTS, PROMPT, COMPLETION, "llm.input_messages", "llm.output_messages")
+"""Attributes that are lists, also where each leaf is an attribute of its own."""
+EVALUATED = "eval."
+"""Start of the columns of evaluations in a table of spans."""
+_WHOLE = ("input.value", "output.value", "metadata")
+"""Attributes whose records stay records."""
+_PARTS = (
+    "resourceSpans",
+    "scopeSpans",
+    "instrumentationLibrarySpans",
+    "spans",
+    "resourceLogs",
+    "scopeLogs",
+    "logRecords",
+)
+"""Lists of an export, each within another."""
+
+
+@dataclass
+class Span:
+    """A span of a trace, or a log record that belongs to one.
+
+    Attributes:
+        place: Its file and line.
+        trace_id: The trace.
+        span_id: The span, within its trace.
+        parent_id: The span around it; an id of no span for the outermost.
+        end: When it ended, as a text that sorts by time.
+        status: Whether it failed, as the file has it.
+        attributes: Its attributes by name.
+        events: Its events, each with a ``name``.
+        is_log: Whether it is a log record.
+        seconds: How long it took; None where a time is missing.
+    """
+
+    place: Place
+    trace_id: str
+    span_id: str
+    parent_id: str
+    end: str
+    status: object
+    attributes: Record
+    events: list[Record] = field(default_factory=list)
+    is_log: bool = False
+    seconds: float | None = None
+
+
+def has_spans(record: Mapping[str, Any]) -> bool:
+    """Tell whether a record is an export, a span of one, or a row of a table of spans."""
+    is_export = any(isinstance(record.get(part), list) for part in _PARTS)
+    return is_export or not record.keys().isdisjoint(("traceId", "context", "attributes"))
+
+
+def spans_of_record(place: Place, record: Record) -> Iterator[Span]:
+    """Yield the spans of an export, or that of a row."""
+    is_export = any(isinstance(record.get(part), list) for part in _PARTS)
+    if is_export or "traceId" in record:
+        yield from _spans_of_export(place, record, {})
+    else:
+        yield _span_of_row(place, record)
+
+
+def _spans_of_export(place: Place, record: Mapping[str, Any], outer: Record) -> Iterator[Span]:
+    """Yield the spans of an export, with the attributes of their resource."""
+    inherited = dict(outer)
+    resource = record.get("resource")
+    if isinstance(resource, Mapping):
+        inherited.update(_by_name(resource.get("attributes")))
+    # The file may name the system, also of spans far inside.
+    if FILE in record:
+        inherited[FILE] = record[FILE]
+    lists = [record[part] for part in _PARTS if isinstance(record.get(part), list)]
+    for part in (part for parts in lists for part in parts):
+        if isinstance(part, Mapping):
+            yield from _spans_of_export(place, part, inherited)
+    if lists:
+        return
+    attributes = _by_name(record.get("attributes"))
+    is_log = "body" in record
+    end = record.get("endTimeUnixNano") or record.get("timeUnixNano")
+    yield Span(
+        place=place,
+        trace_id=str(record.get("traceId")),
+        span_id=str(record.get("spanId")),
+        parent_id=str(record.get("parentSpanId")),
+        end=_sortable(end),
+        status=record.get("status"),
+        attributes=inherited if is_log else _with_lists({**inherited, **attributes}),
+        events=[_log_event(record, attributes)] if is_log else events_of(record.get("events")),
+        is_log=is_log,
+        seconds=_seconds(record.get("startTimeUnixNano"), record.get("endTimeUnixNano")),
+    )
+
+
+def _span_of_row(place: Place, record: Record) -> Span:
+    """Return the span of a row of a table, or of an object with ``context`` and ``attributes``."""
+    start = "attributes."
+    attributes = {
+        name.removeprefix(start): value
+        for name, value in record.items()
+        if name.startswith((start, EVALUATED)) and value is not None
+    }
+    if not any(name.startswith(start) for name in record):
+        attributes.update(_by_name(record.get("attributes")))
+    if FILE in record:
+        attributes[FILE] = record[FILE]
+    if record.get("span_kind") is not None:
+        attributes.setdefault(KIND, str(record["span_kind"]).upper())
+    # A row without ids is a trace of its own.
+    row = f"row {place.line} of {place.source}"
+    return Span(
+        place=place,
+        trace_id=str(found(record, "context.trace_id") or row),
+        span_id=str(found(record, "context.span_id") or row),
+        parent_id=str(record.get("parent_id")),
+        end=_sortable(record.get("end_time")),
+        status={"code": record.get("status_code")},
+        attributes=_with_lists(attributes),
+        events=events_of(record.get("events")),
+        seconds=_seconds(record.get("start_time"), record.get("end_time")),
+    )
+
+
+def _sortable(time: object) -> str:
+    """Return a time as a text that sorts as it does: digits, or as ISO 8601 writes it."""
+    return str(time).rjust(24)
+
+
+def _seconds(start: object, end: object) -> float | None:
+    """Return the seconds between two times; None where one is missing or comes too early."""
+    started = _epoch_seconds(start)
+    ended = _epoch_seconds(end)
+    if started is None or ended is None or ended < started:
+        return None
+    return float(ended - started)
+
+
+def _epoch_seconds(time: object) -> Fraction | None:
+    """Return a time in seconds since 1970, of digits in any unit or as ISO 8601 writes it."""
+    text = str(time).strip()
+    if text.isascii() and text.isdecimal():
+        number = int(text)
+        # Of this century: programs count nanoseconds, microseconds, milliseconds or seconds.
+        for limit, units in ((10**17, 10**9), (10**14, 10**6), (10**11, 10**3)):
+            if number >= limit:
+                return Fraction(number, units)
+        return Fraction(number)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    since = moment.replace(tzinfo=moment.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    return Fraction(since / timedelta(microseconds=1)) / 10**6
+
+
+# Attributes and events
+
+
+def _flat(attributes: Mapping[str, Any], outer: str = "") -> Record:
+    """Return attributes in records by their dotted names."""
+    flat: Record = {}
+    for inner, value in attributes.items():
+        name = f"{outer}{inner}"
+        if isinstance(value, Mapping) and name not in _WHOLE:
+            flat.update(_flat(value, f"{name}."))
+        else:
+            flat[name] = value
+    return flat
+
+
+def _by_name(attributes: object) -> Record:
+    """Return a list of ``{key, value}`` as a record."""
+    if isinstance(attributes, Mapping):
+        return _flat(attributes)
+    pairs = attributes if isinstance(attributes, list) else []
+    return {
+        str(pair.get("key")): opened_value(_plain(pair.get("value")))
+        for pair in pairs
+        if isinstance(pair, Mapping)
+    }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - of JSON
+    """Return a value (``stringValue``, ``arrayValue`` ...) as plain JSON."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return value
+    ((kind, inner),) = value.items()
+    values = inner.get("values") if isinstance(inner, Mapping) else None
+    if kind == "kvlistValue":
+        return _by_name(values)
+    return list(map(_plain, values)) if isinstance(values, list) else inner
+
+
+def _with_lists(attributes: Record) -> Record:
+    """Return attributes with each list as one attribute, whose items are plain records."""
+    nested = opened_record(attributes)
+    lists = dict(attributes)
+    for name in _LISTS:
+        items = value_at(nested, name)
+        if isinstance(items, list):
+            lists = {key: value for key, value in lists.items() if not key.startswith(f"{name}.")}
+            lists[name] = [_unwrapped(item) for item in items]
+    return lists
+
+
+def _unwrapped(item: object) -> object:
+    """Return ``{document: {content}}`` with what the document, or message, holds."""
+    if isinstance(item, Mapping):
+        for holder in ("document", "message"):
+            if isinstance(item.get(holder), Mapping):
+                return {**item, **item[holder]}
+    return item
+
+
+def events_of(events: object) -> list[Record]:
+    """Return the events of a span, each with its ``name`` and its attributes."""
+    named = []
+    for event in events if isinstance(events, list) else []:
+        if isinstance(event, Mapping):
+            attributes = _by_name(event.get("attributes"))
+            name = event.get("name") or event.get("event.name") or attributes.get("event.name")
+            named.append({**event, **attributes, "name": name})
+    return named
+
+
+def _log_event(record: Mapping[str, Any], attributes: Record) -> Record:
+    """Return a log record as an event."""
+    body = _plain(record.get("body"))
+    content = body if isinstance(body, Mapping) else {"content": body}
+    name = record.get("eventName") or attributes.get("event.name")
+    return {**content, **attributes, "name": name}
