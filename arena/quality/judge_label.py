@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError, UsageError
-from arena.data.folder import FAILED_JUDGMENTS, read_arena
-from arena.data.selection import PEOPLE, is_person, judges_named
-from arena.data.tables import read_rows
+from arena.data.errors import UsageError
+from arena.data.selection import is_person, judges_named
 from arena.quality.agreement import oriented_verdicts, without_identical
 from arena.quality.influence import LISTED, first_places
 from arena.quality.judge_report import (
@@ -36,11 +32,8 @@ from arena.quality.judge_tests import (
 from arena.quality.people_agreement import (
     PeopleAgreement,
     agreement_with_people,
-    model_name,
     people_test,
-    read_metaevaluations,
     recorded_agreement,
-    recorded_agreements,
 )
 from arena.quality.preferences import length_test, side_test
 from arena.rating.judgments import shown_sides
@@ -127,67 +120,6 @@ def _overall_grade(grades: set[Grade], is_by_people: bool) -> Grade:
     if "agrees" in grades:
         return "agrees"
     return worst
-
-
-def labels_of_judges(
-    judgments: pd.DataFrame,
-    judges: Iterable[str],
-    answers: pd.DataFrame | None = None,
-    folder: Path | None = None,
-) -> list[JudgeLabel]:
-    """Label judges by their quality, in the words that every command and page uses.
-
-    Args:
-        judgments: Verdicts of all judges.
-        judges: Judges to label; all people count as one.
-        answers: The arena's answers, for the effect of length.
-        folder: The arena's folder, for its record of agreement with people.
-    """
-    recorded = {} if folder is None else recorded_agreements(folder)
-    names = dict.fromkeys(PEOPLE if is_person(name) else name for name in judges)
-    return [
-        label_judge(name, judgments, answers, people=recorded.get(model_name(name)))
-        for name in names
-    ]
-
-
-def labels_of_verdicts(
-    path: Path, judgments: pd.DataFrame, judges: Iterable[str]
-) -> list[JudgeLabel]:
-    """Label judges whose verdicts were read from a file, or from an arena's folder.
-
-    Args:
-        path: The file, or the folder; its answers and records count where they can be read.
-        judgments: Verdicts of all judges in it.
-        judges: Judges to label.
-    """
-    if not path.is_dir():
-        return labels_of_judges(judgments, judges)
-    answers = None
-    with suppress(ArenaError):  # a folder of verdicts alone
-        answers = read_arena(path).answers
-    return labels_of_judges(judgments, judges, answers, path)
-
-
-def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:
-    """Read what an arena's folder knows of a judge, named as in its ``judge`` column.
-
-    A meta-evaluation belongs to it if its judge has the same name, or the same after ``llm:``.
-
-    Raises:
-        DataError: If a file is damaged.
-    """
-    name = model_name(judge)
-    entries = [entry for entry in read_metaevaluations(folder) if model_name(entry.judge) == name]
-    failures = None
-    path = Path(folder) / FAILED_JUDGMENTS
-    if path.is_file():
-        table = read_rows(path).table.reindex(columns=["judge", "reason"])  # either may be absent
-        reasons = table.loc[table["judge"] == judge, "reason"].astype(str)
-        failures = {}
-        for reason, count in sorted(reasons.value_counts().items()):
-            failures[str(reason)] = int(count)
-    return JudgingRecords(metaevaluations=tuple(sorted(entries, key=str)), failures=failures)
 
 
 def report_judge(arena: Arena, judge: str, judging_records: JudgingRecords) -> JudgeReport:

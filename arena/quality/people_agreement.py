@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import UsageError
-from arena.data.files import write_text
 from arena.data.schema import VOTER
 from arena.data.selection import is_person
-from arena.data.tables import read_record
 from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.quality.agreement import (
@@ -241,58 +237,15 @@ def _kappas(sums: Floats) -> Floats:
     return cohen_kappas(sums.reshape(-1, n_outcomes, n_outcomes)).reshape(-1, 2)
 
 
-METAEVALUATION_FILE = "metaevaluation.json"
 KAPPA = "kappa"
 """Metric of agreement on the same pairs."""
 LLM_PREFIX = "llm:"
 """Start of a judge's name where it says that an LLM judges, as ``metaeval`` takes it."""
-_HINT = "see MetaEvaluation for what it should hold, or delete the file"
-
-
-class _Content(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    metaevaluations: list[MetaEvaluation]
 
 
 def model_name(judge: str) -> str:
     """Return a judge's name as the ``judge`` column of judgments has it."""
     return judge.removeprefix(LLM_PREFIX)
-
-
-def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
-    """Read the meta-evaluations in an arena's folder; none if there is no such file.
-
-    Raises:
-        UsageError: If there is no such folder.
-        DataError: If the file is damaged.
-    """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}")
-    path = folder / METAEVALUATION_FILE
-    if not path.is_file():
-        return ()
-    return tuple(read_record(_Content, path, _HINT).metaevaluations)
-
-
-def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -> Path:
-    """Add entries to a folder's file, replacing those of the same judge, data, metric and prompt.
-
-    Returns:
-        The file.
-
-    Raises:
-        UsageError: If there is no such folder.
-        DataError: If the file that is there is damaged.
-    """
-    by_key = {}
-    for entry in (*read_metaevaluations(folder), *entries):
-        by_key[entry.judge, entry.dataset, entry.metric, entry.prompt] = entry
-    path = Path(folder) / METAEVALUATION_FILE
-    content = _Content(metaevaluations=[by_key[key] for key in sorted(by_key)])
-    write_text(content.model_dump_json(indent=2) + "\n", path)
-    return path
 
 
 def recorded_agreement(entries: Iterable[MetaEvaluation], judge: str) -> PeopleAgreement | None:
@@ -310,14 +263,3 @@ def recorded_agreement(entries: Iterable[MetaEvaluation], judge: str) -> PeopleA
         if best is None or entry.n > best.n:
             best = entry
     return None if best is None else PeopleAgreement(best.value, best.standard_error, best.n)
-
-
-def recorded_agreements(folder: Path | str) -> dict[str, PeopleAgreement]:
-    """Read how well judges agree with people from an arena's folder, by judge."""
-    entries = read_metaevaluations(folder)
-    agreements = {}
-    for name in sorted({model_name(entry.judge) for entry in entries}):
-        agreement = recorded_agreement(entries, name)
-        if agreement is not None:
-            agreements[name] = agreement
-    return agreements

@@ -84,7 +84,7 @@ def build_board(
         arena: The arena, or the path of its folder.
         settings: Settings of the board; ``options`` override them.
         feature_table: Features already at hand, used instead of extracting any.
-        judging_records: The judge's meta-evaluations and failures; see ``read_judging_records``.
+        judging_records: The judge's meta-evaluations and failures; from the arena folder.
         n_jobs: Processes to use; -1 for all cores.
         models: How features' models are run; see ``features.extract``.
         progress: Called as stages advance.

@@ -99,8 +99,8 @@ def board(
         # Before anything slow: a judge that the arena lacks is refused at once.
         judges = board_judges(read, settings)
 
-    from arena.quality.judge_label import read_judging_records
     from surrogate.board.build import build_board
+    from surrogate_arena.cli.judging_records import read_judging_records
 
     options: dict[str, Any] = {
         "feature_table": given_features(feature_table, read.answers),

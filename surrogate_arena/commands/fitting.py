@@ -77,7 +77,6 @@ def fit(
     from arena.data.folder import read_arena
     from arena.data.schema import ALL, INFO_FILE
     from arena.quality.decisive_voters import decisive_voters
-    from arena.quality.judge_label import labels_of_verdicts
     from arena.rating.biases import (
         SIDES_NOT_TOLD,
         TRAIT,
@@ -90,6 +89,7 @@ def fit(
     from arena.rating.pair_weights import with_even_pairs
     from arena.rating.ratings import rate
     from surrogate.checks.status import without_ranks
+    from surrogate_arena.cli.judging_records import labels_of_verdicts
     from surrogate_arena.diagnosis.model_check import check_model
     from surrogate_arena.diagnosis.parts import rate_parts
     from surrogate_arena.importers.judgments import counted_judgments_of

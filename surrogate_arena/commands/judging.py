@@ -62,7 +62,7 @@ def judge_command(
     from arena.judging.judging_result import lasting_failures, require_verdicts
     from arena.judging.plans.plan import judging_budget
     from arena.llm import read_prices
-    from arena.quality.people_agreement import recorded_agreements
+    from surrogate_arena.cli.judging_records import recorded_agreements
     from surrogate_arena.diagnosis.judging_prior import judging_prior
 
     price_of = {} if prices is None else read_prices(prices)

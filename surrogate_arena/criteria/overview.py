@@ -17,13 +17,13 @@ from arena.data.folder import open_arena
 from arena.data.rows import finite_number
 from arena.data.tables import guarded_csv, plain_records
 from arena.data.wording import count_of
-from arena.quality.judge_label import read_judging_records
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.settings import BoardSettings, chosen_settings
 from surrogate.board.tables import DECIMALS, FEATURE_CACHE
 from surrogate.board.view import board_judges
 from surrogate_arena.cli.first_place import conclusion, leading
+from surrogate_arena.cli.judging_records import read_judging_records
 from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.site import INDEX, write_site

@@ -57,7 +57,7 @@ def agreement_command(
     """Measure how far judges agree with people, or with another judge."""
     from arena.data.answer_digests import outdated_sentence
     from arena.data.folder import read_arena
-    from arena.quality.people_agreement import add_metaevaluations
+    from surrogate_arena.cli.judging_records import add_metaevaluations
     from surrogate_arena.diagnosis.agreement import agreements
 
     n_outdated = 0

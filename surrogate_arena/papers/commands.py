@@ -166,7 +166,7 @@ def _show_evaluation(
 def _print_report(
     report: Report, as_json: bool, arena: Path | None, prices: Mapping[str, Price]
 ) -> None:
-    from arena.quality.people_agreement import add_metaevaluations
+    from surrogate_arena.cli.judging_records import add_metaevaluations
 
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)

@@ -21,8 +21,6 @@ from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from arena.llm.replies import FINAL, UNPARSABLE
-from arena.quality.judge_label import read_judging_records
-from arena.quality.people_agreement import METAEVALUATION_FILE
 from features.engine.cache import code_digest
 from features.measures.registry import parse_features
 from surrogate.board.board import Board
@@ -31,6 +29,7 @@ from surrogate.board.tables import FEATURE_CACHE, MANIFEST_FILE, read_feature_ta
 from surrogate.board.view import board_judges
 from surrogate.checks.status import VANISHED
 from surrogate_arena.cli.first_place import conclusion, first_place_sentence
+from surrogate_arena.cli.judging_records import METAEVALUATION_FILE, read_judging_records
 from surrogate_arena.costs.costs import write_costs
 from surrogate_arena.diagnosis.judging_prior import judging_prior
 from surrogate_arena.pages.site import check_replaceable, write_site

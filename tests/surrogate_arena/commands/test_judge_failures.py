@@ -6,7 +6,8 @@ import json
 import pytest
 
 from arena import read_arena, write_arena
-from arena.quality.judge_label import read_judging_records, report_judge
+from arena.quality.judge_label import report_judge
+from surrogate_arena.cli.judging_records import read_judging_records
 
 
 @pytest.mark.slow

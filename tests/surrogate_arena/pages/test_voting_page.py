@@ -10,7 +10,7 @@ from simulations import simulated_part
 
 from arena import read_arena, write_arena
 from arena.judging import choose_pairs, make_ballot
-from arena.quality.judge_label import read_judging_records
+from surrogate_arena.cli.judging_records import read_judging_records
 from surrogate_arena.pages.pages import ballot_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028\x00"

@@ -6,8 +6,8 @@ from memerag_samples import answered, labeled, lines_of
 from metaeval_command import run, run_json
 
 from arena import UsageError
-from arena.quality.people_agreement import read_metaevaluations
 from surrogate_arena.cli.app import main
+from surrogate_arena.cli.judging_records import read_metaevaluations
 from surrogate_arena.papers.memerag.benchmark import LabelVerdict
 from surrogate_arena.papers.records import read_run
 from surrogate_arena.papers.reports import judges_of

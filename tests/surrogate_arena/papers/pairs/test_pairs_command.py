@@ -15,7 +15,7 @@ from arena import UsageError
 from arena.data.errors import UnusableRepliesError
 from arena.data.folder import read_arena
 from arena.data.selection import is_person
-from arena.quality.people_agreement import read_metaevaluations
+from surrogate_arena.cli.judging_records import read_metaevaluations
 from surrogate_arena.papers.figures import study_drawings
 
 ARENAS = Path(__file__).parents[5] / "shared" / "data" / "arenas"
