@@ -1,5 +1,6 @@
 from surrogate_arena.diagnosis.diagnosis import diagnose as diagnose
 from surrogate_arena.importers.imports import import_arena as import_arena
+from surrogate_arena.importers.new_answers import add_answers as add_answers
 from surrogate_arena.importers.new_answers import read_answers as read_answers
 from surrogate_arena.studies.sampling import study_sampling as study_sampling
 
@@ -12,7 +13,6 @@ from . import simulation as simulation
 from . import statistics as statistics
 from . import text as text
 from .data import __version__ as __version__
-from .data.appending import add_answers as add_answers
 from .data.arena import Arena as Arena
 from .data.errors import ArenaError as ArenaError
 from .data.errors import DataError as DataError

@@ -17,7 +17,6 @@ from arena.judging import judge
 from arena.judging.judging_settings import JudgingSettings
 from features import extract, parse_features
 from surrogate_arena.cli.app import main
-from surrogate_arena.diagnosis.judging_prior import judging_prior
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "arena_example"
@@ -222,6 +221,8 @@ def test_names_of_ours_and_of_two_packages_are_refused_with_both_packages(declar
 
 
 def test_a_feature_of_our_name_does_not_stop_a_judge_that_measures_ours(declare):
+    from surrogate_arena.diagnosis.judging_prior import judging_prior
+
     code = "def judge(question, answer_a, answer_b): return 'tie'"
     declare("their_metrics", "feature", {"answer_length": "x:y", "bleu": "x:y"})
     declare("their_judges", "judge", {"even": "their_judges_module:judge"}, code)

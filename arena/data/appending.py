@@ -10,15 +10,13 @@ import numpy as np
 import pandas as pd
 
 from arena.data.answer_digests import replaced_flags
-from arena.data.errors import DataError, Problem
+from arena.data.errors import DataError
 from arena.data.files import atomic_path, locked_folder, open_text, synchronize
 from arena.data.folder import (
     FURTHER_FOLDER,
     VOTES_FILE,
     find_table_file,
-    read_arena,
     read_info,
-    read_own_answers,
     read_votes,
     write_info,
 )
@@ -37,7 +35,6 @@ from arena.data.schema import (
     ArenaInfo,
     TableSchema,
 )
-from arena.data.systems import refuse_names_alike
 from arena.data.tables import SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.types import Flags
 
@@ -197,43 +194,3 @@ def list_failures(
         return None
     write_rows(failures, path)
     return path
-
-
-def add_answers(
-    folder: Path | str,
-    answers: pd.DataFrame | Path | str,
-) -> tuple[Path, int, int]:
-    """Add a new system's answers, or further answers of a known one, to an arena folder.
-
-    Args:
-        folder: Arena folder; new systems are declared in its ``arena.json``.
-        answers: Columns ``query_id, language, system, answer``, or the path of their file; those
-            that the arena has already are left as they are.
-
-    Returns:
-        The file, how many were added, and how many the arena had.
-
-    Raises:
-        UsageError: If the folder is no arena folder, there is no such file, or the name of a new
-            system looks like another's.
-        DataError: For malformed answers, answers to unknown questions, and answers that differ
-            from those that the arena has of the same system; nothing is added.
-    """
-    arena = read_arena(folder)
-    table = read_own_answers(answers, arena.queries)
-    answers_of_arena = arena.answers.set_index(ANSWER_KEY)["answer"]
-    keys = pd.MultiIndex.from_frame(table[ANSWER_KEY])
-    present = pd.Series(answers_of_arena.reindex(keys).to_numpy())
-    differing = table[present.notna() & (present != table["answer"])]
-    problems = []
-    source = answers.name if isinstance(answers, Path) else "answers"
-    for key in differing[ANSWER_KEY].itertuples(index=False, name=None):
-        fault = "the arena holds another answer of this system to this question"
-        hint = "leave it out, or give the new version of the system a name of its own"
-        problems.append(Problem(source, None, "+".join(ANSWER_KEY), key, fault, hint))
-    if problems:
-        raise DataError(problems)
-    systems = set(arena.info.systems)
-    refuse_names_alike(set(table["system"]) - systems, systems)
-    file, n_added = append_rows(folder, "answers", table)
-    return file, n_added, len(table) - n_added

@@ -189,9 +189,9 @@ def add(
     columns: opt.Columns = None,
 ) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
-    from arena.data.appending import add_answers
     from arena.data.folder import read_arena
     from surrogate.checks.faults import find_faults
+    from surrogate_arena.importers.new_answers import add_answers
 
     before = read_arena(arena, is_judged=False)
     new = given_answers(answers, before.queries, columns)

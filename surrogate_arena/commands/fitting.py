@@ -90,8 +90,6 @@ def fit(
     from arena.rating.ratings import rate
     from surrogate.checks.status import without_ranks
     from surrogate_arena.cli.judging_records import labels_of_verdicts
-    from surrogate_arena.diagnosis.model_check import check_model
-    from surrogate_arena.diagnosis.parts import rate_parts
     from surrogate_arena.importers.judgments import counted_judgments_of
 
     traits = named_traits(equal)
@@ -121,6 +119,8 @@ def fit(
     if by is None:
         rated = rate(counted, ridge=ridge, **choices)
     else:
+        from surrogate_arena.diagnosis.parts import rate_parts
+
         rated = rate_parts(counted, by, **choices)
         parts = rated.parts
     selected = selected_judgments(read.table, language or ALL, judge or ALL)
@@ -145,6 +145,8 @@ def fit(
     notes += [voter.sentence for voter in decisive_voters(selected)]
     checked = None
     if check:
+        from surrogate_arena.diagnosis.model_check import check_model
+
         checked = check_model(counted, ridge=ridge, **choices)
     shown = {
         "ratings": table if as_json else _shown_ratings(table),

@@ -63,7 +63,6 @@ def judge_command(
     from arena.judging.plans.plan import judging_budget
     from arena.llm import read_prices
     from surrogate_arena.cli.judging_records import recorded_agreements
-    from surrogate_arena.diagnosis.judging_prior import judging_prior
 
     price_of = {} if prices is None else read_prices(prices)
     judging_budget(settings, price_of)  # a model without a price is refused before anything is done
@@ -71,6 +70,8 @@ def judge_command(
     store_path = Path(settings.store or arena / STORE)
     prior = None
     if settings.is_adaptive:
+        from surrogate_arena.diagnosis.judging_prior import judging_prior
+
         questions = questions_to_judge(read, settings)
         prior = judging_prior(read, questions, settings.prior, seed=settings.seed)
     failed = lasting_failures(arena)

@@ -57,7 +57,6 @@ def rank(
     """
     from arena.data.folder import read_arena
     from surrogate.ranking.rank import rank_systems
-    from surrogate_arena.diagnosis import advice
 
     published = given_board(board, features)
     read = read_arena(arena or published.arena_folder(), is_judged=False)
@@ -70,7 +69,11 @@ def rank(
         feature_table=given_features(feature_table, new),
         judgments=given_judgments(judgments, read),
     )
-    suggested = None if advise is None else advice.advise(published, placed, questions=advise)
+    suggested = None
+    if advise is not None:
+        from surrogate_arena.diagnosis import advice
+
+        suggested = advice.advise(published, placed, questions=advise)
     if as_json:
         content = ranked_content(placed)
         if suggested is not None:

@@ -9,7 +9,6 @@ from judged_systems import better, build_arena
 from arena import UsageError, read_arena, write_arena
 from arena.judging import JudgingSettings, judge, questions_to_judge
 from arena.llm import Price, open_store
-from surrogate import judging_prior
 
 
 def honest(prompt, _):
@@ -199,6 +198,8 @@ def test_without_a_key_no_store_is_made(monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_adaptive_pairs_start_from_the_prior(serve, tmp_path):
+    from surrogate import judging_prior
+
     arena = build_arena(questions=8)
     texts = {"good": "A full answer, with reasons for it. " * 3, "fair": "An answer.", "poor": "No"}
     numbers = arena.answers["query_id"].str[1:]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, read_arena, write_arena
-from arena.data.appending import add_answers
+from surrogate_arena.importers.new_answers import add_answers
 
 NEW = "newcomer"
 

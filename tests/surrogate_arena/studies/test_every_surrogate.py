@@ -15,7 +15,6 @@ from surrogate import Board, build_board, rank_systems
 from surrogate.board import language_study
 from surrogate.learning.names import DEFAULT_SURROGATE, SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.rank import place_systems
-from surrogate_arena.diagnosis.advice import advise
 from surrogate_arena.studies import validate
 
 BOOSTING = GradientBoostingRegressor(max_depth=2)
@@ -42,6 +41,8 @@ def tiny_table(tiny_arena):
 def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     name, tiny_arena, tiny_table, tmp_path
 ):
+    from surrogate_arena.diagnosis.advice import advise
+
     board = build_board(
         tiny_arena, feature_table=tiny_table, tournaments=2, surrogate=named(name), seed=3
     )
