@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,7 +40,9 @@ class _TraitColumns:
     is_text: bool = False
 
 
-def with_trait_columns(table: ColumnTable, traits: Sequence[str]) -> tuple[ColumnTable, list[str]]:
+def with_trait_columns(
+    table: ColumnTable, traits: Sequence[str]
+) -> tuple[ColumnTable, dict[str, tuple[str, ...]]]:
     """Add a column ``trait_...`` for each trait, for ``Battles.from_judgments``.
 
     A trait is ``length``, ``lists``, ``headings`` or ``bold``, of which ``names.toml`` has the
@@ -53,36 +55,43 @@ def with_trait_columns(table: ColumnTable, traits: Sequence[str]) -> tuple[Colum
         traits: Their names.
 
     Returns:
-        The table, and which columns are read, a line for each trait.
+        The table, and the columns of each trait.
 
     Raises:
         UsageError: If there is no such column, or one holds something else than numbers.
     """
-    lines = []
+    read: dict[str, tuple[str, ...]] = {}
     for trait in traits:
         table, chosen = _chosen(table, trait)
         values = [_counts(table, column, chosen) for column in chosen.columns]
-        if len(values) == 2:
-            difference = relative_difference(trait, *values)
-            lines.append(f"{trait} is read from {' and '.join(map(repr, chosen.columns))}")
-        else:
+        if len(values) == 1:
             difference = _in_deviations(values[0])
+        else:
+            difference = relative_difference(trait, *values)
+        table = replace(table, frame=table.frame.assign(**{f"{TRAIT}{trait}": difference}))
+        read[trait] = chosen.columns
+    return table, read
+
+
+def trait_lines(read: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Say where each trait is read from."""
+    lines = []
+    for trait, columns in read.items():
+        if len(columns) == 1:
             lines.append(f"{trait} is by how much A exceeds B, in standard deviations")
-        frame = table.frame.assign(**{f"{TRAIT}{trait}": difference})
-        table = replace(table, frame=frame)
-    return table, lines
+        else:
+            lines.append(f"{trait} is read from {' and '.join(map(repr, columns))}")
+    return lines
 
 
 def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]:
     """Find the columns of a trait; paths become columns of the table."""
     usual = contract()["traits"].get(trait, [])
     for name in (*usual, trait):
-        if name.partition(".")[0] not in table.frame:
-            continue
         other = _of_other_side(name)
-        frame = with_paths(table.frame, {"a": name, "b": other})
-        if name in frame and other in frame and name != other:
-            return replace(table, frame=frame), _TraitColumns(trait, (name, other))
+        with_both = _with_paths(table, (name, other))
+        if name in with_both.frame and other in with_both.frame and name != other:
+            return with_both, _TraitColumns(trait, (name, other))
     columns = list(map(str, table.frame))
     for first, second in paired_columns(columns, SIDES_IN_NAMES):
         if _without_side(first) == bare_column(trait):
@@ -91,9 +100,9 @@ def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]
         answers = [_column_of(columns, name) for name in ("answer_a", "answer_b")]
         if all(answers):
             return table, _TraitColumns(trait, tuple(answers), is_text=True)
-    frame = with_paths(table.frame, {"a": trait})
-    if trait in frame:
-        return replace(table, frame=frame), _TraitColumns(trait, (trait,))
+    with_difference = _with_paths(table, (trait,))
+    if trait in with_difference.frame:
+        return with_difference, _TraitColumns(trait, (trait,))
     listed = first_of(columns, MOST_NAMED)
     in_texts = ""
     if is_measured(trait):
@@ -102,6 +111,19 @@ def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]
         f"{table.source}: no columns of {trait!r} ({argument('equal')}): name two that differ in "
         f"a and b, or one that holds the difference; the columns are {listed}{in_texts}"
     )
+
+
+def _with_paths(table: ColumnTable, paths: Sequence[str]) -> ColumnTable:
+    """Add a column for each path, looking into the columns that paths begin with alone."""
+    roots = [name for name in dict.fromkeys(map(root_of, paths)) if name in table.frame]
+    inside = with_paths(table.frame[roots], dict(zip(paths, paths, strict=True)))
+    added = inside.columns.difference(table.frame.columns)
+    return replace(table, frame=table.frame.assign(**inside[added])) if len(added) else table
+
+
+def root_of(path: str) -> str:
+    """Return the column that a path begins with."""
+    return path.partition(".")[0]
 
 
 def _of_other_side(name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -33,7 +34,7 @@ from arena.rating.biases import TRAIT
 from arena.rating.judgments import sideless_by_name
 from surrogate_arena.importers.battle_columns import columns_of_battles
 from surrogate_arena.importers.battle_rows import BattleRows
-from surrogate_arena.importers.battle_traits import with_trait_columns
+from surrogate_arena.importers.battle_traits import root_of, trait_lines, with_trait_columns
 from surrogate_arena.importers.battle_verdicts import are_counts, one_row_each, read_verdicts
 from surrogate_arena.importers.collected import question_id
 from surrogate_arena.importers.columnar import ColumnTable, column_table
@@ -122,13 +123,13 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
     table = replace(table, frame=with_paths(table.frame, {**options.columns, **further}))
     table, ranking_line = with_battles_of_rankings(table, options.columns)
     columns = columns_of_battles(table, options.columns)
-    table, trait_lines = with_trait_columns(table, options.traits)
+    table, columns_of_traits = with_trait_columns(table, options.traits)
     rows = BattleRows(table, columns.names, columns.unread)
     if ranking_line:
         rows.understood.append(ranking_line)
         options = replace(options, has_sides=False)
     rows.understood += columns.notes()
-    rows.understood += trait_lines
+    rows.understood += trait_lines(columns_of_traits)
     sides = _sides(rows)
     has_sides = _has_sides(rows) and options.has_sides
     verdicts = read_verdicts(rows, sides, options.values)
@@ -144,7 +145,9 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
     if judgments.empty:
         reasons = "; ".join(f"{reason}: {count}" for reason, count in rows.skipped.items() if count)
         raise UsageError(f"{table.source}: there is no judgment in it ({reasons})")
-    ours = {*_OUR_COLUMNS, *_OUR_DETAILS, *options.further}
+    counted = chain.from_iterable(columns_of_traits.values())
+    read = [root_of(name) for name in (*options.further, *counted)]
+    ours = {*_OUR_COLUMNS, *_OUR_DETAILS, *options.further, *read}
     return ReadBattles(
         table=judgments.reset_index(drop=True),
         rows=judgments.index.to_numpy(),

@@ -204,11 +204,24 @@ def value_at(record: object, path: str) -> object:
         UsageError: If it is no path.
     """
     try:
-        return jmespath.search(with_places(path), record)
+        found = jmespath.search(with_places(path), record)
     except jmespath.exceptions.JMESPathTypeError:
         return None  # a function of the path does not fit what is there
     except jmespath.exceptions.JMESPathError as error:
         raise UsageError(f"{path!r} is neither a column nor a path: {error}") from None
+    return _at_dotted_names(record, path) if found is None else found
+
+
+def _at_dotted_names(record: object, path: str) -> object:
+    """Return the value at a path whose names have dots, such as ``tags.math_v0.1.math``."""
+    if not isinstance(record, dict):
+        return None
+    if path in record:
+        return record[path]
+    for end, character in enumerate(path):
+        if character == "." and path[:end] in record:
+            return _at_dotted_names(record[path[:end]], path[end + 1 :])
+    return None
 
 
 def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Columns:

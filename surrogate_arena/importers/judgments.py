@@ -16,7 +16,7 @@ from arena.data.schema import CRITERION, INFO_FILE, JUDGMENTS, QUESTION_KEY, VOT
 from arena.rating.biases import TRAIT
 from arena.rating.judgments import with_known_columns
 from arena.statistics.codes import coded_judgments, without_categories
-from surrogate_arena.importers.battle_traits import with_trait_columns
+from surrogate_arena.importers.battle_traits import trait_lines, with_trait_columns
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, read_battles_file
 from surrogate_arena.importers.collected import skipped_table
 from surrogate_arena.importers.columnar import ColumnTable
@@ -141,9 +141,9 @@ def _of_arena(folder: Path, options: BattleOptions) -> CountedJudgments:
         raise UsageError(f"{folder}: there is no judgment in it{published}{outdated}")
     skips = {(JUDGMENTS.name, "judgment", EDITED): n_outdated}
     judgments = ColumnTable(_with_columns_of_questions(arena, options.further), JUDGMENTS.name)
-    with_traits, understood = with_trait_columns(judgments, options.traits)
+    with_traits, read = with_trait_columns(judgments, options.traits)
     table = with_known_columns(with_traits.frame, _added(options))
-    return CountedJudgments(table, skipped_table(skips), tuple(understood))
+    return CountedJudgments(table, skipped_table(skips), tuple(trait_lines(read)))
 
 
 def _with_columns_of_questions(arena: Arena, names: Sequence[str]) -> pd.DataFrame:

@@ -111,6 +111,15 @@ def test_style_is_read_from_what_lmarenas_files_carry(tmp_path):
     assert "'conv_metadata.header_count_a' and 'conv_metadata.header_count_b'" in line
 
 
+def test_what_is_counted_is_not_called_unread_and_parts_may_be_paths_with_dots(tmp_path):
+    table = nested(battles(n_rows=20))
+    tags = [{"math_v0.1": {"math": bool(number % 2)}} for number in range(len(table))]
+    path = "category_tag.math_v0.1.math"
+    found = read(table.assign(category_tag=tags), tmp_path, "length", further=[path])
+    assert list(found.table[path]) == [False, True] * 10
+    assert found.skipped.empty
+
+
 def test_counts_may_be_columns_differences_paths_or_the_answers_themselves(tmp_path):
     table = battles(n_rows=40)
     by_name = read(table, tmp_path, "tokens").table["trait_tokens"]
