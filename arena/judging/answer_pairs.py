@@ -124,11 +124,7 @@ class ArenaTexts:
         return sorted(outputs, key=lambda system: (outputs[system].strip(), system))
 
     def shown(self, key: QuestionKey, system: str) -> str:
-        """Return what a judge sees of a system: all that it wrote.
-
-        Raises:
-            UsageError: If there is no such answer, or no such question.
-        """
+        """Return what a judge sees of a system: all that it wrote."""
         output = self._outputs.get(key, {}).get(system)
         if output is None or key not in self._questions:
             language, query_id = key
@@ -143,11 +139,7 @@ class ArenaTexts:
         return text
 
     def comparison(self, key: PairKey) -> Comparison:
-        """Put together what a judge compares.
-
-        Raises:
-            UsageError: If an answer or the question is absent.
-        """
+        """Put together what a judge compares."""
         language, query_id, system_a, system_b = key
         question = (language, query_id)
         # The answers first: they are what says in words that a question is absent.

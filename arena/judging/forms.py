@@ -24,11 +24,7 @@ mypy refuses it here."""
 
 
 def prompt_of(settings: JudgingSettings) -> TemplatePrompt:
-    """Return the prompt that settings describe.
-
-    Raises:
-        UsageError: If settings contradict each other, or the template cannot be used.
-    """
+    """Return the prompt that settings describe."""
     if settings.form != "pairwise" and settings.both_orders:
         raise UsageError(
             f"both orders are asked of pairs; leave {argument('both_orders')} "

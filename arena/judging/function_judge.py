@@ -72,11 +72,7 @@ class FunctionPrompt(ComparisonPrompt):
 
 
 def plug_in_settings(settings: JudgingSettings) -> tuple[JudgingSettings, FunctionPrompt]:
-    """Import the judge that ``settings.plug_in`` names: put it in a server's place.
-
-    Raises:
-        UsageError: If no package declares it, two do, or it cannot be used.
-    """
+    """Import the judge that ``settings.plug_in`` names: put it in a server's place."""
     plug_in = required_plug_in("judge", str(settings.plug_in))
     function = plug_in.load_function().function
     files = source_files(function, plug_in.entry_point.module)

@@ -85,11 +85,7 @@ class LlmJudge:
 
 
 def llm_judges(settings: JudgingSettings) -> list[LlmJudge]:
-    """Return the judge that settings describe, then the other members of its panel.
-
-    Raises:
-        UsageError: If a setting, the template or the plug-in cannot be used.
-    """
+    """Return the judge that settings describe, then the other members of its panel."""
     if settings.plug_in is not None:
         asked, function_prompt = plug_in_settings(settings)
         return [LlmJudge(asked, function_prompt, settings.first_judge)]
@@ -193,7 +189,7 @@ def dry_run_judge(
     """Count what ``ask_judge`` would ask, and what that would cost at most; nothing is sent.
 
     Raises:
-        UsageError: See ``ask_judge``.
+        UsageError: If the settings or the template cannot be used.
     """
     steps: list[DryRun] = []
     with Store(Path(":memory:")) as nothing:

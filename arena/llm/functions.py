@@ -119,11 +119,7 @@ def named_parameters(
     by_name: Collection[str],
     shown_name: str,
 ) -> tuple[str, ...]:
-    """Return the parameters that a function has of those that are passed by name.
-
-    Raises:
-        UsageError: If it cannot be called so.
-    """
+    """Return the parameters that a function has of those that are passed by name."""
     try:
         signature = inspect.signature(function)
         parameters = tuple(name for name in by_name if name in signature.parameters)

@@ -335,11 +335,7 @@ class EmbeddingSettings(LlmSettings):
 
 
 def fields_by_use(settings: type[LlmSettings], **wanted: object) -> frozenset[str]:
-    """Return the fields whose ``SettingUse`` has the values wanted of its attributes.
-
-    Raises:
-        ValueError: If a field has none, or several.
-    """
+    """Return the fields whose ``SettingUse`` has the values wanted of its attributes."""
     names: set[str] = set()
     for name, field in settings.model_fields.items():
         uses = [part for part in field.metadata if isinstance(part, SettingUse)]

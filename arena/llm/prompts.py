@@ -52,11 +52,7 @@ class PromptTemplate:
         return self.version.rpartition("@")[2]
 
     def fill(self, values: Mapping[str, Any]) -> str:
-        """Put values into the template, in one pass: template marks inside of values stay.
-
-        Raises:
-            UsageError: If the template fails, such as on an attribute that a value does not have.
-        """
+        """Put values into the template, in one pass: template marks inside of values stay."""
         variables = dict(values)
         for further_name, name in self.also:
             if name in values:
@@ -123,11 +119,7 @@ class ReplaceablePrompt:
         return self.packaged() if path is None else self.read(path)
 
     def read(self, path: Path | str) -> PromptTemplate:
-        """Read a user's template, or the one of this prompt's name in a folder, and try it.
-
-        Raises:
-            UsageError: If it is absent, cannot be filled, or does not show what it must.
-        """
+        """Read a user's template, or the one of this prompt's name in a folder, and try it."""
         path = Path(path)
         path = path / f"{self.name}{_SUFFIX}" if path.is_dir() else path
         try:
@@ -154,11 +146,7 @@ class ReplaceablePrompt:
         return template
 
     def shows(self, template: PromptTemplate, name: str) -> bool:
-        """Return whether a template shows a variable, by filling it with samples.
-
-        Raises:
-            UsageError: If it cannot be filled.
-        """
+        """Return whether a template shows a variable, by filling it with samples."""
         samples = {name: variable.sample for name, variable in self.variables.items()}
         prompt = template.fill(samples)
         return all(text in prompt for text in _texts(samples[name]))
@@ -194,11 +182,7 @@ class Templates:
         return "+".join(parts) or PACKAGED
 
     def for_signature(self, signature: str) -> Templates:
-        """Return the templates of a signature.
-
-        Raises:
-            UsageError: If one of them was not given, or another one was.
-        """
+        """Return the templates of a signature."""
         if signature == PACKAGED:
             return NO_TEMPLATES
         templates = dict(self.templates)
@@ -228,9 +212,6 @@ def read_templates(
         sources: File of each prompt by its name; or texts ``NAME=FILE``, without ``NAME=`` if there
             is one prompt; or folders of files ``NAME.jinja``.
         prompts: Prompts that can be replaced.
-
-    Raises:
-        UsageError: If there is no such prompt or file, or two files are given for one prompt.
     """
     by_name = {prompt.name: prompt for prompt in prompts}
     paths: list[tuple[str, Path | str]] = []

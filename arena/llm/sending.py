@@ -106,11 +106,7 @@ class Sender:
                 self.finished.put(error)
 
     async def _send(self, request: Request) -> tuple[int, Completion | None]:
-        """Send a request, again after a passing failure; return the calls sent and the completion.
-
-        Raises:
-            UsageError: If no call can succeed before the user has changed something.
-        """
+        """Send a request, again after a passing failure; return the calls and the completion."""
         tries = 0
         fault = None
         while tries <= self._settings.retries:

@@ -95,11 +95,7 @@ class Store:
 
     @contextmanager
     def transaction(self, kind: str = "") -> Iterator[sqlite3.Connection]:
-        """Begin a transaction, and commit it unless an error ends it.
-
-        Raises:
-            UsageError: If the file is damaged or cannot be written.
-        """
+        """Begin a transaction, and commit it unless an error ends it."""
         try:
             with self._one_at_a_time:
                 self._connection.execute(f"BEGIN {kind}")

@@ -60,12 +60,7 @@ class Trimmer:
 
 
 def read_tokenizer(path: Path | str) -> Trimmer:
-    """Load a model's ``tokenizer.json`` to count by.
-
-    Raises:
-        MissingDependencyError: If the package ``tokenizers`` is not installed.
-        UsageError: If the file is absent or holds no tokenizer.
-    """
+    """Load a model's ``tokenizer.json`` to count by."""
     path = Path(path)
     if importlib.util.find_spec("tokenizers") is None:
         raise MissingDependencyError("counting tokens by a tokenizer", "tokenizers", "tokenizers")

@@ -85,11 +85,7 @@ def choose_pairs(
 
 
 def draw_pairs(arena: Arena, settings: JudgingSettings) -> ChosenPairs:
-    """Draw the pairs to judge before any verdict; see ``choose_pairs``.
-
-    Raises:
-        UsageError: If settings contradict each other, or there is nothing to judge.
-    """
+    """Draw the pairs to judge before any verdict; see ``choose_pairs``."""
     settings.require_plan()
     pairs = settings.pairs or "all"
     if settings.is_adaptive or pairs == "adaptive":
@@ -148,9 +144,6 @@ def pairs_for_people(arena: Arena) -> ChosenPairs:
 
     About ``FOR_PEOPLE`` in each language; systems meet as evenly as possible. Where machines have
     judged, these are among the pairs that they judged, so that people can be compared with them.
-
-    Raises:
-        UsageError: If no question has answers of two systems.
     """
     seed = 0
     texts = ArenaTexts(arena)

@@ -29,9 +29,6 @@ def choose_questions(
         languages: None takes all.
         questions: Number of each language; None, or more than there are, takes all.
         seed: Seed of the draw.
-
-    Raises:
-        UsageError: For a number below 1, an unknown language, or if there are no questions.
     """
     if questions is not None and questions < 1:
         raise UsageError(f"cannot draw {questions} questions; ask for 1 or more")
@@ -77,11 +74,7 @@ def with_several_answers(arena: Arena) -> pd.DataFrame:
 def draw_questions(
     arena: Arena, questions: int | None, languages: Sequence[str] | None, seed: int
 ) -> tuple[QuestionKey, ...]:
-    """Draw the questions to judge, language by language, in the order drawn.
-
-    Raises:
-        UsageError: For a number below 1, an unknown language, or no question with two answers.
-    """
+    """Draw the questions to judge, language by language, in the order drawn."""
     comparable = with_several_answers(arena)
     if comparable.empty:
         raise UsageError("no question has answers of two systems: there is nothing to judge")

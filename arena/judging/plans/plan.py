@@ -60,11 +60,7 @@ class JudgingRun:
 
     @contextmanager
     def _replies(self, judges: Sequence[LlmJudge]) -> Iterator[Store]:
-        """Open the store, unless it is open, and take on replies of other machines.
-
-        Raises:
-            UsageError: If a judge's key is missing.
-        """
+        """Open the store, unless it is open, and take on replies of other machines."""
         if isinstance(self.store, Store):
             self.store.join(self.settings.join)
             yield self.store
@@ -116,11 +112,7 @@ def plan_of(name: PlanName) -> JudgingPlan:
 
 
 def judging_budget(settings: JudgingSettings, prices: Mapping[str, Price] | None) -> Budget:
-    """Return the budget of a run's calls.
-
-    Raises:
-        UsageError: If the cost is limited, and a model has no price.
-    """
+    """Return the budget of a run's calls."""
     prices = prices or {}
     models = [settings.model, *settings.panel]
     if settings.escalate is not None:

@@ -67,12 +67,7 @@ class BatchSender:
         self._draft_bytes = 0
 
     def collect(self) -> None:
-        """Write the replies of batches that are over to the store.
-
-        Raises:
-            UsageError: If the server cannot be used, refused a batch, or no call can succeed;
-                replies that came are in the store.
-        """
+        """Write the replies of batches that are over to the store."""
         for batch in self._ledger.batches(self._settings):
             batch_id = batch.batch_id or self._resume(batch)
             if batch_id is None:

@@ -123,11 +123,7 @@ class BatchServer:
         return None
 
     def state(self, batch_id: str) -> BatchState:
-        """Ask how a batch is doing.
-
-        Raises:
-            UsageError: If the server has no such batch for this key.
-        """
+        """Ask how a batch is doing."""
         with self._explained(f"does not show the batch {batch_id}", _of_key("the batch")):
             batch = self._client.batches.retrieve(batch_id)
         if not isinstance(batch, Batch):
