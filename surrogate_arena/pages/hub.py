@@ -34,8 +34,7 @@ _TABLE = re.compile(r"(?P<name>\w+)\.(csv|jsonl|jsonl\.gz|parquet)")
 _WHITE_SPACE = re.compile(r"\s+")
 
 
-def check_repository(name: str) -> None:
-    """Check that a name is one of a repository of the hub."""
+def _check_repository(name: str) -> None:
     if not _REPOSITORY.fullmatch(name):
         raise UsageError(f"{name!r} is no repository of the hub; write OWNER/NAME")
 
@@ -57,7 +56,7 @@ def upload_arena(arena: Arena, repository: str, settings: SiteSettings) -> str:
             refuses, or the repository holds something else.
         MissingDependencyError: If the extra ``hub`` is not installed.
     """
-    check_repository(repository)
+    _check_repository(repository)
     if settings.questions == 0:
         raise UsageError(
             "an arena is its questions and answers, which are not to be shown (questions = 0); "
@@ -92,7 +91,7 @@ def upload_board(
         UsageError: As ``upload_arena`` does.
         MissingDependencyError: If the extra ``hub`` is not installed.
     """
-    check_repository(repository)
+    _check_repository(repository)
     token = _write_token()
     title = settings.title or board.summary.arena
     languages = list(board.languages)

@@ -98,7 +98,7 @@ class Texts:
         output = self._texts.shown(key, name)
         return {
             "system": name,
-            "parts": list(answer_parts(output[:LONGEST_ANSWER], index_by_id)),
+            "parts": list(_answer_parts(output[:LONGEST_ANSWER], index_by_id)),
             "cut": max(len(output) - LONGEST_ANSWER, 0),
             "marks": self._marks.of(key, output),
         }
@@ -135,7 +135,7 @@ def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[
     }
 
 
-def answer_parts(text: str, indices: Mapping[str, int]) -> Iterator[tuple[str, int | None, bool]]:
+def _answer_parts(text: str, indices: Mapping[str, int]) -> Iterator[tuple[str, int | None, bool]]:
     """Split a text at its citations.
 
     Yields:

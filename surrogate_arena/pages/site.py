@@ -129,13 +129,13 @@ def write_site(
     elif chosen.questions:
         texts = f"The answers are not here: {source}"
     values = {"parent": parent, "history": history, "faults": faults}
-    with site_files(out) as folder:
+    with _site_files(out) as folder:
         _write_pages(board, texts, costs, folder, chosen, values, is_served=is_served)
     return out / INDEX
 
 
 @contextmanager
-def site_files(out: Path) -> Iterator[Path]:
+def _site_files(out: Path) -> Iterator[Path]:
     """Yield an empty folder that becomes a site when the block succeeds, marked as one of ours."""
     with replaced_folder(out) as folder:
         yield folder

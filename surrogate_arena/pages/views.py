@@ -183,7 +183,7 @@ def _unranked(board: Board, ranked: set[str]) -> list[Row]:
             if (system, language) in ranked_keys:
                 n_languages += 1
                 continue
-            reason = unranked_reason(board, notes.get((system, language), ""), language)
+            reason = _unranked_reason(board, notes.get((system, language), ""), language)
             reasons.setdefault(reason, []).append(language_name(language))
         rows.append(
             {
@@ -196,8 +196,7 @@ def _unranked(board: Board, ranked: set[str]) -> list[Row]:
     return rows
 
 
-def unranked_reason(board: Board, note: str, language: str) -> str:
-    """Return why a language does not rank a system."""
+def _unranked_reason(board: Board, note: str, language: str) -> str:
     summary = board.summary.languages.get(language)
     if summary is None:
         return "the board gives no reason"
@@ -224,7 +223,7 @@ class SystemPages:
             language = row["language"]
             note = row["note"]
             if row["rank"] is None and not note:
-                note = unranked_reason(self._board, note, language)
+                note = _unranked_reason(self._board, note, language)
             n_ranked = int(self._ranked[language])
             languages.append(
                 {**row, "name": language_name(language), "ranked": n_ranked, "note": note}

@@ -27,21 +27,21 @@ def importances(
     repeats: Repeats,
 ) -> pd.DataFrame:
     """Return how much each language's ranking rests on each feature; see ``Study.importances``."""
-    rated = partial(permuted_answers, features=features, seed=repeats.seed)
+    rated = partial(_permuted_answers, features=features, seed=repeats.seed)
     predictions = held_out_ratings(languages, surrogate, repeats, rated=rated)
     times = repeats.times
     # The plain answers come first, then the permutations of each feature.
     height = 1 + len(features) * PERMUTATIONS
     tables = []
     for data in languages:
-        names = [permuted_name(name, turn) for turn in range(height) for name in data.systems]
+        names = [_permuted_name(name, turn) for turn in range(height) for name in data.systems]
         ratings = predictions.matrix(data.language, names, times).reshape(times, height, -1)
         folds = predictions.matrix(data.language, data.systems, times, "fold")
         tables.append(_importance_table(data, features, (ratings, folds), surrogate))
     return pd.concat(tables, ignore_index=True)
 
 
-def permuted_answers(
+def _permuted_answers(
     data: LanguageData, held: Sequence[str], repeat: int, features: Sequence[str], seed: int
 ) -> pd.DataFrame:
     """Return the held-out systems' answers, plain and with others' values of each feature.
@@ -63,11 +63,10 @@ def permuted_answers(
 
 def _as_system(rows: pd.DataFrame, turn: int) -> pd.DataFrame:
     named = rows.reset_index()
-    return named.assign(system=[permuted_name(name, turn) for name in named["system"]])
+    return named.assign(system=[_permuted_name(name, turn) for name in named["system"]])
 
 
-def permuted_name(system: str, turn: int) -> str:
-    """Name a system with some permutation of its features; the plain one keeps its name."""
+def _permuted_name(system: str, turn: int) -> str:
     return f"{system}\x1f{turn}" if turn else system
 
 

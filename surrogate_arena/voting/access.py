@@ -103,7 +103,7 @@ class Guard:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._access.is_known_host(hosts[0]):
             return PlainTextResponse("This server is not known by that name.\n", 403)
-        if scope["method"] not in ("GET", "HEAD") and not is_same_origin(headers):
+        if scope["method"] not in ("GET", "HEAD") and not _is_same_origin(headers):
             return PlainTextResponse("Requests from other pages are refused.\n", 403)
         return self._token_refusal(scope, headers)
 
@@ -115,9 +115,9 @@ class Guard:
         secrets = {"board": tokens.board}
         if path in VOTING_PATHS:
             secrets["vote"] = tokens.vote
-        shown = read_token(scope["query_string"].decode("latin-1"))
+        shown = _read_token(scope["query_string"].decode("latin-1"))
         for role, secret in secrets.items():
-            if is_equal(shown, secret):
+            if _is_equal(shown, secret):
                 # The token leaves the address, so that nobody copies or logs it by accident.
                 reply = RedirectResponse(path, 303)
                 reply.set_cookie(
@@ -127,13 +127,12 @@ class Guard:
         # Other servers of this host set cookies too: one that is malformed spoils no other.
         cookies = cookie_parser(headers.get("cookie", ""))
         for role, secret in secrets.items():
-            if is_equal(cookies.get(self._access.cookie(role), ""), secret):
+            if _is_equal(cookies.get(self._access.cookie(role), ""), secret):
                 return None
         return PlainTextResponse(LINK_NEEDED, 403)
 
 
-def read_token(query: str) -> str:
-    """Return the token in a query."""
+def _read_token(query: str) -> str:
     try:
         fields = parse_qs(query, max_num_fields=10)
     except ValueError:
@@ -141,13 +140,12 @@ def read_token(query: str) -> str:
     return fields.get(TOKEN, [""])[0]
 
 
-def is_equal(text: str, secret: str) -> bool:
+def _is_equal(text: str, secret: str) -> bool:
     """Compare a text with a secret, in a time that does not tell how much of it is right."""
     return hmac.compare_digest(text.encode("utf-8", "surrogatepass"), secret.encode())
 
 
-def is_same_origin(headers: Headers) -> bool:
-    """Return whether a page of this server sent a request."""
+def _is_same_origin(headers: Headers) -> bool:
     try:
         origin = urlsplit(headers.get("origin", ""))
     except ValueError:

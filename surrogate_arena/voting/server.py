@@ -21,7 +21,7 @@ class Server:
     """A server that listens, and answers once it runs; other machines need a token."""
 
     def __init__(self, service: Service, host: str, port: int) -> None:
-        self._socket = listening_socket(host, port)
+        self._socket = _listening_socket(host, port)
         is_local = host.lower() in LOOPBACK_NAMES
         # 256 random bits each.
         tokens = None if is_local else Tokens(secrets.token_urlsafe(), secrets.token_urlsafe())
@@ -78,8 +78,7 @@ class Server:
         return f"http://{host}:{self._access.port}{path}{query}"
 
 
-def listening_socket(host: str, port: int) -> socket.socket:
-    """Return a socket that listens."""
+def _listening_socket(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

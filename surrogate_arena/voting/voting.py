@@ -53,7 +53,7 @@ class Voting:
         self, arena: Arena, folder: Path, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._folder = folder
-        self._stamps = table_stamps(folder)
+        self._stamps = _table_stamps(folder)
         self._clock = clock
         self._lock = Lock()
         self._texts = ArenaTexts(arena)
@@ -139,7 +139,7 @@ class Voting:
                 settle_votes(self._folder)
 
     def _check_stamps(self) -> None:
-        if table_stamps(self._folder) != self._stamps:
+        if _table_stamps(self._folder) != self._stamps:
             raise UsageError("the arena's questions or answers have changed: start view again")
 
     def _judge(self, name: str) -> str:
@@ -183,8 +183,7 @@ class Voting:
         return min(candidates, key=lambda pair: votes[pair] + held[pair])
 
 
-def table_stamps(folder: Path) -> list[tuple[int, int]]:
-    """Return when questions and answers were written last."""
+def _table_stamps(folder: Path) -> list[tuple[int, int]]:
     stamps = []
     for name in ("queries", "answers"):
         path = find_table_file(folder, name)

@@ -45,7 +45,7 @@ def read_metric_score(
     if isinstance(score, Mapping):
         # A reply by all metrics holds an object for each metric, which holds the score.
         score = _score_field(score, metric, key)
-    return read_score_text(score, metric)
+    return _read_score_text(score, metric)
 
 
 def _score_field(answer: Mapping[str, Any], metric: str, key: str) -> object:
@@ -61,10 +61,10 @@ def read_result(text: str, metric: str) -> int | None:
     matches = own_matches(_RESULT, text)
     if not matches:
         raise UnparsableError("the reply does not end in [RESULT] and a score")
-    return read_score_text(matches[-1][1].rstrip("."), metric)
+    return _read_score_text(matches[-1][1].rstrip("."), metric)
 
 
-def read_score_text(value: object, metric: str) -> int | None:
+def _read_score_text(value: object, metric: str) -> int | None:
     """Read a score of a metric's scale, however it is written: ``4``, ``"4/5"``, ``true``, null."""
     written = str(value).strip().casefold()
     if value is None or written in _NULLS:

@@ -55,7 +55,7 @@ def score_judges(
     There is a row per language, and one for ``macro``, the mean of the languages. A value is
     missing, with a reason, where a language lacks sentences of one label.
     """
-    labels = judged_labels(verdicts)
+    labels = _judged_labels(verdicts)
     rows = []
     for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
         for language, estimate in _estimates(judge_verdicts, labels, replicates, seed).items():
@@ -78,7 +78,7 @@ def average_over_judges(
 
     Judges share the draws of the bootstrap.
     """
-    labels = judged_labels(verdicts)
+    labels = _judged_labels(verdicts)
     rows = []
     with_prompt = verdicts[verdicts["prompt"] != ""]
     for prompt, prompt_verdicts in with_prompt.groupby("prompt", sort=False):
@@ -94,8 +94,7 @@ def average_over_judges(
     return pd.DataFrame(rows)
 
 
-def judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
-    """Return the two labels that sentences may have."""
+def _judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
     if verdicts["truth"].isin(JUDGED_RELEVANCE).any():
         return JUDGED_RELEVANCE
     return JUDGED
@@ -204,7 +203,7 @@ def _difference_terms(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> dic
     By language, and for ``macro``; NaN where no sentence has one of the labels.
     """
     joint = _joint(verdicts_a, verdicts_b)
-    labels = set(judged_labels(verdicts_a))
+    labels = set(_judged_labels(verdicts_a))
     terms_by_language: dict[str, Floats] = {}
     for language, part in joint.groupby("language", sort=False):
         # Balanced accuracy is half the mean per true label, so a sentence moves the difference by

@@ -96,7 +96,7 @@ def add_prompts(collected: Collected, rows: Rows, language: str) -> None:
             collected.fault(place, "prompt", row.prompt, fault, _REWRITE)
             continue
         judged_ids = [*row.positive_ids, *row.negative_ids]
-        texts, left_out = context_passages(sections[2], judged_ids)
+        texts, left_out = _context_passages(sections[2], judged_ids)
         _check_ids(collected, place, row, texts)
         for passage_id in left_out:
             reason = "its id is neither positive nor negative"
@@ -115,7 +115,7 @@ def add_prompts(collected: Collected, rows: Rows, language: str) -> None:
         collected.question(place, (language, row.query_id), sections[1].strip(), passages)
 
 
-def context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+def _context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Find the passages in the contexts of a prompt, by id; and ids that were left out.
 
     A passage begins at its id, at the start of a line if possible, and ends where the next one

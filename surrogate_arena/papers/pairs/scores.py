@@ -57,7 +57,7 @@ def pair_report(
     gold: GoldPairs, verdicts: pd.DataFrame, settings: MetaevalSettings, usages: Sequence[Usage]
 ) -> Report:
     """Report on judges of pairs, whose verdicts have a ``question`` and a ``pair``."""
-    scores = pair_scores(gold, verdicts, settings)
+    scores = _pair_scores(gold, verdicts, settings)
     totals = scores[scores["split"] == ALL]
     tables = [_totals_table(totals, gold, verdicts)]
     if scores["split"].nunique() > 2:
@@ -81,13 +81,9 @@ def pair_report(
     return Report(content, tables, entries, usages)
 
 
-def pair_scores(
+def _pair_scores(
     gold: GoldPairs, verdicts: pd.DataFrame, settings: MetaevalSettings
 ) -> pd.DataFrame:
-    """Score judges of pairs on each split and on all; columns of counts and of ``Estimate``.
-
-    Soft pairwise accuracy is there where an arena's votes rank systems.
-    """
     judgments = gold.arena.judgments
     votes = judgments[judgments["judge"].isin(gold.reference)]
     rows = []
@@ -96,6 +92,7 @@ def pair_scores(
             judged = part[part["was_asked"].astype(bool)]
             estimates = score_pairs(judged, settings.replicates, settings.seed)
             decided = judged[judged["winner"].notna()]
+            # Soft pairwise accuracy is there where an arena's votes rank systems.
             if split == ALL and len(votes) and len(decided):
                 soft = soft_pairwise_accuracy(decided, votes, settings.replicates, settings.seed)
                 if np.isfinite(soft.value):
