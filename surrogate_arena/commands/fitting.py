@@ -9,6 +9,7 @@ from typer import Option
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import named_columns
 from surrogate_arena.cli.printing import show, spans, with_spans
 
@@ -76,7 +77,6 @@ def fit(
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.data.folder import read_arena
     from arena.data.schema import ALL, INFO_FILE
-    from arena.quality.decisive_voters import decisive_voters
     from arena.rating.biases import (
         SIDES_NOT_TOLD,
         TRAIT,
@@ -86,7 +86,6 @@ def fit(
         with_traits,
     )
     from arena.rating.judgments import selected_judgments
-    from arena.rating.pair_weights import with_even_pairs
     from arena.rating.ratings import rate
     from surrogate.checks.status import without_ranks
     from surrogate_arena.cli.judging_records import labels_of_verdicts
@@ -111,6 +110,8 @@ def fit(
     if by == "language":
         language = ALL
     if even_pairs:
+        from surrogate_arena.diagnosis.pair_weights import with_even_pairs
+
         counted = with_even_pairs(counted, language, judge)
     choices: dict[str, Any] = {"language": language, "judge": judge, "ties": ties, "seed": seed}
     if by is not None and ridge is not None:
@@ -142,7 +143,10 @@ def fit(
         notes.append(note.replace("`ridge`", "--ridge").replace("`by`", "--by language"))
     if SIDES_NOT_TOLD in rated.notes:
         notes.append("if the columns say nothing of who was shown first, add --no-sides")
-    notes += [voter.sentence for voter in decisive_voters(selected)]
+    if has_folder("diagnosis"):
+        from surrogate_arena.diagnosis.decisive_voters import decisive_voters
+
+        notes += [voter.sentence for voter in decisive_voters(selected)]
     checked = None
     if check:
         from surrogate_arena.diagnosis.model_check import check_model

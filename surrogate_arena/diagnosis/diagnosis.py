@@ -28,7 +28,6 @@ from arena.quality.agreement import (
     agreement_table,
     oriented_verdicts,
 )
-from arena.quality.decisive_voters import decisive_voters
 from arena.quality.influence import VERDICT_COLUMNS, first_places
 from arena.quality.judge_label import verdict_tests
 from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
@@ -43,6 +42,7 @@ from arena.rating.judgments import (
 from arena.rating.ratings import judgment_notes
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from surrogate_arena.diagnosis.connections import connection_check
+from surrogate_arena.diagnosis.decisive_voters import decisive_voters
 from surrogate_arena.diagnosis.judged_counts import CheckResult, amount_check, unmet_check
 
 

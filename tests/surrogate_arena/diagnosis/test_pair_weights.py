@@ -8,9 +8,9 @@ from sklearn.linear_model import LogisticRegression
 
 from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.pair_weights import with_even_pairs
 from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.ratings import rate
+from surrogate_arena.diagnosis.pair_weights import with_even_pairs
 
 NAMES = ["a", "b", "c", "d"]
 
