@@ -21,6 +21,7 @@ from arena.rating.judgments import points_of_a, shown_sides, sided_flags, weight
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate_arena.gating.comparison import (
     SCORE_COLUMNS,
+    Bounds,
     SystemComparison,
     bounded_difference,
     bounded_interval,
@@ -30,18 +31,20 @@ from surrogate_arena.gating.comparison import (
 from surrogate_arena.gating.contenders import Contenders
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
+ONCE = "they are in the arena, and the interval holds for one look at them"
 IN_ARENA = "they are in the arena, and the interval holds however often one looks"
 ONE_SIDE = "{} is side {} in {} of them, so that they may be on the side alone"
 SEVERAL_JUDGES = "they are of several judges ({}), and count after  select --judges  keeps one"
 
 
 def compare_by_arena(
-    pair: Contenders, judge: str | None, test: SequentialTest
+    pair: Contenders, judge: str | None, test: SequentialTest, *, once: bool = False
 ) -> tuple[str, SystemComparison] | None:
     """Compare candidate and baseline by the verdicts on both that the arena holds.
 
     More verdicts may come, and be looked at, at any time, so that bounds are those of
-    ``anytime_bounds``. By default people's verdicts count where some judged, or the only judge's.
+    ``anytime_bounds``, unless they are looked at ``once``. By default people's verdicts count where
+    some judged, or the only judge's.
 
     Returns:
         The judge and the comparison, without scores where the verdicts do not tell the systems
@@ -74,26 +77,27 @@ def compare_by_arena(
         # The board's judge has not judged these two; or no judge goes before the others.
         return None if judge is not None else ("", comparison)
     judgments = judgments[judgments["judge"].isin(members)]
-    comparison = replace(comparison, judgments=judgments, reason=IN_ARENA)
+    reason = ONCE if once else IN_ARENA
+    comparison = replace(comparison, judgments=judgments, reason=reason)
     if not is_on_both_sides(judgments, pair.judged_as):
         share_on_a = shown_sides(judgments)["system_a"].eq(pair.judged_as).mean()
         side, share = ("A", share_on_a) if share_on_a > EVEN else ("B", 1 - share_on_a)
         reason = ONE_SIDE.format(pair.candidate, side, f"{share:.0%}")
         return chosen, replace(comparison, reason=reason)
     scores = balanced_scores(judgments, pair.judged_as)
-    *_, level = test.anytime_interval(scores["score"])
+    interval = test.once_interval if once else test.anytime_interval
+    decide = test.decide_once if once else test.decide_anytime
+    *_, level = interval(scores["score"])
     unscored = _unscored(pair, members, scores)
-    low, high = bounded_interval(
-        lambda values: test.anytime_interval(values)[:2], scores["score"], unscored
-    )
+    low, high = bounded_interval(lambda values: interval(values)[:2], scores["score"], unscored)
     return chosen, replace(
         comparison,
-        difference=bounded_difference(test.decide_anytime, scores["score"], unscored),
+        difference=bounded_difference(decide, scores["score"], unscored),
         scores=scores,
         low=low,
         high=high,
         level=level,
-        languages=_language_rates(judgments, pair.judged_as, test),
+        languages=_language_rates(judgments, pair.judged_as, lambda values: interval(values)[:2]),
         differing=len(scores) + unscored,
         unscored=unscored,
     )
@@ -121,12 +125,12 @@ def _unscored(pair: Contenders, judges: Collection[str], scores: pd.DataFrame) -
     return sum(key not in scored for key in keys)
 
 
-def _language_rates(judgments: pd.DataFrame, system: str, test: SequentialTest) -> pd.DataFrame:
+def _language_rates(judgments: pd.DataFrame, system: str, bounds: Bounds) -> pd.DataFrame:
     parts = [pd.DataFrame(columns=SCORE_COLUMNS)]
     for _, rows in judgments.groupby("language"):
         if is_on_both_sides(rows, system):
             parts.append(balanced_scores(rows, system))
-    return language_rates(pd.concat(parts), lambda values: test.anytime_interval(values)[:2])
+    return language_rates(pd.concat(parts), bounds)
 
 
 def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from arena.judging.llm_judge import LlmJudge
     from surrogate.board.board import Board
     from surrogate_arena.gating.gate import GateJudging
+    from surrogate_arena.gating.gate_result import Gate
 
 
 @takes_settings(
@@ -64,6 +65,10 @@ def gate_command(
     cheaper: Annotated[
         bool,
         Option("--cheaper", help="Pass if it costs less and is at most the margin worse."),
+    ] = False,
+    once: Annotated[
+        bool,
+        Option("--once", help="The arena's verdicts are looked at this once: fewer decide."),
     ] = False,
     columns: opt.Columns = None,
     features: opt.OtherFeatures = None,
@@ -107,7 +112,7 @@ def gate_command(
     read = read_arena(folder)
     answers = candidate_answers(candidate, read, columns)
     allowed = given_limits(allow or (), limits)
-    rates = GateRates(margin=margin, cheaper=cheaper, allow=allowed)
+    rates = GateRates(margin=margin, cheaper=cheaper, once=once, allow=allowed)
     store_path = Path(settings.store or folder / STORE)
     with _opened_judging(judge, store_path, budget, settings.seed) as judging:
         decision = gate(
@@ -131,14 +136,20 @@ def gate_command(
         print_notes(decision.sentences, "", most=len(decision.sentences))
     is_in_arena = decision.candidate in read.info.systems
     if decision.verdict == "cannot say" and judge is None and is_in_arena and not as_json:
-        versions = f"{decision.baseline},{decision.candidate}"
-        print(command("vote", folder, "--systems", versions, "--out", "vote.html"))
+        print(command("vote", folder, *_ballot(decision), "--out", "vote.html"))
     if decision.verdicts is not None:
         require_verdicts(decision.verdicts.usage)
     for report in reports or ():
         write_text(writers[report.suffix](decision), report)
     # For CI: 1 and 2 are errors, so that a worse system differs from them.
     raise SystemExit(decision.status)
+
+
+def _ballot(decision: Gate) -> tuple[object, ...]:
+    """Return the options of a ballot with every question of the two systems."""
+    n_questions = decision.faults.questions["language"].value_counts().max()
+    versions = f"{decision.baseline},{decision.candidate}"
+    return ("--systems", versions, "--questions", n_questions, "--most", decision.questions)
 
 
 def _gate_judge(settings: JudgingSettings, budget: int | None) -> LlmJudge | None:

@@ -175,7 +175,8 @@ def gate(
 def _by_arena(board: Board | None, pair: Contenders, rates: GateRates, result: Gate) -> Gate | None:
     """Decide by the arena's verdicts; None where it has none on the two."""
     board_judge = None if board is None else board.summary.judge
-    compared = compare_by_arena(pair, board_judge, rates.test(1 - SURROGATE_SHARE))
+    test = rates.test(1 - SURROGATE_SHARE)
+    compared = compare_by_arena(pair, board_judge, test, once=rates.once)
     if compared is None or not pair.n_common:
         return None
     judge, verdicts = compared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +20,7 @@ from surrogate_arena.gating.comparison import ORDERS, SystemComparison
 from surrogate_arena.gating.cost_comparison import CostComparison
 from surrogate_arena.gating.fault_comparison import FaultComparison
 from surrogate_arena.gating.rating_difference import GateRates, RatingDifference
-from surrogate_arena.gating.sequential_test import SequentialTest
+from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
 GateVerdict = Literal["broken", "better", "same", "cheaper", "not cheaper", "worse", "cannot say"]
 GateSource = Literal["answers", "surrogate", "verdicts", ""]
@@ -87,6 +88,21 @@ class Gate:
     def difference_found(self) -> float:
         """Difference of a win rate that the questions here find with the power."""
         return self._test.difference_found(self.questions, self.variance, self.rates.power)
+
+    @property
+    def questions_to_decide(self) -> int:
+        """Further questions that decide if the difference stays as it is; 0 where none is seen."""
+        verdicts = self.verdicts
+        if self.win_rate is None or verdicts is None:
+            return 0
+        difference = abs(self.win_rate - EVEN)
+        # Below it, the margin says what it takes.
+        if difference < self.rates.margin:
+            return 0
+        half_width = (verdicts.high - verdicts.low) / 2
+        n_scores = len(verdicts.scores)
+        # Intervals narrow with the square root of their scores.
+        return max(1, math.ceil(n_scores * (half_width / difference) ** 2) - n_scores)
 
     @property
     def win_rate(self) -> float | None:
@@ -247,10 +263,14 @@ def _outlook(result: Gate) -> str:
             f"{margin} worse. The {result.questions:,} questions here, each in both orders, would "
             f"show that it is at most {reach} worse."
         )
-    return (
+    outlook = (
         f"{needed} find a difference of {margin} with power {power}. The {result.questions:,} "
         f"questions here, each in both orders, would find one of {reach}."
     )
+    if result.questions_to_decide:
+        count_text = count_of(result.questions_to_decide, "more question")
+        outlook += f" If the difference stays as it is, about {count_text} decide."
+    return outlook
 
 
 def _headline(result: Gate) -> str:

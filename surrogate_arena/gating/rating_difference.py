@@ -30,6 +30,8 @@ class GateRates:
         margin: Difference of a win rate from one half that matters.
         power: Probability with which such a difference is to be found.
         cheaper: Whether the candidate need only cost less, and be at most the margin worse.
+        once: Whether the arena's verdicts are looked at this once, so that an interval of one look
+            decides; by default more may come and be looked at.
         allow: Check to the number of answers that may have its fault where the baseline has not,
             None for any number. By default 0 of a certain fault, and any number of a likely one.
     """
@@ -38,6 +40,7 @@ class GateRates:
     margin: float = MARGIN
     power: float = 0.8
     cheaper: bool = False
+    once: bool = False
     allow: Mapping[str, int | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

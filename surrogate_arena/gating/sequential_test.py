@@ -71,6 +71,10 @@ class SequentialTest:
         """Return the decision by scores that are looked at as often as one likes."""
         return self._difference(partial(anytime_bounds, scores), self.error)
 
+    def decide_once(self, scores: npt.ArrayLike) -> Difference | None:
+        """Return the decision by scores that are looked at once, all of them together."""
+        return self._difference(partial(_student_bounds, scores), self.error)
+
     def _difference(
         self, bounds: Callable[[float], tuple[float, float]], error: float
     ) -> Difference | None:
@@ -125,6 +129,11 @@ class SequentialTest:
     def anytime_interval(self, scores: npt.ArrayLike) -> tuple[float, float, float]:
         """Return the bounds of the mean by which ``decide_anytime`` decides, and their level."""
         low, high = anytime_bounds(scores, self._two_sided_error)
+        return max(low, 0.0), min(high, 1.0), 1 - self._two_sided_error
+
+    def once_interval(self, scores: npt.ArrayLike) -> tuple[float, float, float]:
+        """Return the bounds of the mean by which ``decide_once`` decides, and their level."""
+        low, high = _student_bounds(scores, self._two_sided_error)
         return max(low, 0.0), min(high, 1.0), 1 - self._two_sided_error
 
     @property
@@ -190,6 +199,12 @@ def _bounds(scores: npt.ArrayLike, error: float) -> tuple[float, float]:
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise UsageError("scores must be a list of numbers from 0 to 1")
+    return _student_bounds(values, error)
+
+
+def _student_bounds(scores: npt.ArrayLike, error: float) -> tuple[float, float]:
+    """Return the same of scores whose mean is that of numbers from 0 to 1, as they may lie out."""
+    values = np.asarray(scores, dtype=np.float64)
     mean, deviation, size = _padded_moments(values)
     quantile = float(stdtrit(size - 1, 1 - error / 2))
     half_width = quantile * deviation / math.sqrt(size)

@@ -48,6 +48,19 @@ def test_votes_decide_where_no_judge_is_asked(wins, losses, verdict):
     assert "60 verdicts on 60 of 60 questions" in " ".join(result.sentences)
 
 
+def test_votes_that_are_looked_at_once_decide_sooner():
+    """As a sign test does: 27 of 39 questions have p = 0.02."""
+    votes = verdicts(27, 12)
+    watched = gated(votes)
+    assert watched.verdict == "cannot say"
+    assert 0 < watched.questions_to_decide < 40
+    assert f"about {watched.questions_to_decide} more question" in " ".join(watched.sentences)
+    once = gated(votes, rates=GateRates(once=True))
+    assert once.verdict == "better"
+    assert watched.verdicts.low < once.verdicts.low
+    assert gated(verdicts(21, 18), rates=GateRates(once=True)).verdict == "cannot say"
+
+
 def test_failed_judgments_of_the_folder_are_bounded(tmp_path):
     """A judge that mostly ties what it judges, and gave no verdict on some questions."""
     arena = build_arena(questions=900)
