@@ -169,9 +169,9 @@ class Biases:
             own_errors: What errors were if nothing were known of ratings before, shape (C,).
         """
         estimated = []
-        deviations = self.prior_precisions**-0.5
         for number, (judge, trait) in enumerate(product(self.judges, self.traits)):
-            is_known = trait != SIDE or own_errors[number] < MOST_UNCERTAIN * deviations[number]
+            deviation = SIDE_PRECISION**-0.5
+            is_known = trait != SIDE or own_errors[number] < MOST_UNCERTAIN * deviation
             estimate = float(coefficients[number]), float(standard_errors[number])
             estimated.append(JudgeBias(judge, trait, *estimate, bool(is_known)))
         return tuple(estimated)

@@ -32,6 +32,7 @@ from arena.rating.intervals import (
 from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
+from arena.rating.position import fit_with_position
 from arena.rating.posterior import battle_posterior
 from arena.rating.separation import pair_p_values, separated_systems
 from arena.rating.soft_verdicts import (
@@ -231,11 +232,40 @@ def counted_judgments(
     return selected_judgments(counted, language, judge), temperatures
 
 
+def rate_with_position(
+    judgments: pd.DataFrame,
+    *,
+    language: str | None = None,
+    judge: str | None = None,
+    ties: str = "half",
+    ridge: float = 0.0,
+) -> Ratings:
+    """Fit the plain model with a free term of each judge for side A, as published fits have.
+
+    Errors are those of maximum likelihood, times the root of the questions' design effects.
+
+    Args:
+        judgments: As for ``rate``; so are the others.
+        language: Language to take.
+        judge: Judge to take.
+        ties: ``half`` a win for both, or ``drop``.
+        ridge: Precision of the ratings' Gaussian prior; of the term there is none.
+
+    Raises:
+        UsageError: As ``rate``, and where no sides were shown.
+        ConvergenceError: Where the likelihood has no maximum.
+    """
+    coded = coded_judgments(frame_of(judgments, "judgments"))
+    battles = Battles.from_judgments(selected_judgments(coded, language, judge))
+    return rate_battles(battles, ties=ties, ridge=ridge, position=True)
+
+
 def rate_battles(
     battles: Battles,
     *,
     ties: str = "half",
     ridge: float | None = None,
+    position: bool = False,
     rounds: int = DEFAULT_ROUNDS,
     seed: int = 0,
     largest_only: bool = False,
@@ -246,6 +276,7 @@ def rate_battles(
         battles: The battles.
         ties: As in ``rate``; so are the others up to ``seed``.
         ridge: Precision of the Gaussian prior.
+        position: Whether the fit with a ridge has a free term for side A.
         rounds: Bootstrap replicates.
         seed: Seed of the resamples.
         largest_only: Leave all but the largest group without a rating.
@@ -257,7 +288,9 @@ def rate_battles(
     checked_choice(ties, TIE_RULES, "tie rule")
     if rounds < 0 or rounds == 1:
         raise UsageError("rounds must be 0 (no intervals) or at least 2")
-    method = _Method(ties, ridge, rounds, seed)
+    if position and ridge is None:
+        raise UsageError(f"{argument('position')} is a term of the fit with {argument('ridge')}")
+    method = _Method(ties, ridge, rounds, seed, position)
     counted = battles.decided() if ties == "drop" else battles
     groups = counted.groups()
     if largest_only or not groups:
@@ -309,6 +342,7 @@ class _Method:
     ridge: float | None
     rounds: int
     seed: int
+    position: bool = False
 
 
 @dataclass(frozen=True)
@@ -343,6 +377,10 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
             f"{argument('ridge')} is for the plain model, which knows no length or style; "
             "leave one of the two out"
         )
+    if method.position:
+        signature = f"ties:{method.ties}|ridge:{method.ridge:g}|position"
+        fitted = fit_with_position(battles, method.ridge)
+        return _GroupRatings(fitted.coefficients, fitted.uncertainty, signature, fitted.biases)
     systems = len(battles.systems)
     items = battles.items
     points, counts = (total[:, None] for total in items.totals)

@@ -47,6 +47,10 @@ def fit(
             "Default: averaged over priors",
         ),
     ] = None,
+    position: Annotated[
+        bool,
+        Option("--position", help="Maximum likelihood with a term for side A, as published."),
+    ] = False,
     equal: Annotated[
         str | None,
         Option(
@@ -86,7 +90,6 @@ def fit(
         with_traits,
     )
     from arena.rating.judgments import selected_judgments
-    from arena.rating.ratings import rate
     from surrogate.checks.status import without_ranks
     from surrogate_arena.cli.judging_records import labels_of_verdicts
     from surrogate_arena.importers.judgments import counted_judgments_of
@@ -118,7 +121,7 @@ def fit(
         raise UsageError("`--ridge` is for one part; leave it or `--by` out")
     parts = None
     if by is None:
-        rated = rate(counted, ridge=ridge, **choices)
+        rated = _rated(counted, ridge, choices, position=position)
     else:
         from surrogate_arena.diagnosis.parts import rate_parts
 
@@ -183,6 +186,17 @@ def _compared(rated: Ratings) -> dict[str, object]:
         "covariance": {"systems": list(covariance), "matrix": matrix},
         "pairs": rated.pairs(),
     }
+
+
+def _rated(
+    counted: pd.DataFrame, ridge: float | None, choices: dict[str, Any], *, position: bool
+) -> Ratings:
+    from arena.rating.ratings import rate, rate_with_position
+
+    if not position:
+        return rate(counted, ridge=ridge, **choices)
+    without_seed = {name: value for name, value in choices.items() if name != "seed"}
+    return rate_with_position(counted, ridge=ridge or 0.0, **without_seed)
 
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
