@@ -1,7 +1,8 @@
 """Published fits that maximum likelihood must meet: see the table in ``docs/reference/ratings.md``.
 
 Data: Stigler (1994), citations between journals of statistics; Agresti (2002, table 10.10), games
-of baseball at home; Springall (1973), flavors. Figures of the first two are from BradleyTerry2 in R.
+of baseball at home; Springall (1973), flavors. Figures of the first two are from BradleyTerry2, in
+R. The example of Wikipedia's article on the model is also a test of arena-rank.
 """
 
 import numpy as np
@@ -112,3 +113,12 @@ def test_flavors_with_ties_are_the_maximum():
     best = minimize(loss, found + 0.1 * np.arange(9), method="BFGS", options={"gtol": 1e-7}).x
     np.testing.assert_allclose(found, best - best.mean(), atol=1e-5)
     assert loss(found) <= loss(best) + 1e-9
+
+
+def test_the_example_of_wikipedia():
+    wins = {"AB": 2, "AD": 1, "BA": 3, "BC": 5, "CB": 3, "CD": 1, "DA": 4, "DC": 3}
+    table = table_of([(*pair, "a", count) for pair, count in wins.items()], "none")
+    rated = rate(table, ridge=0, rounds=0).table.set_index("system")["rating"]
+    strengths = np.exp(rated).to_dict()
+    expected = {"A": 0.640, "B": 1.043, "C": 0.660, "D": 2.270}
+    assert strengths == pytest.approx(expected, abs=5e-4)
