@@ -32,7 +32,6 @@ from arena.rating.intervals import (
 from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
-from arena.rating.position import fit_with_position
 from arena.rating.posterior import battle_posterior
 from arena.rating.separation import pair_p_values, separated_systems
 from arena.rating.soft_verdicts import (
@@ -378,6 +377,8 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
             "leave one of the two out"
         )
     if method.position:
+        from arena.rating.position import fit_with_position  # only published fits need it
+
         signature = f"ties:{method.ties}|ridge:{method.ridge:g}|position"
         fitted = fit_with_position(battles, method.ridge)
         return _GroupRatings(fitted.coefficients, fitted.uncertainty, signature, fitted.biases)
