@@ -35,6 +35,7 @@ from surrogate_arena.gating.contenders import Answers, Contenders, contenders
 from surrogate_arena.gating.cost_comparison import compare_costs
 from surrogate_arena.gating.fault_comparison import compare_faults
 from surrogate_arena.gating.gate_result import SURROGATE_SHARE, Gate, GateVerdict
+from surrogate_arena.gating.lost_questions import lost_questions
 from surrogate_arena.gating.rating_difference import (
     GateRates,
     RatingDifference,
@@ -211,6 +212,7 @@ def _decided_by(
         verdicts=verdicts,
         judge=label,
         people=people,
+        lost=lost_questions(judgments, pair),
         longer_wins=nearly_all_longer(verdicts.judgments, pair.arena.answers),
     )
     if verdicts.difference is not None and not result.judge_doubt:

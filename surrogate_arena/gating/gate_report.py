@@ -73,6 +73,18 @@ def gate_markdown(result: Gate) -> str:
                 shortened(fault.answer, 200) or "(nothing)",
             )
             lines.append(f"| {' | '.join(map(escaped_markdown, cells))} |")
+    if result.lost and not result.judge_doubt:
+        lines += ["", f"#### Lost questions ({len(result.lost):,})", ""]
+        lines += ["| question | verdicts | asked | answer | baseline |", "|---|---|---|---|---|"]
+    for lost in result.lost if not result.judge_doubt else ():
+        cells = (
+            f"{lost.language} {lost.query_id}",
+            f"{lost.votes:,}",
+            shortened(lost.question, 120),
+            shortened(lost.answer, 200) or "(nothing)",
+            shortened(lost.baseline_answer, 200) or "(nothing)",
+        )
+        lines.append(f"| {' | '.join(map(escaped_markdown, cells))} |")
     return "\n".join(lines) + "\n"
 
 

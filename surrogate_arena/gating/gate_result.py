@@ -19,6 +19,7 @@ from arena.quality.people_agreement import PeopleAgreement
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison
 from surrogate_arena.gating.cost_comparison import CostComparison
 from surrogate_arena.gating.fault_comparison import FaultComparison
+from surrogate_arena.gating.lost_questions import LostQuestion, lost_sentences
 from surrogate_arena.gating.rating_difference import GateRates, RatingDifference
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
@@ -52,6 +53,7 @@ class Gate:
         verdicts: Comparison by verdicts, if any.
         judge: Label of their judge.
         people: How far the judge agrees with people; None if it is not known.
+        lost: Questions that every verdict gives the baseline.
         costs: What both cost; None unless the candidate is meant to be cheaper.
         n_outdated: Number of the arena's verdicts that do not count, since an answer was edited.
         longer_wins: Verdicts that the longer answer won, and those that were decided, where these
@@ -73,6 +75,7 @@ class Gate:
     verdicts: SystemComparison | None = None
     judge: JudgeLabel | None = None
     people: PeopleAgreement | None = None
+    lost: tuple[LostQuestion, ...] = ()
     costs: CostComparison | None = None
     n_outdated: int = 0
     longer_wins: tuple[int, int] | None = None
@@ -187,6 +190,8 @@ def _sentences(result: Gate) -> Iterator[str]:
         yield from result.costs.sentences
     if result.by != "answers" or result.verdict == "broken":
         yield from _verdict_sentences(result)
+        if not result.judge_doubt:
+            yield from lost_sentences(result.lost)
         if result.ratings is not None:
             yield from _rating_sentences(result.ratings)
     if result.n_outdated:
@@ -229,10 +234,12 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         failed = f"; {count_of(n_failed, 'verdict')} missing" if n_failed else ""
         # That the judge always names one side has a sentence of its own.
         reason = "" if one_side else f"; {verdicts.reason}"
+        level = ""
+        if result.win_rate is not None:
+            level = f"; the interval is one of {verdicts.level:.1%}"
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores)} of "
-            f"{count_of(verdicts.questions, 'question')}{failed}{reason}; the interval is one of "
-            f"{verdicts.level:.1%}."
+            f"{count_of(verdicts.questions, 'question')}{failed}{reason}{level}."
         )
     if verdicts is not None and one_side:
         side, count = one_side

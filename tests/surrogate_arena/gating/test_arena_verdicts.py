@@ -11,7 +11,7 @@ from judged_systems import build_arena
 
 from arena import write_arena
 from arena.data.tables import write_rows
-from surrogate_arena.gating import GateRates
+from surrogate_arena.gating import GateRates, gate_markdown
 from surrogate_arena.gating.arena_verdicts import balanced_scores
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.gating.sequential_test import anytime_bounds
@@ -93,6 +93,21 @@ def test_a_cheaper_version_need_not_be_better():
         assert level == 0.9
         assert test.decide_anytime(scores) == difference
         assert (low > 0.4, high < 0.4) == (difference == "not worse", difference == "worse")
+
+
+def test_questions_that_every_verdict_gives_the_baseline_are_named():
+    votes = pd.concat([verdicts(45, 15), verdicts(46, 14, judge="person:Bo")])
+    result = gated(votes)
+    # On q45 the two disagree.
+    assert [lost.query_id for lost in result.lost] == [f"q{number}" for number in range(46, 60)]
+    assert {lost.votes for lost in result.lost} == {2}
+    first = result.lost[0]
+    assert (first.answer, first.baseline_answer) == ("poor answer to q46", "fair answer to q46")
+    said = "\n".join(result.sentences)
+    assert "Where to look: 14 questions that every verdict gives the baseline." in said
+    assert "en q46 (2 verdicts): What is q46? -> poor answer to q46 | baseline: fair" in said
+    assert "and 9 more" in said
+    assert gate_markdown(result).count("| 2 | What is q") == 14
 
 
 def test_people_go_before_a_machine():

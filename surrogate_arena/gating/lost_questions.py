@@ -1,0 +1,89 @@
+"""Where to look: the questions that a candidate lost, with both answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from arena.data.schema import QUESTION_KEY
+from arena.data.wording import count_of
+from arena.rating.soft_verdicts import calibrated_judgments
+from surrogate_arena.gating.contenders import Contenders
+from surrogate_arena.gating.fault_comparison import shortened
+
+MOST_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class LostQuestion:
+    """A question that every verdict gives to the baseline.
+
+    Attributes:
+        language: Its language.
+        query_id: Its id.
+        votes: Number of verdicts.
+        question: The question.
+        answer: The candidate's answer.
+        baseline_answer: The baseline's.
+    """
+
+    language: str
+    query_id: str
+    votes: int
+    question: str
+    answer: str
+    baseline_answer: str
+
+
+def lost_questions(judgments: pd.DataFrame, pair: Contenders) -> tuple[LostQuestion, ...]:
+    """Find the questions on which all verdicts prefer the baseline, most verdicts first.
+
+    Args:
+        judgments: Verdicts of all judges.
+        pair: Candidate and baseline.
+    """
+    candidates = [pair.judged_as, pair.candidate]
+    names = [*candidates, pair.baseline]
+    is_on_both = judgments["system_a"].isin(names) & judgments["system_b"].isin(names)
+    verdicts = calibrated_judgments(judgments[is_on_both], hard=True)
+    is_a = verdicts["system_a"].isin(candidates)
+    lost_as_a = is_a & (verdicts["winner"] == "b")
+    lost_as_b = ~is_a & (verdicts["winner"] == "a")
+    is_lost = lost_as_a | lost_as_b
+    by_question = is_lost.groupby([verdicts[name] for name in QUESTION_KEY])
+    counts = by_question.agg(votes="size", lost="sum").reset_index()
+    counts = counts[counts["votes"] == counts["lost"]]
+    counts = counts.sort_values(["votes", *QUESTION_KEY], ascending=[False, True, True])
+    rows = counts.merge(pair.arena.queries[[*QUESTION_KEY, "query"]], on=QUESTION_KEY)
+    for name, answers in (("answer", pair.answers), ("baseline", pair.baseline_answers)):
+        own = answers[[*QUESTION_KEY, "answer"]].rename(columns={"answer": name})
+        rows = rows.merge(own, on=QUESTION_KEY)
+    return tuple(
+        LostQuestion(
+            language=str(row.language),
+            query_id=str(row.query_id),
+            votes=int(row.votes),
+            question=row.query,
+            answer=row.answer,
+            baseline_answer=row.baseline,
+        )
+        for row in rows.itertuples()
+    )
+
+
+def lost_sentences(lost: Sequence[LostQuestion]) -> Iterator[str]:
+    """Say which questions were lost, the first ones with both answers."""
+    if not lost:
+        return
+    yield f"Where to look: {count_of(len(lost), 'question')} that every verdict gives the baseline."
+    for question in lost[:MOST_SHOWN]:
+        yield (
+            f"  {question.language} {question.query_id} ({count_of(question.votes, 'verdict')}): "
+            f"{shortened(question.question, 60)} -> {shortened(question.answer, 60)} | baseline: "
+            f"{shortened(question.baseline_answer, 60)}"
+        )
+    n_more = len(lost) - MOST_SHOWN
+    if n_more > 0:
+        yield f"  and {n_more:,} more"
