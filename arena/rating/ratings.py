@@ -369,7 +369,9 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
         if battles.traits:
             signature += f"|equal:{'+'.join(battles.traits)}"
         biases = tuple(bias for bias in posterior.biases if bias.is_known)
-        notes = () if len(biases) == len(posterior.biases) else (SIDES_NOT_TOLD,)
+        notes: tuple[str, ...] = ()
+        if len(biases) < len(posterior.biases):
+            notes = (SIDES_NOT_TOLD,)
         return _GroupRatings(posterior.ratings, uncertainty, signature, biases, notes)
     if battles.traits:
         raise UsageError(

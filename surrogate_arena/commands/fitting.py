@@ -132,7 +132,8 @@ def fit(
     labels = labels_of_verdicts(judgments, read.table, used)
     table = rated.table
     n_without = len(read.table) - len(counted)
-    if all(label.is_one_sided for label in labels):
+    is_one_sided = all(label.is_one_sided for label in labels)
+    if is_one_sided:
         table = without_ranks(table)
         parts = None if parts is None else without_ranks(parts)
     # Of many judges, such as thousands of voters, the first ones are described.
@@ -167,7 +168,7 @@ def fit(
     }
     if as_json:
         shown["judges"] = labels
-        shown.update(_compared(rated))
+        shown.update({} if is_one_sided else _compared(rated))
     titles = {
         "biases": "What judges like besides quality: logits that it adds (95% interval)",
         "understood": "Understood",

@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.special import expit
 
 from arena.rating.intervals import expected_shares
@@ -79,3 +81,35 @@ def test_without_intervals_the_win_rate_is_that_of_the_ratings():
     pairs = ratings.pairs()
     assert pairs["probability"].isna().all()
     np.testing.assert_allclose(pairs["win_rate"], expit(pairs["difference"]), atol=1e-12)
+
+
+battle = st.tuples(
+    st.sampled_from(["q1", "q2", "q3"]),
+    st.sampled_from(list(itertools.permutations(["s0", "s1", "s2"], 2))),
+    st.sampled_from(["a", "b", "tie"]),
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=15)
+@given(st.lists(battle, min_size=6, max_size=30), st.randoms(use_true_random=False))
+def test_comparisons_do_not_depend_on_names_sides_or_the_order_of_rows(battles, random):
+    rows = [(question, *sides, winner) for question, sides, winner in battles]
+    rows += [("q0", "s0", "s1", "a"), ("q0", "s1", "s2", "b")]
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+
+    def win_rates(table, names=None):
+        pairs = rate(table).pairs().replace(names or {})
+        forward = pairs.set_index(["system", "opponent"])["win_rate"]
+        backward = 1 - pairs.set_index(["opponent", "system"])["win_rate"]
+        return pd.concat([forward, backward.rename_axis(["system", "opponent"])]).sort_index()
+
+    expected = win_rates(table)
+    mirrored = table.rename(columns={"system_a": "system_b", "system_b": "system_a"}).assign(
+        winner=table["winner"].map({"a": "b", "b": "a", "tie": "tie"})
+    )
+    shuffled = table.iloc[random.sample(range(len(table)), len(table))]
+    renamed = table.replace({"s0": "z"})
+    found = [win_rates(mirrored), win_rates(shuffled), win_rates(renamed, {"z": "s0"})]
+    for changed in found:
+        np.testing.assert_allclose(changed, expected, atol=1e-7)

@@ -131,6 +131,7 @@ def test_what_cannot_be_predicted_or_tested_is_left_out():
         check_model(pd.DataFrame(rows[:3], columns=columns), folds=4)
 
 
+@pytest.mark.slow
 def test_the_plain_model_is_checked_by_its_own_ratings():
     table = battles(n_questions=20)
     found = check_model(table, judge="all", ridge=1e-6)

@@ -80,3 +80,12 @@ def test_weights_are_of_the_chosen_judge_alone_and_their_sum_stays():
     np.testing.assert_allclose(weighted["weight"][is_x], with_even_pairs(table)["weight"])
     assert weighted["weight"][is_x].sum() == pytest.approx(2.0 * len(table))
     assert (weighted["weight"][~is_x] == 2.0).all()
+
+
+def test_weights_do_not_depend_on_names_sides_or_the_order_of_rows():
+    table = judgments(COUNTS)
+    expected = with_even_pairs(table)["weight"]
+    mirrored = table.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    for changed in (mirrored, table.replace({"a": "z"}), table[::-1]):
+        weights = with_even_pairs(changed)["weight"].sort_index()
+        np.testing.assert_allclose(weights, expected, rtol=1e-12)

@@ -75,6 +75,7 @@ def test_nothing_is_said_of_languages_that_agree():
     assert not [note for note in pooled.notes if "behind in each" in note]
 
 
+@pytest.mark.slow
 def test_parts_with_few_verdicts_are_rated_better_together_than_alone():
     errors_alone, errors_together = [], []
     table, truth = judgments(n_questions=4, parts=tuple("abcde"), own=0.2)
