@@ -59,10 +59,6 @@ def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
 
     Judgments without digests, as of imports, and of answers that are absent are not among them.
 
-    Args:
-        judgments: An arena's judgments; ``DIGESTS`` are optional.
-        answers: Columns ``ANSWER_KEY`` and ``answer``.
-
     Returns:
         Shape (N,).
     """
@@ -116,7 +112,6 @@ def _digests_of(judgments: pd.DataFrame, side: str, answers: pd.DataFrame) -> pd
 
 
 def _answer_rows(judgments: pd.DataFrame, side: str, answers: pd.DataFrame) -> Indices:
-    """Return the row of the answer on one side, -1 where it is absent, shape (N,)."""
     answer_keys = pd.MultiIndex.from_frame(answers[ANSWER_KEY].astype(object))
     keys = pd.MultiIndex.from_frame(judgments[[*QUESTION_KEY, side]].astype(object))
     return np.asarray(answer_keys.get_indexer(keys), dtype=np.intp)

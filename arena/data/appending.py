@@ -111,7 +111,6 @@ def _settle_votes(folder: Path) -> None:
 
 
 def _add_rows(folder: Path, name: Table, rows: pd.DataFrame, replacing: bool) -> tuple[Path, int]:
-    """Add rows to a table of a locked folder; see ``append_rows``."""
     info = read_info(folder)
     schema, key = _APPENDED[name]
     path = find_table_file(folder, name)
@@ -133,7 +132,6 @@ def _add_rows(folder: Path, name: Table, rows: pd.DataFrame, replacing: bool) ->
 def _merged(
     path: Path | None, schema: TableSchema, key: list[str], rows: pd.DataFrame, replacing: bool
 ) -> tuple[pd.DataFrame, Flags, pd.DataFrame]:
-    """Return the rows of a file, which of them stay, and which rows are new."""
     old_rows = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
     problems = row_problems(old_rows, schema)
     if problems:

@@ -205,7 +205,6 @@ class Arena:
         return counts.reset_index(names="language")
 
     def _repr_html_(self) -> str:
-        """Show the arena's size by language in a notebook."""
         judges = ", ".join(self.judges) or "none"
         summary = f"Systems: {', '.join(self.info.systems)}. Judges: {judges}."
         return notebook_html(f"Arena {self.info.name}", summary, self.counts())

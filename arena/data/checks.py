@@ -149,7 +149,6 @@ def _suspects(values: pd.Series, column: str, schema: TableSchema) -> Iterable[t
 
 
 def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
-    """Return what is wrong with a value, and what to do about it; None if it is sound."""
     kind = schema.columns.get(column)
     if is_null(value):
         if kind is None:

@@ -153,7 +153,6 @@ def open_bytes(path: Path, mode: str = "rb") -> Iterator[IO[bytes]]:
 
 
 def _packed(stream: IO[bytes], suffix: str, mode: str) -> object:
-    """Expand a stream that is read, or compress one that is written."""
     if suffix == ".gz":
         # Neither time nor name: the same content gives the same bytes.
         return gzip.GzipFile(fileobj=stream, mode=mode, mtime=0, filename="")
@@ -344,7 +343,6 @@ def _temporary_folder(target: Path) -> Iterator[Path]:
 
 
 def _replaced(new: Path) -> Path:
-    """Return the path of the replaced folder during the exchange."""
     return new.with_name(f"{new.name}-old")
 
 

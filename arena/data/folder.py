@@ -90,7 +90,6 @@ def read_arena(
 
 
 def _read_judgments(folder: Path, questions: pd.DataFrame | None) -> Rows | None:
-    """Read judgments, with the votes that replace some of them or come in addition."""
     path = find_table_file(folder, JUDGMENTS.name)
     query_ids = None if questions is None else set(questions["query_id"])
     judgments = None if path is None else read_rows(path, queries=query_ids)

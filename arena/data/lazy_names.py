@@ -17,10 +17,6 @@ def lazy_names(package: str, file: str) -> LazyNames:
     The stub stands beside ``__init__.py`` and holds lines ``from MODULE import NAME as NAME``,
     which type checkers read too. MODULE may be in another package, also in one above: nothing is
     imported before a name is asked for.
-
-    Args:
-        package: ``__name__`` of the package.
-        file: ``__file__`` of the package.
     """
     stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
     homes: dict[str, str] = {}

@@ -130,11 +130,6 @@ def plug_ins(kind: Kind) -> tuple[PlugIn, ...]:
 def find_plug_in(kind: Kind, name: str, builtin: Collection[str] = ()) -> PlugIn | None:
     """Return the plug-in of a name, or None if no other package declares one.
 
-    Args:
-        kind: Feature, judge or importer.
-        name: As the user wrote it.
-        builtin: Names of this project.
-
     Raises:
         UsageError: If two packages declare the name, this one among them.
     """

@@ -133,7 +133,6 @@ def _numbers(values: pd.Series) -> Floats:
 
 
 def _fault(value: object, name: str) -> Fault | None:
-    """Return what is wrong with a rating or its error, and what to do about it."""
     largest_rating = 30.0
     if is_null(value):
         return None if name == ERROR else ("is missing", "give it a value or leave the system out")
@@ -151,7 +150,6 @@ def _fault(value: object, name: str) -> Fault | None:
 
 
 def _in_logits(values: Floats, errors: Floats, n_questions: Floats) -> tuple[Floats, Floats]:
-    """Return ratings of win rates and their standard errors in logits, shape (N,)."""
     unit = 100.0 if (values > 1).any() else 1.0
     shares = values / unit
     errors = errors / unit

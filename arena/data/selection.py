@@ -124,11 +124,6 @@ def dropped_names(
 ) -> frozenset[str]:
     """Return the names to drop: those that are not chosen, or none if nothing is chosen.
 
-    Args:
-        noun: Their kind, such as ``language``, for the message.
-        chosen: The names to keep, or a single one; None for all.
-        names: All names.
-
     Raises:
         UsageError: If a chosen name is none of them.
     """

@@ -62,8 +62,7 @@ def read_rows(
     """Read a table as ``write_rows`` writes it, with the line of each row.
 
     JSONL has an object per line. CSV is UTF-8 with a header and commas; its cells are texts, those
-    of ``NESTED`` JSON, and an empty one is missing. Parquet may be a folder of part files. Tables
-    in other forms are read by ``surrogate-arena import``.
+    of ``NESTED`` JSON, and an empty one is missing. Parquet may be a folder of part files.
 
     Args:
         path: The table.

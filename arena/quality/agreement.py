@@ -264,7 +264,6 @@ def agreement_with_reference(
 
 
 def _require_reference(reference: Sequence[str], judges: set[str]) -> None:
-    """Refuse a reference that is empty, or names a judge without judgments."""
     absent = [name for name in reference if name not in judges]
     if absent or not reference:
         raise UsageError(
@@ -346,7 +345,6 @@ def rating_differences(judge: RatingPosterior, reference: RatingPosterior) -> pd
 
 
 def _centered_ratings(posterior: RatingPosterior, names: Sequence[str]) -> tuple[Floats, Floats]:
-    """Return the ratings of some systems about their mean, and their variances."""
     indices = [posterior.systems.index(name) for name in names]
     ratings = posterior.ratings[indices]
     return ratings - ratings.mean(), np.diag(posterior.covariance)[indices]

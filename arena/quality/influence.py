@@ -41,11 +41,6 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     of the systems next to the first one, verdicts are ordered by how much the lead over it shrinks
     without them; as many are left out as it takes, checked by fitting again.
 
-    Args:
-        judgments: Verdicts of one judge in one language.
-        language: Language code.
-        judge: Name of the judge.
-
     Returns:
         None with fewer than two systems, more than ``MOST_SYSTEMS``, systems that the verdicts do
         not connect, a shared first place, or if more than half of the verdicts would have to go.
@@ -155,7 +150,6 @@ class Matches:
         return ordered, int(np.argmax(is_gone)) + 1
 
     def _counts(self, dropped: Sequence[int] | Indices = ()) -> tuple[Floats, Floats]:
-        """Count points of each system against each other one, and verdicts, each (S, S)."""
         is_counted = np.ones(len(self.points), dtype=np.bool_)
         is_counted[np.asarray(dropped, dtype=np.intp)] = False
         sides = self.side_a[is_counted], self.side_b[is_counted]
@@ -179,13 +173,7 @@ class Matches:
 
 
 def _fewest_of_all(matches: Matches, ratings: Floats, order: Indices) -> tuple[Indices, int] | None:
-    """Find the fewest verdicts to leave out for any system next to the first one, as ``_fewest``.
-
-    Args:
-        matches: All verdicts.
-        ratings: Ratings by these, shape (S,).
-        order: The systems, best first.
-    """
+    """Find the fewest verdicts without which any of the next systems is first, as ``_fewest``."""
     largest_share = 0.5  # of the verdicts to leave out
     n_opponents = 5
     leader = int(order[0])

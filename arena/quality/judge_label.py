@@ -110,7 +110,6 @@ def verdict_tests(
 
 
 def _overall_grade(grades: set[Grade], is_by_people: bool) -> Grade:
-    """Return the worst grade, raised if people agree or the judges are people."""
     worst: Grade = min(grades, key=GRADES.index, default="not known")
     if worst in FAULTS:
         return worst
@@ -123,13 +122,7 @@ def _overall_grade(grades: set[Grade], is_by_people: bool) -> Grade:
 
 
 def report_judge(arena: Arena, judge: str, judging_records: JudgingRecords) -> JudgeReport:
-    """Sum up a judge's verdicts in an arena.
-
-    Args:
-        arena: The arena, with the verdicts of all judges.
-        judge: The judge, or several as one.
-        judging_records: Records about the judge in the arena's folder.
-    """
+    """Sum up a judge's verdicts in an arena."""
     records = dict(judging_records)
     is_own = arena.judgments["judge"].isin(judges_named(arena.judges, judge))
     if not is_own.any():

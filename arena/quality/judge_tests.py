@@ -104,9 +104,6 @@ def flip_test(oriented: pd.DataFrame) -> JudgeTest:
     """Compare the two orders of every question and pair that were judged in both.
 
     Several judgments in the same order count as one, their majority.
-
-    Args:
-        oriented: See ``oriented_verdicts``.
     """
     # Share of flips of a judge whose single verdicts cannot be relied on
     unreliable_flips = 0.25
@@ -323,7 +320,6 @@ def _decided_pairs(
 
 
 def _indices_of(names: pd.Series, systems: Sequence[str]) -> Indices:
-    """Return the index of each name among the systems, -1 where it is none of them."""
     codes, distinct_names = text_codes(names)
     return np.asarray(pd.Index(systems).get_indexer(distinct_names)[codes])
 
@@ -331,7 +327,6 @@ def _indices_of(names: pd.Series, systems: Sequence[str]) -> Indices:
 def _field_sizes(
     question: Indices, first: Indices, second: Indices, n_questions: int, n_systems: int
 ) -> Indices:
-    """Count the systems of the pairs on each question, shape (n_questions,)."""
     nodes = np.concatenate([first, second]) + n_systems * np.tile(question, 2)
     fields = distinct(nodes, n_questions * n_systems)
     return np.bincount(fields.values // n_systems, minlength=n_questions)

@@ -152,10 +152,6 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     Votes of one person on a pair, such as in both orders, count as their majority; a vote that
     does not say whose it is counts as one more person's. Every pair has the same weight.
 
-    Args:
-        by_judge: Judgments that count as those of one judge.
-        by_people: People's judgments.
-
     Returns:
         None where the judge and several people judged too few pairs for an interval.
     """
@@ -240,7 +236,7 @@ def _kappas(sums: Floats) -> Floats:
 KAPPA = "kappa"
 """Metric of agreement on the same pairs."""
 LLM_PREFIX = "llm:"
-"""Start of a judge's name where it says that an LLM judges, as ``metaeval`` takes it."""
+"""Start of a judge's name where it says that an LLM judges."""
 
 
 def model_name(judge: str) -> str:

@@ -41,9 +41,6 @@ def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
     The better system may have stood on side A more often. The side is therefore estimated as a bias
     of the judge, with the ratings of each language.
 
-    Args:
-        judgments: Verdicts of one judge.
-
     Returns:
         The share won by side A; None where no sides were shown.
     """
@@ -75,10 +72,6 @@ def length_test(judgments: pd.DataFrame, answers: pd.DataFrame) -> JudgeTest | N
 
     A better system may write more. Being longer, by however little, is therefore estimated as a
     bias of the judge, with the ratings by the decided verdicts of each language.
-
-    Args:
-        judgments: Verdicts of one judge.
-        answers: Columns ``ANSWER_KEY`` and ``answer``.
 
     Returns:
         The share won by the longer answer; None without decided verdicts on answers of different
@@ -113,7 +106,6 @@ def length_test(judgments: pd.DataFrame, answers: pd.DataFrame) -> JudgeTest | N
 
 
 def _biases(judgments: pd.DataFrame, trait: str) -> list[JudgeBias]:
-    """Estimate a bias in each language, with the ratings there."""
     biases: list[JudgeBias] = []
     for _, rows in judgments.groupby("language"):
         posterior = battle_posterior(Battles.from_judgments(rows))
@@ -161,10 +153,6 @@ def nearly_all_longer(judgments: pd.DataFrame, answers: pd.DataFrame) -> tuple[i
     Where one of two systems always writes more, no estimate tells its quality from a judge that
     likes length.
 
-    Args:
-        judgments: Verdicts of one judge.
-        answers: Columns ``ANSWER_KEY`` and ``answer``.
-
     Returns:
         Verdicts that the longer answer won, and those decided on answers of different length; None
         if these are few or the shorter answer won more than one in twenty.
@@ -202,12 +190,7 @@ class EqualLength:
 
 
 def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
-    """Rate by verdicts as if all answers were equally long.
-
-    Args:
-        judged: An arena with the verdicts of one judge.
-        ties: ``half`` or ``drop``.
-    """
+    """Rate by verdicts as if all answers were equally long."""
     judgments = judged.judgments
     if len(judgments):
         judgments = with_traits(judgments, judged.answers, (LENGTH,))
@@ -233,7 +216,6 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
 
 
 def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[Remark, ...]:
-    """Say by language which systems move; nothing where none does."""
     if not moved_systems:
         return ()
     listed = [f"{language}: {moved}" for language, moved in moved_systems.items()]
@@ -254,7 +236,6 @@ def _posterior(judgments: pd.DataFrame, ties: TieRule) -> RatingPosterior | None
 
 
 def _prefers_length(posterior: RatingPosterior) -> bool:
-    """Return whether a judge surely likes longer, or shorter, answers."""
     for bias in posterior.biases:
         low, high = bias.bounds
         if bias.trait == LENGTH and (low > 0 or high < 0):

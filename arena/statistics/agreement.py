@@ -158,7 +158,6 @@ def _pair_blocks(
 
 
 def _orders(ratings: Floats, pairs: tuple[Indices, Indices]) -> tuple[Floats, Floats]:
-    """Return the order of each pair of systems, 0 for ties and NaN, and whether both are rated."""
     first, second = pairs
     differences = ratings[:, first] - ratings[:, second]
     is_rated = np.isfinite(differences)

@@ -91,16 +91,11 @@ def bootstrap_weights(
 
 
 def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generator) -> Floats:
-    """Sum the contributions of units over resamples of them, in blocks that bound memory.
+    """Sum the contributions of units, shape (N, K), over resamples of them.
 
     Units with the same contributions are drawn as one, as often as all of them: sums of the same
     distribution, in a time that does not grow with the number of such units. Pairs of verdicts
     have few different contributions.
-
-    Args:
-        parts: Contributions of each unit, shape (N, K).
-        rounds: Number of resamples.
-        random: Generator of the draws.
 
     Returns:
         Shape (rounds, K).

@@ -52,7 +52,6 @@ def numbers_in(text: str) -> list[str]:
 
 
 def _read(token: str) -> list[str]:
-    """Return the numbers of a token of digits, points, commas and apostrophes, normalized."""
     if token.isdigit():
         return [_whole(token)]
     if _GROUPED.fullmatch(token):

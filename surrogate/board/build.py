@@ -258,16 +258,7 @@ def learn(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> Learned:
-    """Train the surrogate on the judged systems of all languages, and study each language.
-
-    Args:
-        arena: In the board's parts, with the verdicts of all judges.
-        features: Feature table, one row per answer.
-        surrogate: What to train; it is fitted in place.
-        settings: The board's settings.
-        judging_records: The judge's meta-evaluations and failures, from the arena's folder.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called as stages advance.
+    """Train the surrogate, in place, on the judged systems of all languages; study each language.
 
     Raises:
         UsageError: If no language has verdicts or published ratings.
@@ -299,7 +290,6 @@ def learn(
 def _with_other_judges(
     data: Sequence[LanguageData], judgments: pd.DataFrame, judges: Sequence[str]
 ) -> list[LanguageData]:
-    """Add the verdicts of other judges, which may predict those of the board's own."""
     by_others = judgments[judgments["judge"].isin(judges)]
     extended = []
     for part in data:

@@ -50,10 +50,6 @@ def comparable_judges(
 ) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
     """Leave out other judges who judged too few systems to compare.
 
-    Args:
-        arena: The arena.
-        judges: The board's own judge, then the others; none for a first board.
-
     Returns:
         The judges that stay; and a remark on each other one.
     """
@@ -159,13 +155,7 @@ def _bias_remarks(
 def estimate_by_verdicts(
     learned: Learned, further_remarks: Sequence[Remark], progress: Progress | None
 ) -> Estimation:
-    """Rate systems by verdicts and surrogate, and sum up.
-
-    Args:
-        learned: What was learned from the arena.
-        further_remarks: What else stands beside the conclusions.
-        progress: Called as stages advance.
-    """
+    """Rate systems by verdicts and surrogate, and sum up."""
     report = report_judge(learned.arena, learned.settings.judge, learned.judging_records)
     summary = summarize_board(learned, report.label)
     finish(progress, "summary")

@@ -235,7 +235,6 @@ class Agreements(SummaryPart):
         return self._on_unseen(), self._on_gain()
 
     def _on_gain(self) -> Remark:
-        """The surrogate's gain over verdicts alone, in words."""
         if self.gain is None or self.gain_low is None or self.gain_high is None:
             return NOT_SPLIT
         if self.gain_low > 0:

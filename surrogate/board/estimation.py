@@ -158,11 +158,6 @@ def _joint_draws(
 ) -> Iterator[tuple[pd.Index, Floats]]:
     """Draw all ratings together.
 
-    Args:
-        rated: The ratings, by language and system.
-        covariance: Of the ratings, in their order.
-        random: Generator of the draws.
-
     Yields:
         The systems of each language, and draws of their ratings, shape (DRAWS, S).
     """
@@ -202,7 +197,6 @@ def _draws_by_language(
 
 
 def _mean_correlation(systems: pd.Index, covariance: Floats) -> float:
-    """Average the correlation of a system's ratings in different languages, 0 to 1."""
     deviations = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
     total = 0.0
     n_pairs = 0
@@ -250,12 +244,7 @@ class Estimation:
     importances: pd.DataFrame = field(default_factory=lambda: empty_board_table(IMPORTANCES))
 
     def board(self, features: pd.DataFrame, own_features: tuple[Feature, ...] = ()) -> Board:
-        """Make a board of it.
-
-        Args:
-            features: Feature table, one row per answer.
-            own_features: Features of the user's own, to measure new answers with.
-        """
+        """Make a board of it."""
         ratings = stacked([rows for rows, _ in self.rated if not rows.empty])
         return Board(
             ratings=ratings,
@@ -283,11 +272,6 @@ def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFra
     ``rank_low, rank_high`` hold all ranks at once at 95%, systems of a ``tier`` (1 the best) are
     not distinguishable from its best one, and ``note`` says why a system has no rating or tier;
     see ``arena.rating.intervals``.
-
-    Args:
-        ratings: Of the language.
-        language: Language code.
-        moves: By language and system, how far ratings move at equal length.
     """
     reason = ""
     for note in ratings.notes:

@@ -84,12 +84,6 @@ def estimate_without_verdicts(
 ) -> Estimation:
     """Rate systems without any verdict, and sum up.
 
-    Args:
-        arena: The arena, in the board's parts.
-        features: Feature table, one row per answer.
-        surrogate: One that is not trained; it learns nothing.
-        settings: The board's settings.
-
     Raises:
         UsageError: If no language has answers.
     """

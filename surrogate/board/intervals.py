@@ -98,7 +98,6 @@ def _narrowing(relative_width: float, n_systems: int, n_residuals: int) -> str:
 
 
 def _training_share(outcome: Outcome) -> float:
-    """Share of the systems that cross-fitting trains on."""
     if outcome.folds is None:
         return 1.0
     n_folds = 1 + int(outcome.folds[0].max(initial=0))

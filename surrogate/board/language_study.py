@@ -102,13 +102,6 @@ def study_languages(
     The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
     without each fold of the systems, without each half of the questions, and on single tournaments.
 
-    Args:
-        data: One a language.
-        surrogate: What to train; it is fitted in place.
-        settings: The board's.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called as stages advance.
-
     Returns:
         One study a language, in the order given; and the posteriors of all languages, with how they
         vary together.
@@ -190,7 +183,6 @@ def _rate_unseen(
 
 
 def _nothing_predicted(data: LanguageData, surrogate: Surrogate, reason: str) -> Outcome:
-    """Return the outcome of a language where no surrogate can be trained without some systems."""
     unknown = np.full((1, len(data.systems)), np.nan)
     return Outcome(
         language=data.language,
@@ -215,7 +207,6 @@ SPLITS = 5
 
 
 def _question_splits(data: Sequence[LanguageData], surrogate: Surrogate) -> int:
-    """Return how often questions are split into halves: once where a split takes long."""
     if not surrogate.pooled:
         return 1  # a split also trains it without each fold of the systems
     if _most_systems(data) > MANY_SYSTEMS:
@@ -296,11 +287,6 @@ def importances_table(
     study: LanguageStudy, importances: pd.DataFrame, features: Sequence[str]
 ) -> pd.DataFrame:
     """Return the feature importances of a language (MIRAGE-Bench, figure 5).
-
-    Args:
-        study: The language.
-        importances: As of ``Surrogate.importances``, of all languages.
-        features: Every feature, used or not.
 
     Returns:
         Columns ``language, feature, importance, tournament_mean, tournament_low,

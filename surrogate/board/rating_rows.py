@@ -128,7 +128,6 @@ def _rows_by_posterior(table: pd.DataFrame, interval: RatingInterval) -> pd.Data
 
 
 def _missing_answers_width(table: pd.DataFrame) -> pd.Series:
-    """Return the half-width that a rating's interval has because of missing answers."""
     return NORMAL_90 * np.sqrt(table["variance"].astype(float).fillna(0.0))
 
 
@@ -263,11 +262,6 @@ def predicted_estimates(
     predictions: pd.DataFrame, systems: Sequence[str], n_questions: int
 ) -> pd.DataFrame:
     """Arrange a surrogate's predictions in one language, of systems that it has not seen.
-
-    Args:
-        predictions: By system, as of ``Surrogate.predict``.
-        systems: All systems, predicted or not.
-        n_questions: Questions of the language.
 
     Returns:
         What ``rated_rows`` takes, without a posterior and without ``why``.

@@ -217,11 +217,6 @@ def check_option_names(
 ) -> None:
     """Refuse options that do not exist.
 
-    Args:
-        options: Names of the options to check.
-        allowed: Names of all options.
-        further: Other keyword arguments that may have been meant.
-
     Raises:
         UsageError: For an unknown name; it suggests a close one and lists all options.
     """

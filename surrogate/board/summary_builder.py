@@ -148,7 +148,6 @@ def _macro_summary(
     resampled_taus: Sequence[Floats],
     languages: Sequence[LanguageSummary],
 ) -> MacroSummary:
-    """Average over the languages with verdicts, each with the same weight."""
     in_sample = macro_agreement(list(agreements))
     # Resamples hold the same systems in every language, so that means over languages are theirs.
     mean_resampled_taus = finite_means(np.array(resampled_taus))
@@ -194,7 +193,6 @@ def _agreement_values(
 
 
 def _rated_unseen(studies: Sequence[LanguageStudy]) -> int:
-    """Count the judged systems that surrogates rated without having seen them."""
     unseen = pd.concat([study.unseen_ratings for study in studies])
     return int(unseen.loc[unseen["rating"].notna(), "system"].nunique())
 
@@ -228,15 +226,7 @@ def skipped_counts(
     left_out: Mapping[str, str] | None = None,
     dropped_ties: int = 0,
 ) -> Skipped:
-    """Count what did not enter a language's board, and why.
-
-    Args:
-        arena: The arena, with the verdicts of the board's own judge alone.
-        features: Feature table of all languages.
-        language: Language code.
-        left_out: Feature to why the surrogate could not use it.
-        dropped_ties: Ties left out by the tie rule.
-    """
+    """Count what did not enter a language's board, and why."""
     rows = features[features["language"] == language]
     n_questions = question_count(arena, language)
     missing_values = []
@@ -309,7 +299,6 @@ def _training_remarks(study: LanguageStudy) -> Iterator[Remark]:
 
 
 def _verdict_remarks(learned: Learned, study: LanguageStudy) -> Iterator[Remark]:
-    """Yield what limits the verdicts of a language, or its published ratings."""
     judgments = learned.judged.judgments
     judgments = judgments[judgments["language"] == study.language]
     if judgments.empty:
@@ -323,7 +312,6 @@ def _verdict_remarks(learned: Learned, study: LanguageStudy) -> Iterator[Remark]
 
 
 def _published_remarks(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[Remark]:
-    """Yield what limits published ratings, and which do not belong to answers."""
     yield PUBLISHED
     for note in study.ratings.notes:
         yield Remark("published", "warning", note)

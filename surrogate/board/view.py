@@ -105,14 +105,7 @@ def _part_name(value: object, by: str) -> str:
 def arena_view(
     arena: Arena, settings: BoardSettings, temperatures: Mapping[str, float] | None = None
 ) -> Arena:
-    """Return an arena as a board has it: judged by its criterion, and in its parts.
-
-    Args:
-        arena: The arena.
-        settings: The board's.
-        temperatures: By judge, by what logits are divided where probabilities count; by default
-            they are learned from the arena's judgments.
-    """
+    """Return an arena as a board has it: judged by its criterion, and in its parts."""
     arena = arena.by_criterion(settings.criterion)
     judgments = arena.judgments
     if temperatures is None:
@@ -166,11 +159,6 @@ def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
 
 
 def resolved_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
-    """Return whose verdicts are learned from, then other judges; see ``Arena.chosen_judges``.
-
-    Args:
-        arena: Judged by the settings' criterion, if they have one.
-        settings: Name the judge.
-    """
+    """Return whose verdicts are learned from, then other judges; see ``Arena.chosen_judges``."""
     by_criterion = f"{settings.judge}:{settings.criterion}"
     return arena.chosen_judges(by_criterion if by_criterion in arena.judges else settings.judge)

@@ -165,7 +165,6 @@ class AnswersSurrogate(Surrogate):
     def _fitted_scores(
         self, views: Mapping[str, FieldView], languages: Sequence[str]
     ) -> QuestionScores | None:
-        """Learn to predict answers' scores; None where no language has verdicts on questions."""
         scored = {}
         for language in languages:
             questions = self.fields_[language].tensor.questions
@@ -175,7 +174,6 @@ class AnswersSurrogate(Surrogate):
         return QuestionScores.fit(scored, self._preferences()) if scored else None
 
     def _preferences(self) -> Floats:
-        """Weight of each feature by judges of other arenas, shape (F,)."""
         fields = list(self.fields_.values())
         has_values = np.zeros(len(fields[0].names), dtype=bool)
         for field in fields:
@@ -335,7 +333,6 @@ class AnswersSurrogate(Surrogate):
         return rated[columns].sort_values(["language", "system"], ignore_index=True)
 
     def _new_fields(self, rows: pd.DataFrame) -> dict[str, AnswerField]:
-        """Return fields of languages that were not learned from, of the systems in a table."""
         fields = {}
         for name, part in rows.groupby("language"):
             language = str(name)

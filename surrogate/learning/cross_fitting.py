@@ -282,7 +282,6 @@ def _rate_fold(
     training: Training,
     rated: Rated | None,
 ) -> FoldRatings:
-    """Train on all languages without the systems of a fold, and rate these."""
     parts = []
     rows = []
     origins: dict[str, float] = {}
@@ -317,12 +316,6 @@ def train_and_rate(
     questions: Asked | None = None,
 ) -> Rating:
     """Train a surrogate on some languages and rate the systems of a table.
-
-    Args:
-        surrogate: Surrogate to train.
-        parts: Languages to train on.
-        X: Features of the answers to rate.
-        questions: See ``Surrogate.predict``.
 
     Returns:
         The table of ``Surrogate.predict``, with NaN where nothing could be learned; and language to

@@ -62,12 +62,7 @@ class Observation:
 def observe(
     ratings: Mapping[str, TrainingRatings], around: float = DEFAULT_RIDGE
 ) -> dict[str, Observation]:
-    """Observe each system's rating, by its battles or as published, in every language.
-
-    Args:
-        ratings: Language to its training ratings.
-        around: See ``RatingLikelihoods.of``.
-    """
+    """Observe each system's rating, by its battles or as published, in every language."""
     return RatingLikelihoods.of(ratings, around).observed()
 
 
@@ -202,9 +197,6 @@ def rating_reliability(ratings: Mapping[str, TrainingRatings]) -> float:
     """Return the share of the variance of ratings that is not sampling noise, from 0 to 1.
 
     Sampling variances are those of verdicts on questions (``observe``), mean over systems.
-
-    Args:
-        ratings: Language to its training ratings.
     """
     noise = 0.0
     total = 0.0
@@ -298,7 +290,6 @@ def rating_keys(observations: Mapping[str, Observation]) -> pd.MultiIndex:
 
 
 def _stacked(observations: Mapping[str, Observation]) -> tuple[Floats, Floats]:
-    """Return the N ratings of all languages, and their noise, shapes (N,) and (N, N)."""
     ratings = [np.empty(0)]
     noises = [np.empty((0, 0))]
     for observation in observations.values():

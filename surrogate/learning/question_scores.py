@@ -176,7 +176,6 @@ class QuestionScores:
         return mean_of(np.where(answered, scores, 0.0).sum(axis=1), answered.sum(axis=1))
 
     def _uncentered(self, language: str, view: FieldView) -> Floats:
-        """Return scores without the question's mean, shape (M, Q)."""
         scores = view.ranks @ self.slopes
         scored = self.languages.get(language)
         if scored is None:

@@ -160,10 +160,6 @@ def _slope(shares: pd.DataFrame, targets: pd.DataFrame) -> float:
     the power of one over its design effect, since verdicts on one question depend on each other
     (Kish, 1965). The prior is N(1, 1): of 50 pairs of judges of two public arenas all slopes were
     between .5 and 2.1, while those of a third arena's judges had nothing in common.
-
-    Args:
-        shares: Another judge's, one row per question and pair.
-        targets: The reference's, in the same form.
     """
     # Shared questions below which the variance between questions is not known
     fewest_questions = 2
@@ -196,7 +192,6 @@ def _mode(verdicts: Floats, target: Floats, effect: float, prior_mean: float) ->
 
 
 def _information(verdicts: Floats, slope: float) -> float:
-    """Fisher information of the slope, as if verdicts were independent."""
     probabilities = expit(slope * verdicts)
     return float((verdicts**2 * probabilities * (1 - probabilities)).sum())
 
@@ -342,11 +337,6 @@ def _is_never_judged(
 ) -> Flags:
     """Whether systems have answers here, but no verdict in any language.
 
-    Args:
-        systems: The N systems.
-        observed: Language to the observed ratings.
-        X: Answers of never judged systems, and perhaps of judged ones.
-
     Returns:
         Shape (N,).
     """
@@ -359,13 +349,7 @@ def _is_never_judged(
 def _observations_of(
     prior: _Prior, is_rated_unjudged: Flags, observed: Mapping[str, Observation]
 ) -> dict[str, Observation]:
-    """Take the observed ratings of systems that have a prior, and append unjudged ones.
-
-    Args:
-        prior: Of N ratings.
-        is_rated_unjudged: Which of them are wanted even without a verdict, shape (N,).
-        observed: Language to the observed ratings.
-    """
+    """Take the observed ratings of systems that have a prior, and append unjudged ones."""
     observations: dict[str, Observation] = {}
     for language in sorted(observed):
         is_here = prior.languages == language

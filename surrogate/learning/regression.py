@@ -154,7 +154,6 @@ class RegressionSurrogate(Surrogate):
         return pd.concat(parts, ignore_index=True)
 
     def _ratings_by_features(self, language: str, tensor: FeatureTensor) -> Floats:
-        """Rate S systems, shape (S,); NaN without a model, and for a system without features."""
         ratings = np.full(len(tensor.systems), np.nan)
         if language not in self.models_:
             return ratings
@@ -182,7 +181,6 @@ class RegressionSurrogate(Surrogate):
 def _trained(
     surrogate: RegressionSurrogate, data: tuple[FeatureTensor, TrainingRatings]
 ) -> tuple[Model | None, str]:
-    """Train on one language; None with the reason where too few systems can be trained on."""
     answers, ratings = data
     rows = training_rows(answers, ratings, surrogate.rows)
     is_used = np.asarray(np.isfinite(rows.features).any(axis=0))
@@ -282,5 +280,4 @@ def _set_parameters(estimator: Any, name: str, random_state: int, trees: int) ->
 
 
 def _steps(estimator: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - any regressor
-    """Return the steps of a pipeline, or the regressor as the only one."""
     return list(getattr(estimator, "steps", [("regressor", estimator)]))

@@ -165,10 +165,6 @@ def replicate(
 def _resampled_taus(comparisons: Sequence[pd.DataFrame], seed: int) -> dict[str, Floats]:
     """Compute the taus in resamples of the systems, the same in every split and language.
 
-    Args:
-        comparisons: One per split and language, see ``_comparison``.
-        seed: The user's seed.
-
     Returns:
         Language to ``Replication.resampled``.
     """
@@ -252,7 +248,6 @@ def _unseen(
 def _halves(
     data: LanguageData, random: np.random.Generator, questions: int | None
 ) -> tuple[LanguageData, LanguageData]:
-    """Split the judged questions at random: the half to learn from, and the other half."""
     judged = _judged_questions(data)
     order = [judged[index] for index in random.permutation(len(judged))]
     middle = len(order) // 2
@@ -321,7 +316,6 @@ def _comparison(
 
 
 def _scores(comparison: pd.DataFrame, unseen: Outcome | None) -> dict[str, object]:
-    """Score a comparison, and the surrogate that had not seen the systems, for ``rows``."""
     other_half = comparison["other_half"].to_numpy()
     scores: dict[str, object] = {
         "systems": len(comparison),

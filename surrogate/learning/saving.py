@@ -237,7 +237,6 @@ def _check_arrays(arrays: Mapping[str, npt.NDArray[Any]], language: str, part: _
 
 
 def _check_array(array: npt.NDArray[Any], label: str, name: str, shape: tuple[int, ...]) -> None:
-    """Refuse an array of ratings that is not of its type and shape, or out of bounds."""
     kinds = "iu" if name in _INTEGERS else "f"
     if array.dtype.kind not in kinds or array.shape != shape:
         raise UsageError(f"{label} have another type or shape")
@@ -279,7 +278,6 @@ def _write_array(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -
 
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Read one member, no further than the size it declares."""
     size = archive.getinfo(name).file_size
     with archive.open(name) as member:
         content = member.read(size + 1)

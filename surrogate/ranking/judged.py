@@ -35,13 +35,7 @@ NOBODY = "no judgment is of a new system and a judged one, on a question of the 
 
 
 def usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -> pd.Series:
-    """Return which judgments compare a new system with a judged or another new one.
-
-    Args:
-        board: The board.
-        systems: The new systems.
-        judgments: Columns ``language, system_a, system_b``.
-    """
+    """Return which judgments compare a new system with a judged or another new one."""
     keys: list[tuple[str, str]] = []
     for language, ratings in board.surrogate.ratings_.items():
         keys.extend((language, name) for name in {*ratings.systems, *systems})
@@ -209,11 +203,7 @@ def _rating_table(battles: Battles, prior: RatingPrior, design_effect: float) ->
 
 
 def contradiction_notes(judged: pd.DataFrame) -> Iterator[str]:
-    """Say of which new systems verdicts contradict what their answers promise.
-
-    Args:
-        judged: See ``judged_ratings``.
-    """
+    """Say of which new systems verdicts contradict what their answers promise."""
     contradicted = judged.loc[judged["is_contradicted"].astype(bool), "system"]
     for name in contradicted.unique():
         yield (

@@ -184,7 +184,6 @@ def _trained_languages(board: Board) -> set[str]:
 
 
 def _rank_notes(new: pd.DataFrame) -> Iterator[str]:
-    """Say what several new systems are ranked among: two of them may have the same rank."""
     if (new.groupby("language")["rank"].count() > 1).any():
         yield RANKED_APART
 

@@ -158,7 +158,6 @@ class RankedSystems:
         return reasons
 
     def _repr_html_(self) -> str:
-        """Show the new systems in a notebook, by language and rank."""
         reasons = [f"{system}: {reason}" for system, reason in self.reasons.items() if reason]
         sentences = [f"{text[:1].upper()}{text[1:]}." for text in (*self.notes, *reasons)]
         return notebook_html("New systems on the board", " ".join(sentences), self.new)
