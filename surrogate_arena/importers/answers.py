@@ -74,6 +74,10 @@ def read_answer_tables(
     return _arena(collected, shown, name, reference_system)
 
 
+PlacedValues = tuple[Place, Record, Mapping[str, float]]
+"""The fields and the marks of a row, with its place."""
+
+
 def _collected(
     known: PlainTables, language: str | None, judge: str | None, repeats: Repeats | None
 ) -> tuple[Collected, tuple[str, ...]]:
@@ -81,7 +85,7 @@ def _collected(
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
     collected.n_empty = sum(n for (_, item, _), n in known.left_out.items() if item == "row")
-    records: list[tuple[Place, Record, dict[str, float]]] = []
+    records: list[PlacedValues] = []
     for table in known.tables:
         for place, record in collected.raw(table):
             values = row_values(collected, place, known.columns.values(record))
@@ -93,14 +97,21 @@ def _collected(
     if rows.empty:
         collected.notes.append(note_on_systems(rows.empty, "is empty", "are empty"))
     collected.share(OWN_PASSAGES)
-    shown: tuple[str, ...] = ()
-    if records:
-        _, values, marks = records[0]
-        shown = shown_row(values, marks)
-        for field, column in known.columns.names.items():
-            if field not in values and any(field in further for _, further, _ in records):
-                collected.notes.append(f"{field} is read from {column!r}; the first row has none")
-    return collected, shown
+    return collected, _shown(collected, records)
+
+
+def _shown(collected: Collected, records: Sequence[PlacedValues]) -> tuple[str, ...]:
+    """Show how the first row was understood, and note fields that only later rows have."""
+    if not records:
+        return ()
+    _, first, marks = records[0]
+    fields: set[str] = set()
+    for _, values, _ in records:
+        fields.update(values)
+    for field, column in collected.names.items():
+        if field in fields and field not in first:
+            collected.notes.append(f"{field} is read from {column!r}; the first row has none")
+    return shown_row(first, marks)
 
 
 def _arena(

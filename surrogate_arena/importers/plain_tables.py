@@ -110,23 +110,20 @@ def known_tables(
     named = {**columns, **{name: name for name in scores}}
     tables = [replace(rows, table=with_paths(rows.table, named)) for rows in tables]
     known, notes = _found_columns(tables, columns, needed, may_repeat=may_repeat)
-    # What is left out
     filled = [without_empty_rows(rows, known.names) for rows in tables]
-    frames = [rows.table for rows in filled]
     passed: Mapping[str, str] = {}
     if "passages" not in columns:
-        known, passed = with_true_passages(frames, known)
-    # Scores, also in records of cells
-    inner = [with_inner_paths(frame) for frame in frames]
-    metrics = paths_of_metrics(frames, inner)
+        known, passed = with_true_passages([rows.table for rows in filled], known)
+    inner = [with_inner_paths(rows.table) for rows in filled]
+    metrics = paths_of_metrics([rows.table for rows in filled], inner)
     filled = [replace(rows, table=with_paths(rows.table, metrics)) for rows in filled]
     frames = [rows.table for rows in filled]
     judges = score_columns(frames, list(known.names.values()), scores)
     known = replace(known, unread=unread_columns(frames, known, judges))
-    reasons = reasons_unread(frames, inner, known)
-    left_out = _left_out(tables, filled, passed, judges, reasons)
+    left_out = _left_out(tables, filled, passed, judges, reasons_unread(frames, inner, known))
     notes += _notes(known, passed, judges, columns)
-    notes += [note for rows in tables for note in rows.notes]
+    for rows in tables:
+        notes += rows.notes
     return PlainTables(filled, known, judges, notes, left_out)
 
 

@@ -103,24 +103,30 @@ class ToolReader:
         if self.map.battles:
             return battles_of_records(self.map, records, collected, columns, values, name, language)
         reading = self._reading(records, columns, may_name_files=len(files) > 1)
+        rows = self._rows(records, reading, collected)
+        marks = self._marks(collected, reading, rows, scores)
+        _add_answers(collected, reading, rows, marks, language, repeats)
+        note = f"Fields: {reading.shown()}. Scores: {self._judges(marks)}."
+        arena = foreign_arena(collected, name, reference=reference_system, note=note)
+        return replace(arena, shown=shown_row(rows[0][-1], marks[0]))
+
+    def _rows(
+        self, records: Sequence[PlacedRecord], reading: FieldReading, collected: Collected
+    ) -> list[Row]:
+        """Read the fields of all records, and tell apart prompts of a system and ids of questions.
+
+        Raises:
+            UsageError: If no record has a question, a system or an answer.
+        """
         rows = [(place, record, reading.values(record)) for place, record in records]
         self._check_needed(records, rows)
         collected.names = {field: used[0] for field, used in reading.used().items()}
         _name_variants(self.map, rows)
-        if "query_id" not in columns:
+        if "query_id" not in reading.stated:
             _tell_ids_apart(collected, [values for *_, values in rows])
         for path, count in reading.unread.items():
             collected.skip(self.tool, "passages", f"{path!r} holds none that can be read", count)
-        marks = self._marks(collected, reading, rows, scores)
-        answers = AnswerRows(collected, repeats=repeats)
-        defaults = default_languages(collected, [values for *_, values in rows], language)
-        for (place, _, fields_read), marked, default in zip(rows, marks, defaults, strict=True):
-            if _is_complete(collected, place, fields_read, reading):
-                answers.add(place, fields_read, marked, default)
-        collected.share(OWN_PASSAGES)
-        note = f"Fields: {reading.shown()}. Scores: {self._judges(marks)}."
-        arena = foreign_arena(collected, name, reference=reference_system, note=note)
-        return replace(arena, shown=shown_row(rows[0][-1], marks[0]))
+        return rows
 
     def _reading(
         self, records: Sequence[PlacedRecord], columns: Mapping[str, str], *, may_name_files: bool
@@ -135,11 +141,10 @@ class ToolReader:
 
     def _judges(self, marks: Iterable[Mapping[str, float]]) -> str:
         """Return the judges of some marks, and of which of them the lower mark is better."""
-        judges = dict.fromkeys(judge for marked in marks for judge in marked)
-        listed = [
-            f"{judge} (lower is better)" if judge in self.map.scores.lower_is_better else judge
-            for judge in judges
-        ]
+        listed = []
+        for judge in _judges_of(marks):
+            is_lower = judge in self.map.scores.lower_is_better
+            listed.append(f"{judge} (lower is better)" if is_lower else judge)
         return ", ".join(listed) or "none"
 
     def _with_hint(self, error: DataError) -> DataError:
@@ -170,13 +175,18 @@ class ToolReader:
 
     def _check_needed(self, records: Sequence[PlacedRecord], rows: Sequence[Row]) -> None:
         """Refuse records of which none has a question, a system or an answer; say all at once."""
-        lacking = [name for name in NEEDED if all(name not in values for *_, values in rows)]
+        present: set[str] = set()
+        for *_, values in rows:
+            present.update(values)
+        lacking = [name for name in NEEDED if name not in present]
         if not lacking:
             return
         if self.map.join == "topics" and lacking == ["question"]:
             raise UsageError("topics are missing: add their file (ids with titles or narratives)")
         texts = _texts_by_path([record for _, record in records[:MOST_ROWS]])
-        roots = [path.partition(".")[0] for name in NEEDED for path in self.map.fields[name]]
+        roots: list[str] = []
+        for name in NEEDED:
+            roots += map(_root, self.map.fields[name])
         listed = sorted(texts, key=lambda path: (_rank(path, roots), path))
         options = []
         for name in lacking:
@@ -209,10 +219,26 @@ class ToolReader:
                     reason = f"{column!r} is a score only if named: {option('scores', column)}"
                     collected.skip(place, "column", reason)
             marks.append(marks_of(collected, place, scores, record, named))
-        judges = dict.fromkeys(judge for marked in marks for judge in marked)
         for name in asked:
-            checked_choice(name, list(judges), "score")
+            checked_choice(name, _judges_of(marks), "score")
         return marks
+
+
+def _add_answers(
+    collected: Collected,
+    reading: FieldReading,
+    rows: Sequence[Row],
+    marks: Sequence[Mapping[str, float]],
+    language: str | None,
+    repeats: Repeats | None,
+) -> None:
+    """Add the records that lack nothing."""
+    answers = AnswerRows(collected, repeats=repeats)
+    defaults = default_languages(collected, [values for *_, values in rows], language)
+    for (place, _, values), marked, default in zip(rows, marks, defaults, strict=True):
+        if _is_complete(collected, place, values, reading):
+            answers.add(place, values, marked, default)
+    collected.share(OWN_PASSAGES)
 
 
 def _texts_by_path(records: Sequence[Record]) -> dict[str, list[str]]:
@@ -233,6 +259,13 @@ def _path_of_texts(texts: Mapping[str, Sequence[str]], name: str) -> str | None:
         if are_read and not are_numbers(found_texts):
             likely[path] = (len(set(found_texts)) > 1, len(found_texts))
     return max(likely, key=lambda path: likely[path], default=None)
+
+
+def _judges_of(marks: Iterable[Mapping[str, float]]) -> list[str]:
+    judges: dict[str, float] = {}
+    for marked in marks:
+        judges.update(marked)
+    return list(judges)
 
 
 def _root(path: str) -> str:
@@ -286,8 +319,9 @@ def _without_columns_of_fields(tool: ToolMap, reading: FieldReading) -> Scores:
     """Return where scores are, less the columns that fields are read from."""
     if not tool.scores.columns:
         return tool.scores
-    paths = [path for listed in reading.fields.values() for path in listed]
-    roots = set(map(_root, paths))
+    roots: set[str] = set()
+    for paths in reading.fields.values():
+        roots.update(map(_root, paths))
     passed = [*tool.scores.not_columns, *roots, *tool.scores.at, *tool.parts, FILE]
     return tool.scores.model_copy(update={"not_columns": passed})
 
