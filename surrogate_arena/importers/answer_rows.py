@@ -122,7 +122,6 @@ def passages_of_row(collected: Collected, place: Place, cell: object) -> list[Re
 
 
 def _question_key(language: str, question: str, values: Record) -> Key:
-    """Return the key of the question of a row, whose id may be missing."""
     query_id = name_text(values.get("query_id"))
     if query_id is None:
         query_id = question_id(question, values.get(HISTORY))
@@ -197,7 +196,6 @@ class AnswerRows:
         return None
 
     def _answer(self, place: Place, cell: object) -> str | None:
-        """Return an answer, which may be empty."""
         if cell is None:
             return ""
         if isinstance(cell, bool):
@@ -206,7 +204,6 @@ class AnswerRows:
         return text if isinstance(text, str) else self._text(place, "answer", cell)
 
     def _verdict(self, place: Place, values: Record) -> dict[str, float]:
-        """Return the mark of a row's verdict by its judge."""
         if "verdict" not in values:
             return {}
         mark = mark_of(values["verdict"])

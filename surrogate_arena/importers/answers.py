@@ -81,7 +81,6 @@ PlacedValues = tuple[Place, Record, Mapping[str, float]]
 def _collected(
     known: PlainTables, language: str | None, judge: str | None, repeats: Repeats | None
 ) -> tuple[Collected, tuple[str, ...]]:
-    """Read the rows of tables, and show how the first one was understood."""
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
     collected.n_empty = sum(n for (_, item, _), n in known.left_out.items() if item == "row")
@@ -117,7 +116,6 @@ def _shown(collected: Collected, records: Sequence[PlacedValues]) -> tuple[str, 
 def _arena(
     collected: Collected, shown: tuple[str, ...], name: str, reference_system: str | None
 ) -> ForeignArena:
-    """Put the arena together, and say whose scores became no verdicts."""
     foreign = foreign_arena(collected, name, reference=reference_system)
     judged = set(foreign.arena.judgments["judge"])
     judges = dict.fromkeys(mark["judge"] for mark in collected.marks)

@@ -75,7 +75,6 @@ def read_verdicts(
 
 
 def _verdicts(outcomes: Indices) -> pd.DataFrame:
-    """Return the rows that have an outcome, by the outcome of each row, shape (N,)."""
     rows = np.flatnonzero(outcomes >= 0)
     winners = pd.Categorical.from_codes(outcomes[rows], categories=WINNERS)
     return pd.DataFrame({"row": rows, "winner": winners})
@@ -287,7 +286,6 @@ def _by_probabilities(rows: BattleRows) -> pd.DataFrame:
 
 
 def _probabilities(rows: BattleRows) -> pd.DataFrame:
-    """Return both probabilities of each row; what is no probability is a fault."""
     hint = "write two numbers from 0 to 1 whose sum is at most 1, or nothing"
     first, second = (rows.numbers(name, "is no probability", hint) for name in PROBABILITIES)
     is_missing = np.isnan(first) & np.isnan(second)

@@ -165,7 +165,6 @@ def _judgments(
     verdicts: pd.DataFrame,
     options: BattleOptions,
 ) -> pd.DataFrame:
-    """Return an arena's ``judgments``, by row of the file."""
     columns: dict[str, pd.Series] = {
         "query_id": _questions(rows),
         "language": _languages(rows, options),
@@ -282,7 +281,6 @@ def _language_of(cell: object) -> str | None:
 
 
 def _judges(rows: BattleRows, options: BattleOptions) -> dict[str, pd.Series]:
-    """Return who judged, and the voters if they are named."""
     columns: dict[str, pd.Series] = {}
     default = UNKNOWN_JUDGE
     if rows.has(VOTER):

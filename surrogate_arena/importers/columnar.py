@@ -199,7 +199,6 @@ def _table_of_rows(path: Path, source: str) -> ColumnTable:
 
 
 def _lines_of_rows(path: Path) -> Iterator[int]:
-    """Yield the line on which each row of a CSV file begins."""
     with path.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.reader(stream, delimiter=delimiter_of(path))
         next(reader, None)

@@ -188,7 +188,6 @@ def write_and_print(
 
 
 def _as_table(shown: Sequence[str]) -> pd.DataFrame:
-    """Return the first row as it was understood, a line per field."""
     import pandas as pd
 
     parts = [line.partition(": ") for line in shown]

@@ -155,7 +155,6 @@ def _turns_of(cell: object) -> list[Any]:
 
 
 def _messages(prompts: list[Any], replies: list[Any]) -> list[Record]:
-    """Return the messages of a conversation, whose last prompts or replies may be missing."""
     messages = []
     for pair in zip_longest(prompts, replies):
         for role, text in zip(ROLES, pair, strict=True):
@@ -170,7 +169,6 @@ def _is_of_user(message: object) -> bool:
 
 
 def _until(messages: list[Any], turn: int) -> list[Any]:
-    """Return a conversation up to the reply to its n-th question."""
     n_questions = 0
     for index, message in enumerate(messages):
         n_questions += _is_of_user(message)

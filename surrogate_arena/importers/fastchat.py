@@ -207,7 +207,6 @@ class _Benchmark:
         value: object,
         judge: object,
     ) -> None:
-        """Add a judgment; a value that is no verdict is a fault."""
         if verdict is None:
             hint = "write model_1, model_2, tie or error"
             self.collected.fault(place, "winner", value, "is no verdict", hint)
@@ -270,7 +269,6 @@ def _in_usual_form(rows: Rows) -> Rows:
 
 
 def _replies(messages: object) -> Record:
-    """Return the replies of a conversation as one choice of FastChat."""
     turns = messages if isinstance(messages, list) else []
     replies = [value_at(turn, "content") for turn in turns if value_at(turn, "role") == "assistant"]
     return {"turns": [value_at(reply, "answer") or reply for reply in replies]}

@@ -123,8 +123,8 @@ def foreign_arena(
 
 def shown_answer(collected: Collected) -> tuple[str, ...]:
     """Return the first answer as it was understood, a line per field; nothing without answers."""
-    for (*key, _), answer in collected.answers.items():
-        question = collected.queries.get(tuple(key), {})
+    for (language, query_id, _), answer in collected.answers.items():
+        question = collected.queries.get((language, query_id), {})
         row = {**question, **answer, "question": question.get("query")}
         shown = []
         for name in ("query_id", "language", "question", "system", "answer", "reference"):
@@ -158,7 +158,6 @@ def _add_judgments_of_marks(collected: Collected, source: str) -> None:
 
 
 def _completed_judgments(collected: Collected) -> list[Record]:
-    """Return the judgments with the columns that depend on others of the arena."""
     judgments = collected.judgments
     if collected.criteria:
         for row in judgments:
@@ -171,7 +170,6 @@ def _completed_judgments(collected: Collected) -> list[Record]:
 
 
 def _by_file_names(collected: Collected, problems: Iterable[Problem]) -> list[Problem]:
-    """Call fields by the names that they have in the files."""
     names = collected.names
     return [
         replace(problem, field=names.get(problem.field or "", problem.field))
@@ -180,7 +178,6 @@ def _by_file_names(collected: Collected, problems: Iterable[Problem]) -> list[Pr
 
 
 def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
-    """Return rows with their places; columns that the schema does not have are kept."""
     records = list(records)
     columns = dict.fromkeys(schema.columns)
     for record in records:

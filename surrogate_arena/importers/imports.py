@@ -101,7 +101,6 @@ def _most_left_out(foreign: ForeignArena) -> str:
 
 
 def _nothing_read(foreign: ForeignArena) -> str:
-    """Say that nothing was read, with what was left out most often."""
     return f"nothing could be read ({_reasons(foreign)}); nothing was written"
 
 

@@ -73,7 +73,6 @@ def _kind_without_texts(cells: Sequence[object]) -> str | None:
 
 
 def _items(cell: object) -> list[object]:
-    """Return the items of a list, also of one that was written as text."""
     inside = opened_or_same(cell)
     return inside if isinstance(inside, list) else [inside]
 

@@ -146,7 +146,6 @@ class _Battle:
 
 
 def _with_texts(collected: Collected, table: ColumnTable, read: ReadBattles) -> list[_Battle]:
-    """Return the battles of a file with their texts; faulty conversations are problems."""
     rows = read.frame.iloc[read.rows]
     turns = _turns(read)
     judgments = without_categories(read.table).to_dict(orient="records")

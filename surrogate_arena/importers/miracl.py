@@ -184,7 +184,6 @@ class _JudgedPassages:
     def _cells(
         self, path: Path, source: str, count: int, form: str
     ) -> Iterator[tuple[Place, list[str]]]:
-        """Yield the cells of each line of a file of tabs; TREC's files may have spaces instead."""
         with text_of_file(path, source) as stream:
             for number, line in enumerate(stream, start=1):
                 text = line.rstrip("\r\n")
@@ -232,7 +231,6 @@ def read_corpus(
 def _files(
     paths: Sequence[Path | str], suffixes: Sequence[str], language: str | None
 ) -> list[tuple[Path, str, str]]:
-    """List files with what messages call them, and the language of each."""
     if not paths:
         return []
     files = []

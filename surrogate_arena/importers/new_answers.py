@@ -113,7 +113,6 @@ def _distinct(
     repeats: str | None,
     collected: Collected,
 ) -> Rows:
-    """Return the answers without those that repeat an earlier row, or that are not wanted."""
     if repeats == "each":
         table = _with_numbered_askings(table)
     # JSON may hold lists, which have no hash; the checks refuse them later.
@@ -140,7 +139,6 @@ def _with_numbered_askings(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _log(collected: Collected, source: str) -> None:
-    """Say how a file of answers was understood, and what was left out."""
     _LOG.warning("%s: %s", source, "; ".join(collected.notes))
     left_out = []
     for (_, noun, reason), count in sorted(collected.skips.items()):
@@ -180,7 +178,6 @@ def _only(questions: Sequence[Record], language: str) -> Record | None:
 def _question_of(
     collected: Collected, place: Place, values: Record, questions: _Questions
 ) -> Record | None:
-    """Return the question that a row answers; None if there is none, which is a fault."""
     language = language_of_row(collected, place, values.get("language"), default="")
     if language is None:
         return None
@@ -232,7 +229,6 @@ def _answer(collected: Collected, place: Place, values: Record, question: Record
 def _different_passages(
     collected: Collected, place: Place, cell: object, shared: Sequence[Mapping[str, Any]]
 ) -> object:
-    """Return the passages of an answer; None if they are those of its question."""
     ids = {passage["passage_id"] for passage in shared}
     # Passages may be ids among the question's; an empty list says that there were none.
     if isinstance(cell, list) and all(isinstance(name, str) and name in ids for name in cell):

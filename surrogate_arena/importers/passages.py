@@ -86,7 +86,6 @@ def _text(item: object, number: int) -> str:
 
 
 def _records(item: object) -> list[Mapping[str, object]]:
-    """Return the record of a passage, and those in it."""
     if not isinstance(item, Mapping):
         return []
     held = [opened_or_same(item.get(name)) for name in _HOLDERS]

@@ -168,7 +168,6 @@ class _RageloTables:
             self.keys.setdefault(text, key)
 
     def _key_of(self, place: Place, record: Record, hint: str) -> Key | None:
-        """Return the question of a row; None if there is none, which is a fault."""
         query_id = _id_of(record, (*_IDS, "query"))
         if query_id is not None and query_id in self.keys:
             return self.keys[query_id]

@@ -62,7 +62,6 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
 
 
 def _refuse_other_shapes(table: ColumnTable, columns: Columns) -> None:
-    """Refuse tables whose rows are no battles."""
     _refuse_columns_of_pairs(table, columns)
     _refuse_several_systems(table, columns)
     _refuse_matrices(table)
@@ -87,7 +86,6 @@ def _refuse_columns_of_pairs(table: ColumnTable, columns: Columns) -> None:
 
 
 def _refuse_several_systems(table: ColumnTable, columns: Columns) -> None:
-    """Refuse a table that names more than two systems in a row, in numbered columns."""
     numbered: dict[str, list[str]] = {}
     for name in columns.unread:
         stem = "".join(character for character in name if not character.isdigit())
@@ -115,7 +113,6 @@ def _refuse_matrices(table: ColumnTable) -> None:
 def _suggested_fields(
     table: ColumnTable, columns: Columns, missing: Sequence[str]
 ) -> dict[str, str]:
-    """Return the columns that may hold what is missing, by field."""
     fields: dict[str, str] = {}
     if "system_a" in missing:
         fields.update(_suggested_pair(table, columns))
@@ -144,7 +141,6 @@ def _suggested_pair(table: ColumnTable, columns: Columns) -> dict[str, str]:
 
 
 def _suggested_counts(table: ColumnTable, columns: Columns) -> dict[str, str]:
-    """Return two columns of numbers that may count the wins of both systems of a row."""
     for pair in paired_columns(columns.unread, COUNTS_OF_WINS):
         if all(are_numbers(table.column(name).cells) for name in pair):
             return {"wins_a": pair[0], "wins_b": pair[1]}
@@ -152,7 +148,6 @@ def _suggested_counts(table: ColumnTable, columns: Columns) -> dict[str, str]:
 
 
 def _suggested_answers(table: ColumnTable, columns: Columns) -> dict[str, str]:
-    """Return the only two columns of texts that differ in a word for a side."""
     pairs = []
     for pair in paired_columns(columns.unread, SIDES_IN_NAMES):
         if not _hold_names(table, pair) and all(are_texts(table.column(n).cells) for n in pair):

@@ -118,7 +118,6 @@ def _columns_of_user(frames: Frames) -> list[str]:
 
 
 def _refuse_other_layouts(frames: Frames, missing: Sequence[str]) -> None:
-    """Refuse battles, and tables without a header."""
     if "answer" not in missing:
         return
     battles = chosen_columns(frames, "battles", NO_COLUMNS).names

@@ -123,7 +123,6 @@ def _is_score(record: Mapping[str, object]) -> bool:
 
 
 def _values(value: object) -> list[object]:
-    """Return a score's values, one after another."""
     if isinstance(value, list):
         values: list[object] = []
         for item in value:
@@ -133,7 +132,6 @@ def _values(value: object) -> list[object]:
 
 
 def _value_of_score(record: Mapping[str, object]) -> object:
-    """Return the number of a score, or that it is a category."""
     value = _first(record, _VALUES)
     label = _first(record, _LABELS)
     stated = str(_first(record, _TYPES) or "").upper()

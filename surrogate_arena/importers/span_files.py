@@ -82,7 +82,6 @@ def spans_of_record(place: Place, record: Record) -> Iterator[Span]:
 
 
 def _spans_of_export(place: Place, record: Mapping[str, Any], outer: Record) -> Iterator[Span]:
-    """Yield the spans of an export, with the attributes of their resource."""
     inherited = dict(outer)
     resource = record.get("resource")
     if isinstance(resource, Mapping):
@@ -178,7 +177,6 @@ def _epoch_seconds(time: object) -> Fraction | None:
 
 
 def _flat(attributes: Mapping[str, Any], outer: str = "") -> Record:
-    """Return attributes in records by their dotted names."""
     flat: Record = {}
     for inner, value in attributes.items():
         name = f"{outer}{inner}"
@@ -245,7 +243,6 @@ def events_of(events: object) -> list[Record]:
 
 
 def _log_event(record: Mapping[str, Any], attributes: Record) -> Record:
-    """Return a log record as an event."""
     body = _plain(record.get("body"))
     content = body if isinstance(body, Mapping) else {"content": body}
     name = record.get("eventName") or attributes.get("event.name")

@@ -132,7 +132,6 @@ def _read_events(span: Span) -> None:
 
 
 def _content(event: Record) -> object:
-    """Return the content of an event's message: its own, or that of its ``message``."""
     message = event.get("message")
     if isinstance(message, Mapping):
         return message.get("content")
@@ -143,7 +142,6 @@ def _content(event: Record) -> object:
 
 
 def _with_logs(spans: list[Span]) -> list[Span]:
-    """Return spans with the log records that belong to them as their events."""
     with_events = [span for span in spans if not span.is_log]
     by_id = {span.span_id: span for span in with_events}
     for span in spans:
@@ -183,7 +181,6 @@ def _answers_of_trace(spans: list[Span]) -> Iterator[PlacedRecord]:
 
 
 def _around(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
-    """Yield a span and those around it, from inside to outside."""
     for _ in by_id:  # an end also where spans are within each other
         yield span
         if span.parent_id not in by_id:

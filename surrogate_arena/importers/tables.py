@@ -253,7 +253,6 @@ def _table_by_column(value: Mapping[str, Any]) -> list[Record] | None:
 
 
 def _workbook(path: Path, source: str) -> Rows:
-    """Read the sheets of a workbook that have rows of several columns, one after another."""
     if find_spec("python_calamine") is None:
         raise MissingDependencyError("reading Excel", "python-calamine", "excel")
     _refuse_bomb(path, source)
@@ -311,7 +310,6 @@ def _sheet(cells: pd.DataFrame, header: int, source: str) -> pd.DataFrame:
 
 
 def _refuse_bomb(path: Path, source: str) -> None:
-    """Refuse a workbook that expands to more than is read."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())

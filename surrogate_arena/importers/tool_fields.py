@@ -72,7 +72,6 @@ class FieldReading:
         )
 
     def _value(self, name: str, path: str, value: object) -> Any:  # noqa: ANN401
-        """Return what a field takes of the value at a path, or None if that is nothing."""
         if not is_value(value):
             return None
         if name == "passages":

@@ -106,7 +106,6 @@ def _records_of(tool: ToolMap, path: Path, source: str) -> Iterator[PlacedRecord
 
 
 def _items_of(tool: ToolMap, path: Path, source: str) -> Iterator[tuple[int, Any]]:
-    """Yield the items of a file, each with its line, or its place in a list."""
     name = path.name.lower()
     if path.suffix and not name.endswith(READ_SUFFIXES):
         raise UsageError(f"{source} is none of {', '.join(READ_SUFFIXES)}; {tool.hint}")

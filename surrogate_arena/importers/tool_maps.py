@@ -175,7 +175,6 @@ def shipped_maps() -> Mapping[str, ToolMap]:
 
 
 def _merged(table: dict[str, Any], tables: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return a map that says ``like`` with what it adds to that other map."""
     if "like" not in table:
         return table
     base = tables[table["like"]]

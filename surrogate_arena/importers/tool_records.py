@@ -131,7 +131,6 @@ class ToolReader:
     def _reading(
         self, records: Sequence[PlacedRecord], columns: Mapping[str, str], *, may_name_files: bool
     ) -> FieldReading:
-        """Return the paths that each field is read from."""
         fields = self.map.fields
         if not may_name_files:
             fields = {field: without_file(paths) for field, paths in fields.items()}
@@ -232,7 +231,6 @@ def _add_answers(
     language: str | None,
     repeats: Repeats | None,
 ) -> None:
-    """Add the records that lack nothing."""
     answers = AnswerRows(collected, repeats=repeats)
     defaults = default_languages(collected, [values for *_, values in rows], language)
     for (place, _, values), marked, default in zip(rows, marks, defaults, strict=True):
@@ -242,7 +240,6 @@ def _add_answers(
 
 
 def _texts_by_path(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Return the paths that lead to texts in some records, each with its texts."""
     texts: dict[str, list[str]] = {}
     for record in records:
         shown = {name: value for name, value in record.items() if name not in (EXPORT, ROWS, FILE)}
@@ -287,7 +284,6 @@ def _name_variants(tool: ToolMap, rows: Sequence[Row]) -> None:
 
 
 def _variant(tool: ToolMap, record: Record) -> str:
-    """Return a short name of the prompt of a record."""
     for path in tool.variant:
         value = found(record, path)
         if isinstance(value, int):
@@ -342,7 +338,6 @@ def _is_complete(collected: Collected, place: Place, values: Record, reading: Fi
 
 
 def _left_out(collected: Collected) -> str:
-    """Say what was left out, in brackets; nothing if that is nothing."""
     counts = Counter[str]()
     for (_, _, reason), count in collected.skips.items():
         counts[reason] += count

@@ -129,7 +129,6 @@ _SENTENCES = ("answer", "responses", "response", "generated_answer")
 
 
 def _sentences_of(record: Record) -> list[Mapping[str, Any]] | None:
-    """Return the sentences of a run's answer; None if a record is no answer."""
     for name in _SENTENCES:
         inside = record.get(name)
         if isinstance(inside, str):
@@ -223,7 +222,6 @@ def _id(value: object) -> str:
 
 
 def _first(record: Mapping[str, Any], paths: Iterable[str]) -> Any:  # noqa: ANN401 - of JSON
-    """Return the first value at one of some paths that is neither None nor an empty text."""
     values = (found(record, path) for path in paths)
     return next((value for value in values if value not in (None, "")), None)
 

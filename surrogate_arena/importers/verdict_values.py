@@ -256,7 +256,6 @@ def _word(text: str) -> StatedVerdict | None:
 
 
 def _plain(text: str) -> str:
-    """Return a word in lower case, its separators as single spaces."""
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
@@ -277,7 +276,6 @@ _SCALES: tuple[tuple[frozenset[float], Mapping[float, str]], ...] = (
 def _numbers(
     numbers: Mapping[object, float], column: str
 ) -> tuple[dict[object, StatedVerdict], str]:
-    """Read numbers by the only scale that fits them, and say what was assumed."""
     present = frozenset(numbers.values())
     if _are_soft_places(present):
         # 1 is the first place, 2 the second, as in AlpacaEval's preferences.
@@ -306,7 +304,6 @@ def _are_soft_places(numbers: Collection[float]) -> bool:
 
 
 def _several_meanings(numbers: Mapping[object, float], column: str) -> UnclearValuesError:
-    """Return the error of numbers that fit no scale, or several."""
     fewest_of_a_scale = 4
     listed = [f"{number:g}" for number in sorted(set(numbers.values()))]
     command = option_of_values(column, listed)
