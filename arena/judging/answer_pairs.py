@@ -168,7 +168,7 @@ class ArenaTexts:
 def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
     """Put the passages (or turns) of several answers together, each once, and name their answers.
 
-    Systems may give the same id to different passages, so passages are told apart by their content.
+    Systems may give the same id to different passages, so they are distinguished by their content.
 
     Args:
         parts_of: Passages (or turns) of each answer, by what the prompt calls the answer.
