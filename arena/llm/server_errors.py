@@ -228,21 +228,23 @@ def _setting_advice(report: ReportedError) -> str:
 def _report(body: object, status: int | None, is_paid: bool = False) -> ReportedError:
     error = _innermost_error(body)
     if not isinstance(error, Mapping):
-        message = error if isinstance(error, str) else json.dumps(body)
-        return ReportedError(message[:_MOST_READ], status=status, body=body, is_paid=is_paid)
-    codes = [error.get(name) for name in ("code", "type", "status")]
-    shown_codes = tuple(str(code) for code in codes if isinstance(code, str | int))
+        text = error if isinstance(error, str) else json.dumps(body)
+        return ReportedError(text[:_MOST_READ], status=status, body=body, is_paid=is_paid)
+    shown_codes = []
+    for name in ("code", "type", "status"):
+        if isinstance(error.get(name), str | int):
+            shown_codes.append(str(error[name]))
     if status is None:
         numbers = [int(code) for code in shown_codes if code.isascii() and code.isdecimal()]
         status = next((number for number in numbers if 400 <= number < 600), None)
     message = error.get("message") or error.get("msg")
-    field_name: object = error.get("param")
+    field_name = error.get("param")
     location = error.get("loc")  # of pydantic's errors, such as ["body", "top_k"]
     if isinstance(location, list) and len(location) > 1:
         field_name = location[1]
     return ReportedError(
         message=(message if isinstance(message, str) else json.dumps(error))[:_MOST_READ],
-        codes=shown_codes,
+        codes=tuple(shown_codes),
         status=status,
         field_name=field_name if isinstance(field_name, str) else None,
         body=body,
