@@ -14,8 +14,7 @@ from arena.data.wording import count_of, first_of
 from features.declare.sample import Memo, Sample
 from features.engine.extraction import answers_of
 from features.text.sentences import is_prose
-from surrogate.checks.catalog import CHECKS, CheckClass, of_class
-from surrogate.checks.rules import RULES, refuses
+from surrogate.checks.rules import CHECKS, RULES, CheckClass, of_class, refuses
 
 FAULT_COLUMNS = [*QUESTION_KEY, "system", "check"]
 MOST_SHOWN = 5

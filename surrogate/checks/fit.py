@@ -22,23 +22,19 @@ from scipy import sparse
 
 from arena.data.types import Flags, Floats, Indices
 from features.text.tokens import folded_words
-from surrogate.checks.likeness import FURTHEST, sums_by_question
-from surrogate.learning.answer_texts import (
-    FACTOR,
+from surrogate.checks.hashed_words import (
     Hashes,
-    document_weights,
-    hashed,
     is_among,
     is_of_others,
     largest_by_text,
-    mixed,
     of_owners,
     of_questions,
-    unit_rows,
     window_sums,
     word_hashes,
     word_runs,
 )
+from surrogate.checks.likeness import FURTHEST, sums_by_question
+from surrogate.learning.answer_texts import FACTOR, document_weights, hashed, mixed, unit_rows
 
 WINDOW = 30
 """Words among which a list of words shows."""

@@ -18,7 +18,8 @@ import pandas as pd
 from scipy import sparse
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.learning.answer_texts import Hashes, unit_rows, word_runs
+from surrogate.checks.hashed_words import Hashes, word_runs
+from surrogate.learning.answer_texts import unit_rows
 
 FURTHEST = 3
 """Maximum distance of the two words of a pair: one or two between may be left out."""

@@ -20,8 +20,7 @@ from arena.text.answers import strip_citations
 from features.declare.sample import titled_text
 from features.text.tokens import folded_line, folded_words
 from surrogate.checks.fit import loose_shares, reversed_shares
-from surrogate.checks.likeness import FEWEST_JUDGED, measure_likeness
-from surrogate.learning.answer_texts import (
+from surrogate.checks.hashed_words import (
     Hashes,
     hashed_runs,
     is_among,
@@ -32,6 +31,7 @@ from surrogate.learning.answer_texts import (
     word_hashes,
     word_runs,
 )
+from surrogate.checks.likeness import FEWEST_JUDGED, measure_likeness
 
 LENGTH = 24
 """Letters of a run: about five words."""

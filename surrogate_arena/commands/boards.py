@@ -14,7 +14,7 @@ from typer import Option
 from arena.data.errors import UsageError, argument
 from arena.data.wording import count_of, sentence, split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
-from surrogate.checks.catalog import of_class
+from surrogate.checks.rules import of_class
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import given_features, given_models, named_values

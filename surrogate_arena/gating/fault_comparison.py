@@ -13,8 +13,8 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of, split_names
-from surrogate.checks.catalog import CHECKS, FAULTS, CheckClass
 from surrogate.checks.faults import MOST_SHOWN, find_faults, untold_sentence
+from surrogate.checks.rules import CHECKS, FAULTS, CheckClass
 
 ALL = "all"
 """How many answers with a fault are allowed where any number is."""

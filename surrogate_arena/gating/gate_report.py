@@ -7,7 +7,7 @@ import re
 from xml.etree import ElementTree
 
 from arena.data.schema import QUESTION_KEY
-from surrogate.checks.catalog import CHECKS, FAULTS
+from surrogate.checks.rules import CHECKS, FAULTS
 from surrogate_arena.gating.fault_comparison import Fault, FaultComparison, fault_line, shortened
 from surrogate_arena.gating.gate_result import FAILED, Gate
 

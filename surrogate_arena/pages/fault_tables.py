@@ -10,8 +10,8 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.wording import count_of
-from surrogate.checks.catalog import CHECKS, FAULTS, of_class
 from surrogate.checks.faults import AnswerFaults, find_faults
+from surrogate.checks.rules import CHECKS, FAULTS, of_class
 from surrogate_arena.pages.views import Row, cut_text
 
 MOST_CHECKED = 20_000

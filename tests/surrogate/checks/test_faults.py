@@ -4,9 +4,8 @@ import pandas as pd
 import pytest
 from faulty_versions import ERROR, broken, good, other, support_arena
 
-from surrogate.checks.catalog import CHECKS, FAULTS, marks, refusals
 from surrogate.checks.faults import find_faults
-from surrogate.checks.rules import RULES
+from surrogate.checks.rules import CHECKS, FAULTS, RULES, marks, refusals
 
 
 def found_in(write, **versions):

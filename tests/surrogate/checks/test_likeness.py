@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from surrogate.checks.hashed_words import word_hashes
 from surrogate.checks.likeness import (
     NOISE,
     explained_by,
@@ -12,7 +13,6 @@ from surrogate.checks.likeness import (
     measure_likeness,
     pair_counts,
 )
-from surrogate.learning.answer_texts import word_hashes
 
 TEXTS = [
     "the cat sat on the mat and slept until noon",

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from surrogate.checks.catalog import refusals
-from surrogate.checks.rules import refuses
+from surrogate.checks.rules import refusals, refuses
 
 
 @pytest.mark.parametrize(
