@@ -79,7 +79,7 @@ def main() -> None:
 def line(name: str, board: Board) -> dict[str, object]:
     """Sum a board up in a row."""
     macro = board.summary.macro
-    scores = {"tau": macro.tau, "unseen": macro.tau_unseen, "r2": macro.holdout_r2.mean}
+    scores = {"tau": macro.tau, "unseen": macro.tau_unseen, "r2": macro.holdout_r2}
     print(name, scores, file=sys.stderr, flush=True)
     return {"board": name, **scores}
 
