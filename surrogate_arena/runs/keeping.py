@@ -121,6 +121,20 @@ def _causes(
         if difference:
             comparative = "more" if difference > 0 else "fewer"
             yield count_of(abs(difference), f"{comparative} {noun.removesuffix('s')}")
+    yield from _causes_by_systems(old, old_record, new, record)
+    before, after = old_record.ingredients, record.ingredients
+    changed_files = {name for name, _ in before.items() ^ after.items()}
+    for stem, noun in INPUT_NAMES.items():
+        is_changed = any(name.startswith(f"arena/{stem}.") for name in changed_files)
+        # More or fewer rows were counted above.
+        if is_changed and not differences.get(noun):
+            yield f"{noun} changed"
+    yield from changes(_settings(before), _settings(after))
+
+
+def _causes_by_systems(
+    old: PastBoard, old_record: PastRecord, new: PastBoard, record: PastRecord
+) -> Iterator[str]:
     systems_before = set(old.ratings["system"])
     systems = set(new.ratings["system"])
     for names, verb in ((systems - systems_before, "joined"), (systems_before - systems, "left")):
@@ -130,14 +144,6 @@ def _causes(
     changed = [name for name in both if old_record.answers[name] != record.answers[name]]
     if changed:
         yield f"answers of {first_of(changed)} changed"
-    before, after = old_record.ingredients, record.ingredients
-    changed_files = {name for name, _ in before.items() ^ after.items()}
-    for stem, noun in INPUT_NAMES.items():
-        is_changed = any(name.startswith(f"arena/{stem}.") for name in changed_files)
-        # More or fewer rows were counted above.
-        if is_changed and not differences.get(noun):
-            yield f"{noun} changed"
-    yield from changes(_settings(before), _settings(after))
 
 
 def _total(board: PastBoard, attribute: str) -> int:
