@@ -19,7 +19,7 @@ import pandas as pd
 from arena.data.types import Flags, Floats
 from arena.data.wording import count_of
 from surrogate_arena.importers.columnar import ColumnTable
-from surrogate_arena.importers.contract import bare_column, contract, field_names
+from surrogate_arena.importers.contract import are_numbers, bare_column, contract, field_names
 from surrogate_arena.importers.values import name_text, number_of, opened_or_same
 
 _NUMBER = re.compile(r"\d+")
@@ -110,13 +110,21 @@ def _groups_of_numbered(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _numbered(table: ColumnTable) -> _Rankings | None:
-    """Read columns of systems and of their ranks, which have the same numbers."""
+    """Read columns of systems and of their ranks, which have the same numbers.
+
+    Columns ``rank1, rank2, …`` may hold the systems themselves.
+    """
     groups = _groups_of_numbered(table.frame)
     is_of_ranks = {shared: _is_named_rank(shared) for shared in groups}
     rank_groups = [names for shared, names in groups.items() if is_of_ranks[shared]]
     name_groups = [names for shared, names in groups.items() if not is_of_ranks[shared]]
     for ranks in rank_groups:
         numbers = [_NUMBER.findall(name) for name in ranks]
+        if not any(are_numbers(table.column(name).cells) for name in ranks):
+            places = np.array([float(number[0]) for number in numbers])
+            return _Rankings(
+                _names(table, ranks), np.tile(places, (len(table.frame), 1)), (*ranks,)
+            )
         for systems in name_groups:
             if [_NUMBER.findall(name) for name in systems] != numbers:
                 continue

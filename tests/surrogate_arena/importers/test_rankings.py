@@ -98,6 +98,14 @@ def test_lists_ties_and_missing_ranks_are_read(tmp_path):
     assert won(found.table) == [("x", "z", "tie")]
 
 
+def test_columns_of_ranks_may_hold_the_systems(tmp_path):
+    rows = [("z", "x", "y", "en"), ("x", None, "z", "en")]
+    table = pd.DataFrame(rows, columns=["Rank 1", "Rank 2", "Rank 3", "lang"])
+    found = read(table, tmp_path).table
+    expected = [("z", "x"), ("z", "y"), ("x", "y"), ("x", "z")]
+    assert won(found) == sorted((*pair, "won") for pair in expected)
+
+
 @pytest.mark.parametrize("in_a_list", [False, True])
 def test_of_best_and_worst_the_others_are_not_compared(tmp_path, in_a_list):
     options = ["x", "y", "z", "w"]
