@@ -28,7 +28,7 @@ class FaultTables:
     Attributes:
         arena: The arena.
         faults: What is wrong with its answers.
-        has_texts: Whether questions and answers may be shown.
+        has_texts: Whether questions, their ids and answers may be shown.
     """
 
     arena: Arena
