@@ -133,8 +133,8 @@ def refused(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
         right = "same" if difference == 0 else "better" if difference > 0 else "worse"
         for scores in rng.choice(SCORES, size=(n_sequences, n_planned), p=probabilities):
             # Of questions that it wins the judge refuses a tenth as many.
-            chances = np.where(scores < EVEN, refusing, refusing / 10)
-            is_refused = rng.random(n_planned) < chances
+            refusal_rates = np.where(scores < EVEN, refusing, refusing / 10)
+            is_refused = rng.random(n_planned) < refusal_rates
             decision = None
             naive = None
             for look in looks:

@@ -23,7 +23,7 @@ Limits = Mapping[str, int | None]
 
 
 @dataclass(frozen=True)
-class Fault:
+class AnswerFault:
     """A fault of one of the candidate's answers.
 
     Attributes:
@@ -101,7 +101,7 @@ class FaultComparison:
     """
 
     counts: tuple[CheckCount, ...]
-    faults: tuple[Fault, ...]
+    faults: tuple[AnswerFault, ...]
     untold: pd.DataFrame
     questions: pd.DataFrame
 
@@ -115,7 +115,7 @@ class FaultComparison:
         """Checks that found more than a team allows."""
         return tuple(count for count in self.counts if count.is_exceeded)
 
-    def of_class(self, certainty: CheckClass) -> list[Fault]:
+    def of_class(self, certainty: CheckClass) -> list[AnswerFault]:
         """Return the faults that the checks of a class found."""
         return [fault for fault in self.faults if fault.certainty == certainty]
 
@@ -163,7 +163,7 @@ class FaultComparison:
             count.clause for count in self.counts if count.found and count.certainty == certainty
         ]
 
-    def _listed(self, faults: Sequence[Fault]) -> Iterator[str]:
+    def _listed(self, faults: Sequence[AnswerFault]) -> Iterator[str]:
         """Show some faults, those of each check in turn."""
         for fault in in_turn(faults)[:MOST_SHOWN]:
             yield f"  {fault_line(fault, longest=60)}"
@@ -172,7 +172,7 @@ class FaultComparison:
             yield f"  and {n_more:,} more"
 
 
-def in_turn(faults: Sequence[Fault]) -> list[Fault]:
+def in_turn(faults: Sequence[AnswerFault]) -> list[AnswerFault]:
     """Sort faults so that the first of each check come first, then the second ones."""
     seen: dict[str, int] = {}
     turns = []
@@ -183,7 +183,7 @@ def in_turn(faults: Sequence[Fault]) -> list[Fault]:
     return [faults[place] for _, place in sorted(turns)]
 
 
-def fault_line(fault: Fault, longest: int) -> str:
+def fault_line(fault: AnswerFault, longest: int) -> str:
     """Show a fault in a line: the question's id, the check, the question and the answer."""
     question = shortened(fault.question, longest)
     answer = shortened(fault.answer, longest) or "(nothing)"
@@ -223,7 +223,7 @@ def compare_faults(
     faults = []
     is_fault = own["check"].isin(FAULTS)
     for language, query_id, check in own.loc[is_fault, columns].itertuples(index=False, name=None):
-        fault = Fault(
+        fault = AnswerFault(
             check=check,
             certainty=CHECKS[check].certainty,
             language=language,

@@ -8,7 +8,12 @@ from xml.etree import ElementTree
 
 from arena.data.schema import QUESTION_KEY
 from surrogate.checks.rules import CHECKS, FAULTS
-from surrogate_arena.gating.fault_comparison import Fault, FaultComparison, fault_line, shortened
+from surrogate_arena.gating.fault_comparison import (
+    AnswerFault,
+    FaultComparison,
+    fault_line,
+    shortened,
+)
 from surrogate_arena.gating.gate_result import FAILED, Gate
 
 SUITE = "surrogate-arena gate"
@@ -138,7 +143,7 @@ def _add_answers(suite: ElementTree.Element, faults: FaultComparison) -> None:
                 ElementTree.SubElement(case, "skipped", message=f"{reason}: {message}")
 
 
-def _reason_to_pass(fault: Fault, limit: int | None) -> str:
+def _reason_to_pass(fault: AnswerFault, limit: int | None) -> str:
     if not fault.is_new:
         return "the baseline has it, too"
     if fault.certainty == "likely" and limit is None:
