@@ -21,6 +21,7 @@ from arena.data.wording import count_of, did_you_mean
 from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.intervals import ranks_and_tiers
 from arena.rating.judgments import copies_of_others
+from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import NOT_CONNECTED, Ratings, best_first, counted_judgments, name_notes
 from arena.rating.soft_verdicts import temperature_notes
 from arena.statistics.bootstrap import SAME_DECIMALS
@@ -39,7 +40,7 @@ class PartRatings(Ratings):
     """Rated systems, in each part and over all.
 
     The ``table`` holds the mean over parts, which all weigh the same; ``covariance`` and ``pairs``
-    are of these means.
+    are of these means, and ``biases`` of all parts together.
 
     Attributes:
         parts: ``part``, and the columns of ``table`` but ``group``; by part, best first.
@@ -98,8 +99,9 @@ def rate_parts(
     notes = [f"mean over {count_of(len(by_part), 'part')} by {by}, which weigh the same"]
     if test is not None:
         notes.append(test.sentence)
+    equal = f"|equal:{'+'.join(connected.traits)}" if connected.traits else ""
     signature = (
-        f"bradley-terry|ties:{ties}|posterior|by:{by}|parts:{len(by_part)}"
+        f"bradley-terry|ties:{ties}|posterior{equal}|by:{by}|parts:{len(by_part)}"
         f"|systems:{len(connected.systems)}|battles:{connected.judged}"
         f"|questions:{connected.n_questions}|version:{__version__}"
     )
@@ -107,6 +109,7 @@ def rate_parts(
         table=table,
         notes=(*notes, *temperature_notes(temperatures, selected), *name_notes(table["system"])),
         signature=signature,
+        biases=tuple(bias for bias in battle_posterior(connected).biases if bias.is_known),
         covariance=covariance,
         parts=_part_tables(joint, by_part),
         test=test,

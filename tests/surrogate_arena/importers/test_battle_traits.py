@@ -191,5 +191,10 @@ def test_fit_rates_a_file_at_equal_counts(run, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert "equal:tokens+lists" in found["signature"]
     assert [row["trait"] for row in found["biases"]] == ["side", "tokens", "lists"]
+    battles().assign(half=["x", "y"] * 300).to_csv(path, index=False)
+    assert run("fit", path, "--equal", "tokens", "--by", "half", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "|equal:tokens|by:half|" in found["signature"]
+    assert [row["trait"] for row in found["biases"]] == ["side", "tokens"]
     assert run("fit", path, "--equal", "words") == 2
     assert "--equal" in capsys.readouterr().err
