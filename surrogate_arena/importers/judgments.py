@@ -113,10 +113,18 @@ def _read(path: Path, options: BattleOptions) -> CountedJudgments:
         skips.update(skips_of(read, source))
         understood.update(dict.fromkeys(read.understood))
     table = tables[0]
+    understood[_first_battle(table)] = None
     if len(tables) > 1:
         table = pd.concat(map(without_categories, tables), ignore_index=True)
     table = with_known_columns(table, _added(options))
     return CountedJudgments(table, skipped_table(skips), tuple(understood))
+
+
+def _first_battle(table: pd.DataFrame) -> str:
+    first = table.iloc[0]
+    side_a, side_b = first["system_a"], first["system_b"]
+    outcome = {"a": f"{side_a} wins", "b": f"{side_b} wins"}.get(str(first["winner"]), "a tie")
+    return f"the first battle: {side_a} against {side_b}, {outcome}"
 
 
 def _added(options: BattleOptions) -> list[str]:

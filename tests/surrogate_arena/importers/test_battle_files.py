@@ -63,6 +63,11 @@ def test_what_was_assumed_of_numbers_is_said_with_the_other_reading(case):
     assert all(a != b or a == "tie" for a, b in zip(first, other, strict=True))
 
 
+def test_the_first_battle_is_shown_with_who_won(tmp_path):
+    read = counted_judgments_of(battles(tmp_path, ["0", "1"]))
+    assert read.understood[-1] == "the first battle: x against y, y wins"
+
+
 def test_numbers_that_may_mean_several_things_are_refused_and_can_be_stated(case):
     path = case("rag", "20-winner-012.csv")
     with pytest.raises(DataError, match="--values winner:0=") as refused:
