@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
@@ -168,7 +167,7 @@ def _pairs_on(
     among: Collection[PairKey] | None = None,
 ) -> list[PairKey]:
     """Choose pairs on questions of one language: all of them or some, perhaps among others."""
-    meetings = _Meetings()
+    meetings: Counter[str | SystemPair] = Counter()
     keys = []
     for question in questions:
         chosen = []
@@ -256,18 +255,11 @@ def _in_drawn_order(texts: ArenaTexts, keys: Sequence[PairKey], seed: int) -> li
     return sorted(keys, key=draw)
 
 
-@dataclass
-class _Meetings:
-    of_systems: Counter[str] = field(default_factory=Counter)
-    of_pairs: Counter[SystemPair] = field(default_factory=Counter)
-
-    def add(self, pair: SystemPair) -> None:
-        self.of_systems.update(pair)
-        self.of_pairs[pair] += 1
-
-
 def _even_pairs(
-    candidates: list[SystemPair], n_pairs: int, meetings: _Meetings, random: np.random.Generator
+    candidates: list[SystemPair],
+    n_pairs: int,
+    meetings: Counter[str | SystemPair],
+    random: np.random.Generator,
 ) -> list[SystemPair]:
     """Choose at most so many pairs of systems on a question.
 
@@ -284,8 +276,8 @@ def _even_pairs(
         return (
             max(battles),
             sum(battles),
-            meetings.of_systems[one] + meetings.of_systems[other],
-            meetings.of_pairs[pair],
+            meetings[one] + meetings[other],
+            meetings[pair],
             chance[pair],
         )
 
@@ -295,5 +287,5 @@ def _even_pairs(
         left.remove(pair)
         chosen.append(pair)
         on_question.update(pair)
-        meetings.add(pair)
+        meetings.update([*pair, pair])
     return chosen
