@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.forms import prompt_of
 from arena.judging.function_judge import plug_in_settings
 from arena.judging.judging_settings import JudgingSettings, judge_name
-from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome
+from arena.judging.judging_task import JudgingTask, Outcomes
 from arena.judging.pairwise import pairwise_prompt
 from arena.judging.prompt import JudgePrompt
 from arena.judging.verdict_parsing import PairVerdict
@@ -122,30 +122,26 @@ def _task_of(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> JudgingTask:
 
 def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdicts:
     """Make tables of what a judge replied on pairs, and of the pairs of identical answers."""
-    verdict_rows = list(_identical_rows(task.left, task.judge, version))
+    judge_cells: dict[str, object] = {"judge": task.judge, "prompt": version}
+    verdict_rows: list[dict[str, object]] = []
     failure_rows: list[dict[str, object]] = []
+    identical = PairVerdict("tie", flags=(IDENTICAL,))
+    for key in pair_keys(task.left.identical):
+        verdict_rows.append({**pair_cells(key), **judge_cells, **_verdict_cells(identical, ())})
     repeats = task.left.table[REPEAT]
-    for outcome, repeat in zip(outcomes.outcomes, repeats, strict=True):
-        row = pair_cells(outcome.key) | {"judge": task.judge, "prompt": version}
-        verdict = outcome.reply.value
-        if verdict is None:
-            failure_rows.append(row | _failure_cells(outcome))
+    for (key, reply, answer_flags), repeat in zip(outcomes.outcomes, repeats, strict=True):
+        row: dict[str, object] = {**pair_cells(key), **judge_cells}
+        if reply.value is None:
+            failure = {"reason": reply.reason, "detail": reply.detail, "key": reply.key}
+            failure_rows.append({**row, **failure, "flags": FLAG_SEPARATOR.join(answer_flags)})
         else:
-            verdict_rows.append(row | _verdict_cells(verdict, outcome.flags) | {REPEAT: repeat})
+            cells = _verdict_cells(reply.value, answer_flags)
+            verdict_rows.append(row | cells | {REPEAT: repeat})
     # Types are set column by column: a batch may have no row at all, or no probability.
     types = dict.fromkeys(VERDICT_COLUMNS, "str") | dict.fromkeys(PROBABILITY_COLUMNS, "float64")
     judgments = pd.DataFrame(verdict_rows, columns=VERDICT_COLUMNS, dtype=object).astype(types)
     failures = pd.DataFrame(failure_rows, columns=FAILURE_COLUMNS, dtype=object)
     return Verdicts(judgments, failures, outcomes.records, outcomes.notes)
-
-
-def _failure_cells(outcome: PairOutcome) -> dict[str, object]:
-    return {
-        "reason": outcome.reply.reason,
-        "detail": outcome.reply.detail,
-        "flags": FLAG_SEPARATOR.join(outcome.flags),
-        "key": outcome.reply.key,
-    }
 
 
 def _verdict_cells(verdict: PairVerdict, answer_flags: Sequence[str]) -> dict[str, object]:
@@ -158,20 +154,6 @@ def _verdict_cells(verdict: PairVerdict, answer_flags: Sequence[str]) -> dict[st
         "flags": FLAG_SEPARATOR.join([*answer_flags, *verdict.flags]),
         "reason": verdict.reason,
     }
-
-
-def _identical_rows(pairs: ChosenPairs, judge: str, version: str) -> Iterator[dict[str, object]]:
-    empty = dict.fromkeys([*PROBABILITY_COLUMNS, REPEAT])
-    for pair in pair_keys(pairs.identical):
-        yield {
-            **pair_cells(pair),
-            **empty,
-            "winner": "tie",
-            "judge": judge,
-            "flags": IDENTICAL,
-            "prompt": version,
-            "reason": "",
-        }
 
 
 def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs:
