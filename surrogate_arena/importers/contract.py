@@ -252,10 +252,10 @@ def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Colu
         if not fitting:
             continue
         filled = [column for column in fitting if cells_of(frames, column)]
-        names[name], *rivals = filled or fitting[:1]
+        names[name], *competing = filled or fitting[:1]
         taken.add(names[name])
-        if rivals:
-            competitors[name] = tuple(rivals)
+        if competing:
+            competitors[name] = tuple(competing)
     read = taken.union(*competitors.values())
     return Columns(names, competitors, tuple(name for name in columns if name not in read))
 

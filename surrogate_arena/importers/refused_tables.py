@@ -58,21 +58,21 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
         return
     column = chosen.names["answer"]
     cells = cells_of(frames, column)
-    rivals = list(chosen.competitors.get("answer", ()))
+    competing = list(chosen.competitors.get("answer", ()))
     if not are_numbers(cells):
-        rivals = [name for name in rivals if not are_numbers(cells_of(frames, name))]
-    rivals += named_alike(Candidates(frames, chosen.unread).answers(), "answer")
-    if rivals:
-        rival = rivals[0]
-        both = f"{column!r} and {rival!r} may both be the answers"
-        rival_answers = option("column", f"answer={rival}")
+        competing = [name for name in competing if not are_numbers(cells_of(frames, name))]
+    competing += named_alike(Candidates(frames, chosen.unread).answers(), "answer")
+    if competing:
+        competitor = competing[0]
+        both = f"{column!r} and {competitor!r} may both be the answers"
+        competing_answers = option("column", f"answer={competitor}")
         column_answers = option("column", f"answer={column}")
         if "reference" in chosen.names:
-            raise UsageError(f"{both}: {rival_answers}, or {column_answers}")
+            raise UsageError(f"{both}: {competing_answers}, or {column_answers}")
         raise UsageError(
             f"{both}; if one is the reference: "
-            f"{rival_answers} {option('column', f'reference={column}')}, or "
-            f"{column_answers} {option('column', f'reference={rival}')}"
+            f"{competing_answers} {option('column', f'reference={column}')}, or "
+            f"{column_answers} {option('column', f'reference={competitor}')}"
         )
     if cells and (are_labels(cells) or are_addresses(cells)):
         texts = Candidates(frames, chosen.unread).texts()
