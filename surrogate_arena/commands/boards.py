@@ -14,7 +14,6 @@ from typer import Option
 from arena.data.errors import UsageError, argument
 from arena.data.wording import count_of, sentence, split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
-from surrogate.checks.rules import of_class
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import given_features, given_models, named_values
@@ -175,6 +174,7 @@ def publish_board(
 def fault_notes(arena: Arena) -> list[str]:
     """Say of each system how many of its answers are broken; the pages list them."""
     from surrogate.checks.faults import find_faults
+    from surrogate.checks.rules import of_class
 
     # More take longer than a board does.
     most_checked = 20_000
