@@ -130,6 +130,28 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
         options = replace(options, has_sides=False)
     rows.understood += columns.notes()
     rows.understood += trait_lines(columns_of_traits)
+    judgments = _judged(rows, options)
+    counted = chain.from_iterable(columns_of_traits.values())
+    read = [root_of(name) for name in (*options.further, *counted)]
+    ours = {*_OUR_COLUMNS, *_OUR_DETAILS, *options.further, *read}
+    return ReadBattles(
+        table=judgments.reset_index(drop=True),
+        rows=judgments.index.to_numpy(),
+        names=columns.names,
+        understood=tuple(rows.understood),
+        skipped={reason: count for reason, count in rows.skipped.items() if count},
+        frame=table.frame,
+        unread=tuple(name for name in columns.unread if name not in ours),
+    )
+
+
+def _judged(rows: BattleRows, options: BattleOptions) -> pd.DataFrame:
+    """Return an arena's ``judgments`` without those that are left out, by row of the file.
+
+    Raises:
+        UsageError: If none is left.
+        DataError: With every fault.
+    """
     sides = _sides(rows)
     has_sides = _has_sides(rows) and options.has_sides
     verdicts = read_verdicts(rows, sides, options.values)
@@ -144,19 +166,8 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
         judgments = with_repeats(rows, judgments)
     if judgments.empty:
         reasons = "; ".join(f"{reason}: {count}" for reason, count in rows.skipped.items() if count)
-        raise UsageError(f"{table.source}: there is no judgment in it ({reasons})")
-    counted = chain.from_iterable(columns_of_traits.values())
-    read = [root_of(name) for name in (*options.further, *counted)]
-    ours = {*_OUR_COLUMNS, *_OUR_DETAILS, *options.further, *read}
-    return ReadBattles(
-        table=judgments.reset_index(drop=True),
-        rows=judgments.index.to_numpy(),
-        names=columns.names,
-        understood=tuple(rows.understood),
-        skipped={reason: count for reason, count in rows.skipped.items() if count},
-        frame=table.frame,
-        unread=tuple(name for name in columns.unread if name not in ours),
-    )
+        raise UsageError(f"{rows.table.source}: there is no judgment in it ({reasons})")
+    return judgments
 
 
 def _judgments(
