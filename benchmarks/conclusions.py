@@ -1,7 +1,8 @@
 """How often what is concluded of systems is wrong where there is nothing to conclude.
 
 Equal systems whose verdicts hang together within questions: how often bounds of ranks or tiers set
-any of them apart, which 5% of arenas may, and how many ratings 95% intervals hold.
+any of them apart, which 5% of arenas may, and how many ratings 95% intervals hold. And a champion
+that won all of so many battles against each opponent: more opponents must not undo its first place.
 
     python benchmarks/conclusions.py --arenas 400
 """
@@ -38,10 +39,35 @@ def equal_systems(n_systems: int, n_questions: int, seed: int) -> Battles:
     )
 
 
+def champion_bounds(n_battles: int, n_opponents: int) -> str:
+    """Return the bounds of the rank of a system that won all battles, on alternating sides."""
+    opponent = np.repeat(np.arange(1, n_opponents + 1), n_battles)
+    champion = np.zeros_like(opponent)
+    is_turned = np.arange(len(opponent)) % 2 == 1
+    battles = Battles(
+        systems=tuple(f"s{number:02}" for number in range(n_opponents + 1)),
+        side_a=np.where(is_turned, opponent, champion),
+        side_b=np.where(is_turned, champion, opponent),
+        winner=is_turned.astype(np.intp),
+        question=np.arange(len(opponent)),
+        n_questions=len(opponent),
+    )
+    row = rate(battles).table.set_index("system").loc["s00"]
+    return f"{row['rank_low']}-{row['rank_high']}"
+
+
+def print_champions() -> None:
+    opponents = (1, 2, 3, 6, 12, 30)
+    for n_battles in (3, 5, 6, 7, 10, 20, 50):
+        bounds = [champion_bounds(n_battles, number) for number in opponents]
+        print(f"{n_battles:2} of {n_battles} won against each of {opponents}: {', '.join(bounds)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arenas", type=int, default=400)
     n_arenas = parser.parse_args().arenas
+    print_champions()
     for estimator, ridge in {"posterior": None, "likelihood": 0.0}.items():
         for n_systems, n_questions in SHAPES:
             n_seeds = n_arenas if n_systems < MANY else max(n_arenas // 4, 1)

@@ -126,6 +126,8 @@ def arena_rank_bounds(table: pd.DataFrame) -> Bounds:
     from arena_rank.utils.data_utils import PairDataset
 
     frame = table.rename(columns={"system_a": "model_a", "system_b": "model_b"})
+    # It reads any other word as a tie.
+    frame["winner"] = frame["winner"].replace({"a": "model_a", "b": "model_b"})
     data = PairDataset.from_pandas(frame)
     found = BradleyTerry(n_competitors=len(data.competitors)).compute_ratings_and_cis(data)
     order = np.argsort(data.competitors)
