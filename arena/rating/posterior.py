@@ -29,6 +29,8 @@ from arena.statistics.significance import NORMAL_95
 
 TRUST = (1.0, 0.25, 0.0625)
 """Factors of stated precisions, by how much ratings may differ more than stated."""
+SEPARATED = 0.1
+"""Factor of the precision of a system that won or lost all, where intervals must hold it."""
 DRAWS = 4_000
 PRIOR_COLUMNS = ("language", "system", "rating", "standard_error")
 
@@ -144,7 +146,7 @@ def battle_posterior(
     trust: Sequence[float] = TRUST,
     design_effect: float | None = None,
     *,
-    is_wide: bool = False,
+    separated: Flags | None = None,
 ) -> RatingPosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
@@ -161,7 +163,8 @@ def battle_posterior(
         trust: Factors of its precisions that are averaged over.
         design_effect: Of the questions, where more verdicts than these tell it; by default it is
             estimated from the battles.
-        is_wide: Whether ratings may spread far more, as a system that won or lost all calls for.
+        separated: Systems that won or lost all, shape (S,). With these ratings may spread far more,
+            and theirs most, so that intervals hold what the verdicts do not bound.
 
     Raises:
         ConvergenceError: If a mode is not found.
@@ -179,7 +182,7 @@ def battle_posterior(
         n_biases = len(likelihood.bias_precisions)
         effects = DesignEffects.known(design_effect, len(battles.systems), n_biases)
     candidates: list[_Candidate] = []
-    for candidate_prior, log_weight in _candidate_priors(prior, trust, is_wide):
+    for candidate_prior, log_weight in _candidate_priors(prior, trust, separated):
         mode = likelihood.mode(candidate_prior, effects.common, start)
         candidates.append(_Candidate(likelihood, effects, candidate_prior, mode, log_weight))
     means, covariance, shares = _averaged(candidates)
@@ -222,15 +225,17 @@ def _averaged(candidates: Sequence[_Candidate]) -> tuple[Floats, Floats, Floats]
 
 
 def _candidate_priors(
-    prior: RatingPrior, trust: Sequence[float], is_wide: bool
+    prior: RatingPrior, trust: Sequence[float], separated: Flags | None
 ) -> list[tuple[RatingPrior, float]]:
     """Return the priors that are averaged over, with the logarithm of each one's weight."""
     spread_precisions: Sequence[float] = (0.1, 0.25, 0.6, 1.5, 4.0)
     # Standard deviation of the logarithm of the precision
     deviation = 1.0
-    if is_wide:
+    factors_of_systems = np.ones(len(prior.means))
+    if separated is not None:
         spread_precisions = (0.016, 0.04, *spread_precisions)
         deviation = 2.0
+        factors_of_systems[separated] = SEPARATED
     if prior.informed.all():
         spread_precisions = (1.0,)
     factors = tuple(trust) if prior.informed.any() else (1.0,)
@@ -239,7 +244,9 @@ def _candidate_priors(
         for factor in factors:
             # Both are log-normal about 1, that of trust with a standard deviation of 1.
             log_weight = -0.5 * ((np.log(precision) / deviation) ** 2 + np.log(factor) ** 2)
-            candidates.append((prior.spread(precision).trusted(factor), log_weight))
+            spread = prior.spread(precision).trusted(factor)
+            precisions = factors_of_systems * spread.precisions
+            candidates.append((replace(spread, precisions=precisions), log_weight))
     return candidates
 
 

@@ -360,9 +360,10 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
         posterior = battle_posterior(battles)
         p_values = pair_p_values(posterior)
         low, high = posterior.bounds
-        if separated_systems(battles.items).any():
-            # Verdicts hardly tell the scale: a prior by which ratings may differ more must hold it.
-            low_if_wide, high_if_wide = battle_posterior(battles, is_wide=True).bounds
+        separated = separated_systems(battles.items)
+        if separated.any():
+            # Verdicts do not bound these: intervals also hold what wider priors let expect.
+            low_if_wide, high_if_wide = battle_posterior(battles, separated=separated).bounds
             low, high = np.minimum(low, low_if_wide), np.maximum(high, high_if_wide)
         uncertainty = Uncertainty(low, high, posterior.covariance, p_values=p_values)
         signature = f"ties:{method.ties}|posterior"
