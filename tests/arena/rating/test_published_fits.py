@@ -1,8 +1,8 @@
 """Published fits that maximum likelihood must meet: see the table in ``docs/reference/ratings.md``.
 
 Data: Stigler (1994), citations between journals of statistics; Agresti (2002, table 10.10), games
-of baseball at home; Springall (1973), flavors. Figures of the first two are those of R's
-R. The example of Wikipedia's article on the model is also a test of arena-rank.
+of baseball at home; Springall (1973), flavors. Figures of the first two are from BradleyTerry2
+in R. The example of Wikipedia's article on the model is also a test of arena-rank.
 """
 
 import numpy as np
