@@ -265,7 +265,7 @@ def learn(
     """
     judged = arena.judged_by(settings.judge)
     X = with_answers(features, arena.answers)
-    data = language_data(judged, X, tournament_settings(settings))
+    data = _with_judged_answers(language_data(judged, X, tournament_settings(settings)))
     if not data:
         raise UsageError(f"no {settings.by} has judgments or published ratings to learn from")
     data = _with_other_judges(data, arena.judgments, settings.other_judges)
@@ -285,6 +285,17 @@ def learn(
     )
     finish(progress, "predictions")
     return learned
+
+
+def _with_judged_answers(data: Sequence[LanguageData]) -> list[LanguageData]:
+    """Leave out the answers of systems that no language judged.
+
+    They move no rating of a judged system then, not even by standing in the field.
+    """
+    judged: set[str] = set()
+    for part in data:
+        judged.update(part.systems)
+    return [replace(part, X=part.X[part.X["system"].isin(judged)]) for part in data]
 
 
 def _with_other_judges(

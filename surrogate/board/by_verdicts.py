@@ -30,19 +30,22 @@ from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board
 from surrogate.board.tables import BY_JUDGE
-from surrogate.checks.status import without_ranks
+from surrogate.checks.status import joined_texts, without_ranks
 from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
     language_data,
     others_of,
 )
+from surrogate.learning.observations import JointPosterior
 from surrogate.learning.ratings import NOTHING_EXPECTED, posterior_ratings
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
 
 if TYPE_CHECKING:
     from surrogate.board.build import Learned
+
+CONTRADICTED = "its verdicts contradict what its answers promise: they alone rate it"
 
 
 def comparable_judges(
@@ -225,15 +228,37 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
         study = studies.get(language)
         if study is None:
             rows = rows_without_verdicts(
-                language, predictions, systems, int(n_questions[language]), unproven
+                language,
+                predictions,
+                systems,
+                int(n_questions[language]),
+                unproven,
+                learned.settings.unjudged,
             )
         else:
             is_here = status.index.get_level_values("language") == language
             of_language = status[is_here].droplevel("language")
             interval = summary.languages[language].interval
-            rows = rows_with_verdicts(study, predictions, systems, interval, of_language, unproven)
-        rated.append(rows)
+            rows = rows_with_verdicts(
+                study,
+                predictions,
+                systems,
+                interval,
+                of_language,
+                unproven,
+                learned.settings.unjudged,
+            )
+        rated.append((_with_contradictions(rows[0], learned.posteriors), rows[1]))
     return rated
+
+
+def _with_contradictions(rows: pd.DataFrame, posteriors: JointPosterior) -> pd.DataFrame:
+    """Say of which systems verdicts contradict what their answers promise."""
+    is_contradicted = pd.MultiIndex.from_frame(rows[["language", "system"]]).isin(
+        posteriors.contradicted
+    )
+    reasons = pd.Series(np.where(is_contradicted, CONTRADICTED, ""), rows.index)
+    return rows.assign(note=joined_texts(reasons, rows["note"].fillna("")))
 
 
 def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Remark, ...]]:

@@ -84,7 +84,7 @@ UNSEEN_BY_CHANCE = Remark(
     "unseen",
     "warning",
     "The surrogate is not shown to rank unseen systems better than chance here: a system "
-    "without verdicts has no rank until it is judged.",
+    "without verdicts has neither rank nor place until it is judged.",
 )
 UNSEEN_UNKNOWN = Remark(
     "unseen",

@@ -21,6 +21,7 @@ from arena.statistics.bootstrap import generator, normal_draws
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from surrogate.board.board import Board
+from surrogate.board.rating_rows import PLACE_COLUMNS, RANK_COLUMNS
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import (
     ARENA,
@@ -52,14 +53,17 @@ def overall_board(
         seed: Of the draws.
 
     Returns:
-        ``tables.OVERALL``, best first (MIRAGE-Bench, figure 4). A system that is unranked in a
-        language is unranked here, with the number of languages that rank it. ``rank_low`` and
+        ``tables.OVERALL``, best first (MIRAGE-Bench, figure 4), then placed systems. Languages
+        count by ``counting_languages``. A system that one of them does not rank has no rank here;
+        if each places it at least, it has a place, by ``overall_places``. ``rank_low`` and
         ``rank_high`` hold 90% of the ranks in draws of all ratings together (of more than
         ``MOST_RATINGS``, language by language), ``probability_best`` is the share of draws in
         which the system is the first.
     """
-    grouped = board.groupby("system")
-    n_languages = board["language"].nunique()
+    counting = counting_languages(board)
+    ranking = board[board["language"].isin(counting)]
+    grouped = ranking.groupby("system")
+    n_languages = len(counting)
 
     def complete_mean(column: str) -> pd.Series:
         """Average a column over languages; NaN where a system lacks one of them."""
@@ -71,7 +75,7 @@ def overall_board(
             "mean_rank": complete_mean("rank"),
             "mean_rating": complete_mean("rating"),
             "languages": grouped["rank"].count(),
-            "coverage": grouped["coverage"].mean(),
+            "coverage": board.groupby("system")["coverage"].mean(),
             "arena_mean_rank": complete_mean("arena_rank"),
         }
     )
@@ -80,14 +84,57 @@ def overall_board(
     ranked = list(table.index[table["rank"].notna()])
     uncertainty = pd.DataFrame(np.nan, table.index, UNCERTAIN)
     if covariance is not None and ranked:
-        uncertainty.loc[ranked] = _rank_uncertainty(board, covariance, ranked, seed)
+        uncertainty.loc[ranked] = _rank_uncertainty(ranking, covariance, ranked, seed)
     table = table.join(uncertainty)
     # Of skewed draws the rank itself may lie outside the percentiles.
     table["rank_low"] = table[["rank_low", "rank"]].min(axis=1, skipna=False)
     table["rank_high"] = table[["rank_high", "rank"]].max(axis=1, skipna=False)
     table = table.astype({"rank_low": "Int64", "rank_high": "Int64"})
-    ordered = table.reset_index().sort_values(["rank", "system"], kind="stable")
+    is_unranked = table["rank"].isna()
+    unranked = ranking[ranking["system"].isin(table.index[is_unranked])]
+    table = table.join(overall_places(unranked, table["mean_rank"], n_languages))
+    ordered = table.reset_index().sort_values(["rank", "place", "system"], kind="stable")
     return ordered[list(OVERALL.columns)].reset_index(drop=True)
+
+
+def counting_languages(ratings: pd.DataFrame) -> list[str]:
+    """Return the languages whose ranks count overall.
+
+    They are those that rank at least half as many systems as have a rank anywhere: of few, the
+    first could not be compared with the first of many. All languages count where none ranks so
+    many.
+
+    Args:
+        ratings: ``tables.RATINGS``.
+    """
+    ranked = ratings[ratings["rank"].notna()]
+    n_ranked = ranked.groupby("language").size()
+    counting = n_ranked.index[2 * n_ranked >= ranked["system"].nunique()]
+    return sorted(counting if len(counting) else ratings["language"].unique())
+
+
+def overall_places(rows: pd.DataFrame, mean_ranks: pd.Series, n_languages: int) -> pd.DataFrame:
+    """Place systems overall by the mean of their places, or ranks, in the languages.
+
+    The interval is as if a system's errors were the same in every language.
+
+    Args:
+        rows: ``tables.RATINGS`` of systems that some language does not rank.
+        mean_ranks: Of the systems with an overall rank; NaN of others.
+        n_languages: Languages that must rank or place a system.
+
+    Returns:
+        By system, ``PLACE_COLUMNS``: places among the ranked systems; NaN where a language has
+        neither, or a bound is not known.
+    """
+    places = pd.DataFrame(index=rows["system"].unique())
+    for place_column, rank_column in zip(PLACE_COLUMNS, RANK_COLUMNS, strict=True):
+        by_language = rows[place_column].astype(float).fillna(rows[rank_column].astype(float))
+        grouped = by_language.groupby(rows["system"])
+        means = grouped.mean().where(grouped.count() == n_languages).reindex(places.index)
+        taken = [1 + int((mean_ranks < mean).sum()) for mean in means]
+        places[place_column] = pd.Series(taken, places.index, "Int64").mask(means.isna())
+    return places
 
 
 def joint_covariance(

@@ -31,6 +31,11 @@ SUBSTANTIAL_SHARE = 0.5
 """Share of a rating's information that comes from verdicts on the system. From here on, verdicts
 bound the rating from above, even where the surrogate has seen nothing as good."""
 RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
+PLACE_COLUMNS = ["place", "place_low", "place_high"]
+RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
+FEWEST_JUDGED_QUESTIONS = 3
+"""From so many questions on that a system was judged on, verdicts rank it; from all of them where
+fewer are judged."""
 VERDICT_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
 """Columns by verdicts alone."""
 POSTERIOR_COLUMNS = ["posterior", "posterior_error", "verdict_share"]
@@ -41,6 +46,8 @@ VERDICTS_ONLY = "by its verdicts alone: {}"
 NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
 UNJUDGED = "no verdicts here; estimated from those elsewhere"
 UNCONNECTED = "rated by its answers: its verdicts connect it with no system of the largest group"
+NOT_JUDGED = "placed by its answers: nobody has judged it here"
+FEW_JUDGED = "placed: judged on {} of the {} questions that rank a system"
 BORROWED = "few verdicts here; also estimated from those elsewhere"
 
 
@@ -151,6 +158,7 @@ def rows_with_verdicts(
     interval: RatingInterval,
     status: pd.DataFrame,
     unproven: Collection[str],
+    unjudged: str,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate every system of the arena in a language with verdicts.
 
@@ -166,6 +174,7 @@ def rows_with_verdicts(
         interval: As of ``rated_rows``, like the next two.
         status: Of the systems.
         unproven: Those that have no rank until judged.
+        unjudged: Whether systems that hardly anybody judged are ``placed`` or ``ranked``.
 
     Returns:
         ``tables.RATINGS``, and the covariance of the ratings.
@@ -173,10 +182,65 @@ def rows_with_verdicts(
     if study.borrows and interval.half_width is None:
         interval = BY_STANDARD_ERRORS
     rows = rated_rows(_estimates(study, predictions, systems), interval, status, unproven)
+    if unjudged == "placed":
+        judged_questions = _judged_questions(study, systems)
+        # Where fewer questions are judged, all of them are needed.
+        needed = min(FEWEST_JUDGED_QUESTIONS, int(judged_questions.max()))
+        rows = with_placed_notes(rows, judged_questions, needed)
     covariance = covariance_of(rows, study)
     columns = ["rank", "rating", "low", "high"]
     verdict_ratings = study.ratings.table.set_index("system")[columns]
     return ranked_rows(rows, covariance, study.language, verdict_ratings), covariance
+
+
+def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: int) -> pd.DataFrame:
+    """Mark rated systems that too few verdicts rank, with the reason as the beginning of a note.
+
+    Args:
+        rows: As of ``rated_rows``.
+        judged_questions: By system, the questions on which it was judged.
+        needed: Judged questions that a rank needs.
+
+    Returns:
+        The rows with a column ``is_placed``.
+    """
+    counts = judged_questions.reindex(rows.index)
+    is_placed = (counts < needed) & rows["rating"].notna()
+    reasons = counts.map(lambda count: FEW_JUDGED.format(count, needed) if count else NOT_JUDGED)
+    reasons = reasons.where(is_placed, "")
+    return rows.assign(is_placed=is_placed, note=joined_texts(reasons, rows["note"]))
+
+
+def _judged_questions(study: LanguageStudy, systems: Sequence[str]) -> pd.Series:
+    """Count the questions on which each system was judged; published ratings count as enough."""
+    judgments = study.data.judgments
+    if judgments.empty:
+        counts = pd.Series(FEWEST_JUDGED_QUESTIONS, list(study.data.systems))
+        return counts.reindex(list(systems), fill_value=0)
+    sides = []
+    for side in ("system_a", "system_b"):
+        sides.append(judgments[["query_id", side]].rename(columns={side: "system"}))
+    judged = pd.concat(sides).astype(str).drop_duplicates()
+    return judged["system"].value_counts().reindex(list(systems), fill_value=0)
+
+
+def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
+    """Return the place that each rating, and each end of its interval, takes among ratings.
+
+    Args:
+        rows: By system: ``rating, low, high``.
+        ratings: Of the systems with a rank; if there is none, rows are placed among each other.
+
+    Returns:
+        ``PLACE_COLUMNS``, NaN where a bound is not known.
+    """
+    compared = ratings if len(ratings) else rows["rating"].dropna()
+    places = pd.DataFrame(index=rows.index)
+    # The better the rating, the lower the place: an interval's high end gives the lowest.
+    for place_column, bound in zip(PLACE_COLUMNS, ("rating", "high", "low"), strict=True):
+        taken = [1 + int((compared > value).sum()) for value in rows[bound]]
+        places[place_column] = pd.Series(taken, rows.index, "Int64").mask(rows[bound].isna())
+    return places
 
 
 def _estimates(
@@ -241,6 +305,7 @@ def rows_without_verdicts(
     systems: Sequence[str],
     n_questions: int,
     unproven: Collection[str],
+    unjudged: str,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate the systems in a language without a verdict, by the surrogate's predictions.
 
@@ -254,6 +319,8 @@ def rows_without_verdicts(
         reasons.append(absence(rating, answers) or UNJUDGED)
     estimates["why"] = reasons
     rows = rated_rows(estimates, BY_STANDARD_ERRORS, NO_STATUS, unproven)
+    if unjudged == "placed":
+        rows = rows.assign(is_placed=rows["rating"].notna())
     covariance = covariance_of(rows)
     return ranked_rows(rows, covariance, language), covariance
 
@@ -325,32 +392,36 @@ def ranked_rows(
     verdict_ratings: pd.DataFrame | None = None,
     freedom: float = math.inf,
 ) -> pd.DataFrame:
-    """Rank the rated systems of a language.
+    """Rank the rated systems of a language, and place those that verdicts do not rank.
 
     Args:
-        rows: As of ``rated_rows``.
+        rows: As of ``rated_rows``; with a column ``is_placed`` these take no rank.
         covariance: Of the ratings, see ``covariance_of``.
         language: Language code.
         verdict_ratings: By system: ``rank, rating, low, high`` by verdicts alone.
         freedom: Degrees of freedom of the covariance.
 
     Returns:
-        ``tables.RATINGS``, best first, unranked systems last. ``rank_low, rank_high`` holds all
-        ranks at once at 95%, and systems of a ``tier`` are not distinguishable from its best one.
+        ``tables.RATINGS``, best first, then placed systems, then those without either.
+        ``rank_low, rank_high`` holds all ranks at once at 95%, and systems of a ``tier`` are not
+        distinguishable from its best one. Places are among the ranked systems.
     """
-    ratings = rows["rating"].dropna()
+    is_placed = rows.get("is_placed", pd.Series(False, rows.index))
+    ratings = rows.loc[~is_placed, "rating"].dropna()
     rated_covariance = covariance.loc[ratings.index, ratings.index].to_numpy(np.float64)
     ranks = ranks_and_tiers(ratings.to_numpy(float), rated_covariance, freedom)
     table = rows.join(pd.DataFrame(ranks, ratings.index))
+    table = table.join(places_among(rows[is_placed], ratings))
     table["language"] = language
-    table["rank"] = table["rating"].rank(ascending=False, method="min")
+    table["rank"] = ratings.rank(ascending=False, method="min")
     if verdict_ratings is None:
         by_verdicts = pd.DataFrame(np.nan, rows.index, VERDICT_COLUMNS)
     else:
         by_verdicts = verdict_ratings.add_prefix("arena_")
     table = table.join(by_verdicts).rename_axis("system").reset_index()
-    table = table.astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
-    table = table.sort_values(["rank", "system"], kind="stable")
+    table = table.astype(dict.fromkeys([*RANK_COLUMNS, "tier", *PLACE_COLUMNS], "Int64"))
+    table["descending_rating"] = -table["rating"].where(table["rank"].isna())
+    table = table.sort_values(["rank", "descending_rating", "system"], kind="stable")
     # Selected strictly: a misspelt column is a KeyError, not a column of NaN.
     return table[list(RATINGS.columns)]
 

@@ -40,13 +40,14 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "ties": "drop",
         "ridge": 0.0,
         "ratings": "surrogate",
+        "unjudged": "ranked",
         "arena_ratings": "tournaments",
         "r2_tournaments": 200,
         "r2_trees": 100,
     }
 }
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
-OMITTED_DEFAULTS = ("criterion", "by", "hard_verdicts")
+OMITTED_DEFAULTS = ("criterion", "by", "hard_verdicts", "unjudged")
 """Settings that a signature holds only where they are not the default ones."""
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -147,6 +148,12 @@ class BoardSettings(BaseModel):
         "without any verdict, how far answers agree with the others', with reference answers and "
         "with relevance labels or, without passages, what judges of other arenas liked "
         "(consensus): what an arena without judgments gets.",
+    )
+    unjudged: Literal["placed", "ranked"] = Field(
+        default="placed",
+        description="Systems with verdicts on fewer than three questions; placed among the ranked "
+        "ones by what their answers promise, without a rank (placed), or ranked as all others "
+        "(ranked).",
     )
     arena_ratings: Literal["judgments", "tournaments"] = Field(
         default="judgments",

@@ -29,6 +29,12 @@ from surrogate.learning.training import finite_means
 
 JITTER = 1e-9
 """Added to the diagonal of the covariance, which is singular if exact ratings are alike."""
+CONTRADICTION = 3.0
+"""Standard errors of the left-out residual beyond which a rating contradicts the others."""
+MOST_CONTRADICTED = 3
+"""Ratings that may be found to contradict the others: of more, the kernels are to blame."""
+OWN_VARIANCE = 100.0
+"""Residual variance, in squared logits, of a rating that is left to its own observation."""
 MANY = 500
 """Largest number of ratings to learn variances from: more add little, and time grows as a cube."""
 
@@ -44,6 +50,7 @@ class GaussianProcess:
         restricted: Inverse of their covariance about unknown group means (the matrix P of
             restricted likelihood), shape (N, N).
         means: Estimated mean of each of G groups, shape (G,).
+        is_contradicted: Which ratings rest on their own observation alone, shape (N,).
         half: Half the logarithm of that covariance's determinant.
     """
 
@@ -52,22 +59,57 @@ class GaussianProcess:
     noise: Floats
     restricted: Floats
     means: Floats
+    is_contradicted: Flags
     half: float
 
     @classmethod
     def of(
-        cls, variances: Floats, kernels: Floats, ratings: Floats, noise: Floats, groups: Floats
+        cls,
+        variances: Floats,
+        kernels: Floats,
+        ratings: Floats,
+        noise: Floats,
+        groups: Floats,
+        is_contradicted: Flags | None = None,
     ) -> GaussianProcess:
         """Condition a process of known variances; arguments as for ``fit_process``."""
-        residual = noise + (variances[-1] + JITTER) * np.eye(len(ratings))
+        if is_contradicted is None:
+            is_contradicted = np.zeros(len(ratings), dtype=bool)
+        own_variances = variances[-1] + JITTER + OWN_VARIANCE * is_contradicted
+        residual = noise + np.diag(own_variances)
         covariance = residual + np.tensordot(variances[:-1], kernels, 1)
         inverse = np.linalg.inv(covariance)
         solved = inverse @ groups
         precision = groups.T @ solved
-        means = np.asarray(np.linalg.solve(precision, solved.T @ ratings))
+        means: Floats = np.linalg.solve(precision, solved.T @ ratings)
         restricted = inverse - solved @ np.linalg.solve(precision, solved.T)
         half = 0.5 * (np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(precision)[1])
-        return cls(variances, ratings, noise, restricted, means, float(half))
+        return cls(variances, ratings, noise, restricted, means, is_contradicted, float(half))
+
+    def resolved(self, kernels: Floats, groups: Floats) -> GaussianProcess:
+        """Leave ratings that contradict what the others make expected to their own observation.
+
+        Verdicts overrule a prediction that they contradict beyond their joint error: answers that
+        are put together to please a surrogate gain nothing once they are judged. The residual of a
+        rating that is left out is (P y)ᵢ / Pᵢᵢ with variance 1 / Pᵢᵢ.
+        """
+        process = self
+        for _ in range(MOST_CONTRADICTED):
+            precisions = np.diag(process.restricted)
+            # A rating that is alone in its group has nothing that it could contradict.
+            is_compared = precisions > JITTER
+            deviations = np.zeros(len(precisions))
+            deviations[is_compared] = np.abs(process.dual[is_compared])
+            deviations[is_compared] /= np.sqrt(precisions[is_compared])
+            worst = int(np.argmax(deviations))
+            if deviations[worst] <= CONTRADICTION:
+                break
+            is_contradicted = process.is_contradicted.copy()
+            is_contradicted[worst] = True
+            process = GaussianProcess.of(
+                self.variances, kernels, self.ratings, self.noise, groups, is_contradicted
+            )
+        return process
 
     @property
     def dual(self) -> Floats:

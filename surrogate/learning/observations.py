@@ -6,7 +6,7 @@ Formulas: docs/reference/formulas.md, "Verdicts and surrogate".
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,10 @@ from surrogate.learning.training import TrainingRatings
 
 UNKNOWN = 1e4
 """Sampling variance of a system without a verdict, in squared logits: as good as infinite."""
+
+
+def _no_keys() -> pd.MultiIndex:
+    return pd.MultiIndex.from_arrays([[], []], names=["language", "system"])
 
 
 @dataclass(frozen=True)
@@ -233,12 +237,14 @@ class JointPosterior:
         ratings: Posterior means (logits), shape (N,).
         covariance: Posterior covariance, shape (N, N).
         shares: Weight of a system's own verdicts in its rating, shape (N,).
+        contradicted: Those whose verdicts contradict what their answers promise.
     """
 
     keys: pd.MultiIndex
     ratings: Floats
     covariance: Floats
     shares: Floats
+    contradicted: pd.MultiIndex = field(default_factory=_no_keys)
 
     @classmethod
     def by_verdicts(cls, observations: Mapping[str, Observation]) -> JointPosterior:
@@ -269,12 +275,15 @@ class JointPosterior:
             ratings=np.concatenate([self.ratings, others.ratings]),
             covariance=np.asarray(scipy.linalg.block_diag(self.covariance, others.covariance)),
             shares=np.concatenate([self.shares, others.shares]),
+            contradicted=self.contradicted.append(others.contradicted),
         )
 
     def take(self, rows: Flags) -> JointPosterior:
         """Keep some of the ratings, shape (N,)."""
         covariance = self.covariance[np.ix_(rows, rows)]
-        return JointPosterior(self.keys[rows], self.ratings[rows], covariance, self.shares[rows])
+        keys = self.keys[rows]
+        contradicted = keys[keys.isin(self.contradicted)]
+        return JointPosterior(keys, self.ratings[rows], covariance, self.shares[rows], contradicted)
 
     def covariance_table(self) -> pd.DataFrame:
         """Label the rows and columns of the covariance by language and system."""
@@ -312,6 +321,8 @@ def joint_posterior(
     ratings, noise = _stacked(observations)
     # Each language has a mean of its own: battles never compare systems across languages.
     groups = np.equal.outer(keys.codes[0], np.unique(keys.codes[0])).astype(np.float64)
-    process = fit_process(kernels, ratings - expected, noise, groups)
+    process = fit_process(kernels, ratings - expected, noise, groups).resolved(kernels, groups)
     residuals, covariance, shares = process.posterior()
-    return JointPosterior(keys, residuals + expected, covariance, shares)
+    return JointPosterior(
+        keys, residuals + expected, covariance, shares, keys[process.is_contradicted]
+    )

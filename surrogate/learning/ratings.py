@@ -380,7 +380,7 @@ def _centered(
         shares[rows] = np.where(is_judged, np.maximum(moved, 0.0), 0.0)
     # Covariances across languages change with the same centering.
     covariance = transform @ joint.covariance @ transform
-    return JointPosterior(joint.keys, transform @ joint.ratings, covariance, shares)
+    return replace(joint, ratings=transform @ joint.ratings, covariance=covariance, shares=shares)
 
 
 def expected_ratings(outcome: Outcome) -> pd.DataFrame:

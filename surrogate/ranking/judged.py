@@ -134,9 +134,9 @@ def judged_ratings(
             ``usable_judgments`` do not count.
 
     Returns:
-        ``JUDGED_COLUMNS``, one row per language and new system with judgments there: how many, the
-        rating (logits) with its standard error, the share of it that rests on them, and whether
-        they contradict the prediction.
+        ``JUDGED_COLUMNS``, one row per language and new system with judgments there: how many, on
+        how many questions, the rating (logits) with its standard error, the share of it that rests
+        on them, and whether they contradict the prediction.
 
     Raises:
         UsageError: If no judgment can be used, or the board's ratings are published.
@@ -185,8 +185,12 @@ def _judged_in_language(
     shift = float((on_board - ratings["rating"].reindex(on_board.index)).mean())
     judged = ratings.loc[sorted(new_systems & compared)].rename_axis("system").reset_index()
     judged["rating"] += shift
-    counts = [int(_involves(judgments, {name}).sum()) for name in judged["system"]]
-    judged = judged.assign(language=prior["language"].iloc[0], judgments=counts)
+    is_own = [_involves(judgments, {name}) for name in judged["system"]]
+    judged = judged.assign(
+        language=prior["language"].iloc[0],
+        judgments=[int(rows.sum()) for rows in is_own],
+        judged_questions=[int(judgments.loc[rows, "query_id"].nunique()) for rows in is_own],
+    )
     return judged[JUDGED_COLUMNS]
 
 

@@ -20,12 +20,18 @@ from features.declare.feature import Feature, Models
 from features.engine.extraction import FEATURE_KEY, extract
 from features.measures.registry import chosen_features
 from surrogate.board.board import Board, open_board
+from surrogate.board.estimation import counting_languages, overall_places
 from surrogate.board.rating_rows import (
+    FEWEST_JUDGED_QUESTIONS,
+    PLACE_COLUMNS,
     POSTERIOR_COLUMNS,
+    RANK_COLUMNS,
     SUBSTANTIAL_SHARE,
     VERDICT_COLUMNS,
+    places_among,
     predicted_estimates,
     rated_rows,
+    with_placed_notes,
 )
 from surrogate.board.summary import fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS, typed_board_table
@@ -47,6 +53,9 @@ NEW_COLUMNS = [
     "rank",
     "rank_low",
     "rank_high",
+    "place",
+    "place_low",
+    "place_high",
     "rating",
     "low",
     "high",
@@ -107,11 +116,12 @@ def place_systems(
     for language in languages:
         parts.append(_placed_rows(board, language, estimates.loc[language], status.loc[language]))
     new = pd.concat(parts, ignore_index=True)
-    new = new.fillna({"verdict_share": 0.0}).sort_values(["language", "rank", "system"])
+    new = new.fillna({"verdict_share": 0.0})
+    new = new.sort_values(["language", "rank", "place", "system"])
     explanations = _explanations(board, table, estimates, status)
     return RankedSystems(
         board=_board_with(board, new),
-        overall=_overall_with(board.overall, new, board.ratings["language"].nunique()),
+        overall=_overall_with(board, new),
         features=table.drop(columns="answer", errors="ignore"),
         new=new[NEW_COLUMNS].reset_index(drop=True),
         explanations=explanations.loc[
@@ -140,8 +150,8 @@ def _estimates(
             reasons.append(NO_SURROGATE)
         else:
             reasons.append(absence(rating, n_answers))
-    n_judgments = verdicts["judgments"].astype(float).fillna(0).astype("int64")
-    return estimates.assign(split="new", why=reasons, judgments=n_judgments)
+    counts = verdicts[["judgments", "judged_questions"]].astype(float).fillna(0).astype("int64")
+    return estimates.assign(split="new", why=reasons).join(counts)
 
 
 def _placed_rows(
@@ -153,12 +163,13 @@ def _placed_rows(
         unproven = estimates.index[~(estimates["verdict_share"] >= SUBSTANTIAL_SHARE)]
     rows = rated_rows(estimates, board.prediction_interval(language), status, unproven, on_board)
     rows = rows.round(DECIMALS)
-    # The better the rating, the lower the rank: an interval's high end gives the lowest rank.
-    columns = {"rank": "rating", "rank_low": "high", "rank_high": "low"}
-    for rank_column, rating_column in columns.items():
-        ratings = rows[rating_column]
-        ranks = [1 + (on_board["rating"] > rating).sum() for rating in ratings]
-        rows[rank_column] = pd.Series(ranks, rows.index, "Int64").mask(ratings.isna())
+    is_placed = pd.Series(False, rows.index)
+    if board.summary.settings.unjudged == "placed":
+        rows = with_placed_notes(rows, estimates["judged_questions"], FEWEST_JUDGED_QUESTIONS)
+        is_placed = rows["is_placed"]
+    places = places_among(rows, on_board.loc[on_board["rank"].notna(), "rating"])
+    ranks = places.rename(columns=dict(zip(PLACE_COLUMNS, RANK_COLUMNS, strict=True)))
+    rows = rows.join(places.where(is_placed)).join(ranks.where(~is_placed))
     if board.summary.macro.is_one_sided:
         rows = without_ranks(rows)
     rows["judgments"] = estimates["judgments"]
@@ -184,7 +195,8 @@ def _trained_languages(board: Board) -> set[str]:
 
 
 def _rank_notes(new: pd.DataFrame) -> Iterator[str]:
-    if (new.groupby("language")["rank"].count() > 1).any():
+    has_place = new["rank"].notna() | new["place"].notna()
+    if (has_place.groupby(new["language"]).sum() > 1).any():
         yield RANKED_APART
 
 
@@ -213,32 +225,31 @@ def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     return placed.drop(columns="descending_rating")
 
 
-def _overall_with(overall: pd.DataFrame, new: pd.DataFrame, n_languages: int) -> pd.DataFrame:
+def _overall_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     """Put new systems among the overall rows; the board's own stay as they are.
 
-    The interval of an overall rank is as if a system's errors were the same in every language.
+    A new system has an overall rank where every language that counts ranks it, else a place where
+    each has either; see ``overall_places``.
     """
-    rank_columns = ["rank", "rank_low", "rank_high"]
-    ranked_rating = new["rating"].where(new["rank"].notna())
-    grouped = new.assign(rating=ranked_rating).groupby("system")
-    means = grouped[[*rank_columns, "rating", "coverage"]].mean().astype(float).round(DECIMALS)
+    counting = counting_languages(board.ratings)
+    new = new[new["language"].isin(counting)]
+    places = overall_places(new, board.overall["mean_rank"], len(counting))
+    grouped = new.groupby("system")
     n_ranked = grouped["rank"].count()
-    means.loc[n_ranked < n_languages, [*rank_columns, "rating"]] = np.nan
-    has_all_bounds = grouped["rank_low"].count() >= n_languages
-    means.loc[~has_all_bounds, ["rank_low", "rank_high"]] = np.nan
+    is_ranked = n_ranked == len(counting)
+    ranked_rating = new["rating"].where(new["rank"].notna()).groupby(new["system"])
     rows = pd.DataFrame(
         {
-            "coverage": means["coverage"],
+            "coverage": grouped["coverage"].mean().astype(float).round(DECIMALS),
             "languages": n_ranked,
-            "mean_rank": means["rank"],
-            "mean_rating": means["rating"],
+            "mean_rank": grouped["rank"].mean().astype(float).round(DECIMALS).where(is_ranked),
+            "mean_rating": ranked_rating.mean().astype(float).round(DECIMALS).where(is_ranked),
         }
     )
-    for column in rank_columns:
-        ranks = [1 + (overall["mean_rank"] < mean).sum() for mean in means[column]]
-        rows[column] = pd.Series(ranks, rows.index, "Int64").mask(means[column].isna())
-    placed = pd.concat([overall, rows.reset_index()], ignore_index=True)
-    return placed.sort_values(["rank", "mean_rank"], kind="stable", ignore_index=True)
+    ranks = places.rename(columns=dict(zip(PLACE_COLUMNS, RANK_COLUMNS, strict=True)))
+    rows = rows.join(places.where(~is_ranked)).join(ranks.where(is_ranked))
+    placed = pd.concat([board.overall, rows.rename_axis("system").reset_index()], ignore_index=True)
+    return placed.sort_values(["rank", "mean_rank", "place"], kind="stable", ignore_index=True)
 
 
 def rank_systems(

@@ -101,6 +101,7 @@ JUDGED_COLUMNS = [
     "language",
     "system",
     "judgments",
+    "judged_questions",
     "rating",
     "standard_error",
     "verdict_share",
@@ -121,8 +122,9 @@ class RankedSystems:
         overall: The overall rows as published, and one per new system.
         features: Feature table of the new answers.
         new: Ratings of the new systems by language and rank: columns ``language, system, rank,
-            rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
-            ``rating, low, high, standard_error, surrogate_rating, judgments, verdict_share,
+            rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``) or, of
+            systems that verdicts do not rank, ``place, place_low, place_high`` among those with a
+            rank; ``rating, low, high, standard_error, surrogate_rating, judgments, verdict_share,
             coverage, answers, note``. Where there are judgments, they and the surrogate together
             give the rating.
         explanations: Row by row ``language, system``,
@@ -165,8 +167,11 @@ class RankedSystems:
     def __repr__(self) -> str:
         """List the new systems with their ranks."""
         entries = []
-        for language, system, rank in self.new[["language", "system", "rank"]].to_numpy():
-            shown = "–" if pd.isna(rank) else rank
+        columns = ["language", "system", "rank", "place"]
+        for language, system, rank, place in self.new[columns].to_numpy():
+            shown = f"place {place}" if pd.isna(rank) else rank
+            if pd.isna(rank) and pd.isna(place):
+                shown = "–"
             entries.append(f"{system} ({language}): {shown}")
         return f"<RankedSystems by rank: {', '.join(entries)}>"
 

@@ -30,6 +30,8 @@ WIDTH = 80
 INTERVAL = "90% interval"
 RANKS_AT_ONCE = "95% ranks"
 """Of one language: it holds the ranks of all systems at once."""
+PLACE = "about"
+"""Stands before the places of a system that verdicts do not rank."""
 OVERALL_RANKS = "90% ranks"
 """Of several languages: it holds the rank of one system."""
 MOST_OF_A_TEXT = 9
@@ -181,6 +183,10 @@ def _nearest_rows(table: pd.DataFrame, n_rows: int) -> pd.DataFrame:
     centers = table.index[table["new"] != ""] if "new" in table else table.index[:1]
     distances = np.abs(np.subtract.outer(table.index.to_numpy(), centers.to_numpy())).min(axis=1)
     nearest = np.argsort(distances, kind="stable")[:n_rows]
+    placed = table.index[table["place"].notna()] if "place" in table else table.index[:0]
+    if len(placed) and not table.index[nearest].isin(placed).any():
+        # That some systems are placed, not ranked, shows in one of them.
+        nearest[-1] = placed[0]
     return table.iloc[np.sort(nearest)]
 
 
@@ -318,6 +324,8 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     The interval of a mean rating is the mean of those in the languages: at least as wide as its
     own.
     """
+    import pandas as pd
+
     from surrogate.board.summary import HELD_OUT
 
     held_out = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
@@ -335,10 +343,12 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
         rows = overall.join(means, on="system")
         rows["mean_rank"] = rows["mean_rank"].map(two_decimals)
     incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
-    # A system without a rank has too few verdicts for its rating to be read.
-    rated = rows[["rating", "low", "high"]].mask(rows["rank"].isna())
+    # A system with neither has too few verdicts for its rating to be read.
+    rated = rows[["rating", "low", "high"]].mask(rows["rank"].isna() & rows["place"].isna())
+    places = pd.Series(spans(rows, "place_low", "place_high", "–", str), rows.index)
+    ranks = pd.Series(spans(rows, "rank_low", "rank_high", "–", str), rows.index)
     texts = {
-        rank_interval: spans(rows, "rank_low", "rank_high", "–", str),
+        rank_interval: ranks.mask(rows["place"].notna(), f"{PLACE} " + places),
         "rating": rated["rating"].map(two_decimals),
         INTERVAL: spans(rated),
         "note": rows["note"] + incomplete,

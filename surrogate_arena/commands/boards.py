@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +23,6 @@ from surrogate_arena.cli.printing import (
     cell,
     command,
     cut_middle,
-    print_notes,
     print_ranks,
     progress_lines,
     show,
@@ -165,27 +164,30 @@ def publish_board(
         content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
         show(content, as_json)
         return
-    print_board(saved, next_command(saved, folder), index, cost_sentence)
-    print_notes(fault_notes(arena), "")
+    sentences = [fault_sentence(arena), cost_sentence]
+    print_board(saved, next_command(saved, folder), index, [text for text in sentences if text])
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
 
 
-def fault_notes(arena: Arena) -> list[str]:
-    """Say of each system how many of its answers are broken; the pages list them."""
+def fault_sentence(arena: Arena) -> str:
+    """Say how many answers are broken, and of whom most; the pages list them. Empty if none is."""
     from surrogate.checks.faults import find_faults
     from surrogate.checks.rules import of_class
 
     # More take longer than a board does.
     most_checked = 20_000
     if len(arena.answers) > most_checked:
-        return []
+        return ""
     faults = find_faults(arena, arena.answers, of_class("certain"))
-    notes = []
-    for system in arena.info.systems:
-        own = faults.of(system)
-        notes += [f"{system}: {clause}" for clause in own.summary]
-    return notes
+    by_system = {system: faults.of(system).n_broken for system in arena.info.systems}
+    worst = max(by_system, key=by_system.__getitem__, default="")
+    if not worst or not by_system[worst]:
+        return ""
+    return (
+        f"{faults.n_broken:,} of {count_of(len(arena.answers), 'answer')} are broken, "
+        f"{by_system[worst]:,} of them by {worst}."
+    )
 
 
 def board_site(board: Board, folder: Path, arena: Arena) -> Path | None:
@@ -232,8 +234,10 @@ def publish_overview(
     print_ranks(printed, columns, sentences, last)
 
 
-def print_board(board: Board, then: str, index: Path | None = None, frontier: str = "") -> None:
-    """Print a board's ranks, what limits them, and what to do next."""
+def print_board(
+    board: Board, then: str, index: Path | None = None, further: Sequence[str] = ()
+) -> None:
+    """Print a board's ranks, what limits them, ``further`` sentences, and what to do next."""
     from surrogate_arena.cli.first_place import conclusion
 
     summary = board.summary.macro
@@ -254,8 +258,7 @@ def print_board(board: Board, then: str, index: Path | None = None, frontier: st
         sentences.append(f"… and {count_of(n_more, 'more remark')} on the first page")
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += fragile_places(board)
-    if frontier:
-        sentences.append(frontier)
+    sentences += further
     last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
     print_ranks(rows, columns, sentences, last)
 

@@ -53,12 +53,12 @@ def comparison_lines(hidden: HiddenVerdicts, compared: HiddenComparison) -> list
         f"{macro['verdicts_alone']:.2f}."
     )
     hidden_rank = places["hidden_rank"].mean()
-    if places["rank"].isna().any():
-        place = f"no rank here in {places['rank'].isna().sum()} of {n_languages} languages"
+    if places["place"].isna().any():
+        place = f"no place here in {places['place'].isna().sum()} of {n_languages} languages"
     else:
-        place = f"mean rank {places['rank'].mean():.1f} here"
+        place = f"mean place {places['place'].mean():.1f} here"
     unjudged = (
-        f"{hidden.unjudged}, which nobody judged: {place}, {hidden_rank:.1f} by those verdicts; "
-        f"its rank interval contains theirs in {places['is_inside'].sum()} of {n_languages}."
+        f"{hidden.unjudged}, which nobody judged: {place}, mean rank {hidden_rank:.1f} by those "
+        f"verdicts; its span holds that rank in {places['is_inside'].sum()} of {n_languages}."
     )
     return [*wrapped(agreement), *wrapped(unjudged)]

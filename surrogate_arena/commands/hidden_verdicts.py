@@ -33,7 +33,7 @@ class HiddenVerdicts:
 class HiddenComparison:
     """How close a board from few verdicts comes to verdicts that it did not see.
 
-    ``places`` has the unjudged system, a row per language: its ranks on the board, the rank by
+    ``places`` has the unjudged system, a row per language: its place on the board, the rank by
     hidden verdicts, and whether the board's interval contains that.
     """
 
@@ -69,12 +69,12 @@ def compare_with_hidden(board: Board, hidden: HiddenVerdicts) -> HiddenCompariso
     is_unjudged = by_hidden["system"] == hidden.unjudged
     taus = compare_with_truth(board.ratings, by_hidden[~is_unjudged])
     on_board = board.ratings[board.ratings["system"] == hidden.unjudged]
-    places = on_board[["language", "rank", "rank_low", "rank_high"]].merge(
+    places = on_board[["language", "place", "place_low", "place_high"]].merge(
         by_hidden.loc[is_unjudged, ["language", "rank"]].rename(columns={"rank": "hidden_rank"}),
         on="language",
     )
-    # A missing rank compares as missing, and counts as outside.
-    is_inside = places["hidden_rank"].between(places["rank_low"], places["rank_high"])
+    # A missing place compares as missing, and counts as outside.
+    is_inside = places["hidden_rank"].between(places["place_low"], places["place_high"])
     places["is_inside"] = is_inside.fillna(False).astype(bool)
     return HiddenComparison(taus, places)
 

@@ -86,8 +86,9 @@ def rank(
         print_ranked(placed, "" if suggested else advising)
         if suggested is not None:
             print_advice(suggested)
-    if suggested is None and placed.new["rank"].isna().all():
-        raise SystemExit(1)  # no new system has a rank
+    has_neither = placed.new["rank"].isna() & placed.new["place"].isna()
+    if suggested is None and has_neither.all():
+        raise SystemExit(1)
 
 
 def ranked_content(placed: RankedSystems) -> dict[str, Any]:
@@ -110,10 +111,18 @@ def print_ranked(placed: RankedSystems, then: str) -> None:
     # Ranks are those of the board, which does not change, and of each new system among its rows.
     is_new = table["system"].isin(set(new["system"]))
     table["new"] = is_new.map({True: "new", False: ""})
-    n_ranked = int(table.loc[~is_new, "rank"].notna().sum()) + 1
+    n_ranked = int(table.loc[~is_new, "rank"].notna().sum())
     sentences: list[str] = []
-    for system, rank in table.loc[table["new"] != "", ["system", "rank"]].to_numpy():
-        place = "" if pd.isna(rank) else f"rank {rank} of {n_ranked}"
+    for row in table[table["new"] != ""].itertuples():
+        system = row.system
+        place = ""
+        if not pd.isna(row.rank):
+            place = f"rank {row.rank} of {n_ranked + 1}"
+        elif not pd.isna(row.place):
+            bounds = ""
+            if not pd.isna(row.place_low) and not pd.isna(row.place_high):
+                bounds = f" ({row.place_low} to {row.place_high})"
+            place = f"about place {row.place}{bounds} among {n_ranked} ranked systems"
         parts = [text for text in (place, placed.reasons[system]) if text]
         sentences.append(f"{system}: {'; '.join(parts)}")
     sentences = first_lines(sentences, 2)

@@ -25,12 +25,12 @@ def uncompared_systems(board: Board, systems: Collection[str]) -> dict[str, str]
         unjudged[str(system)] = sorted(languages)
     reasons: dict[str, str] = {}
     for system in systems:
-        if system not in ranked:
-            reasons[system] = "it has no overall rank"
-        elif system in unjudged:
+        if system in unjudged:
             languages = unjudged[system]
             place = "" if len(languages) == len(board.languages) else f" in {', '.join(languages)}"
             reasons[system] = f"nobody has judged it{place}"
+        elif system not in ranked:
+            reasons[system] = "it has no overall rank"
     return reasons
 
 

@@ -119,12 +119,24 @@ def _printed(table: pd.DataFrame, language: str) -> pd.DataFrame:
         values = table[list(SPANS.get(name, [name]))]
         if name not in NAMED and values.isna().to_numpy().all():
             continue
-        if name in SPANS:
-            shown = rank_interval if name == "rank interval" else interval
-            printed[name] = [shown(low, high) for low, high in values.itertuples(index=False)]
+        if name == "rank interval":
+            printed[name] = _rank_intervals(table)
+        elif name in SPANS:
+            printed[name] = [interval(low, high) for low, high in values.itertuples(index=False)]
         else:
             printed[name] = values[name]
     return printed
+
+
+def _rank_intervals(table: pd.DataFrame) -> list[str]:
+    """Show the ranks that each system may have, or its places where verdicts do not rank it."""
+    shown = []
+    for row in table.itertuples():
+        if pd.isna(row.place):
+            shown.append(rank_interval(row.rank_low, row.rank_high))
+        else:
+            shown.append(f"about {rank_interval(row.place_low, row.place_high)}")
+    return shown
 
 
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:

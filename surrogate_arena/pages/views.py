@@ -12,6 +12,7 @@ from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
+from surrogate.board.rating_rows import PLACE_COLUMNS
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate_arena.pages.formats import SEQUENTIAL, finite, slugs
@@ -23,6 +24,9 @@ ROW_COLUMNS = (
     "rank",
     "rank_low",
     "rank_high",
+    "place",
+    "place_low",
+    "place_high",
     "tier",
     "rating",
     "low",
@@ -169,7 +173,7 @@ def _judges(board: Board) -> dict[str, Any]:
 
 
 def _unranked(board: Board, ranked: set[str]) -> list[Row]:
-    coverage = board.overall.set_index("system")["coverage"]
+    overall = {row["system"]: row for row in plain_records(board.overall)}
     ratings = board.ratings.set_index(["system", "language"])
     ranked_keys = set(ratings.index[ratings["rank"].notna()])
     notes = ratings["note"].to_dict()
@@ -190,7 +194,7 @@ def _unranked(board: Board, ranked: set[str]) -> list[Row]:
                 "system": system,
                 "languages": n_languages,
                 "reasons": reasons,
-                "coverage": coverage.get(system),
+                **{name: overall[system][name] for name in ("coverage", *PLACE_COLUMNS)},
             }
         )
     return rows

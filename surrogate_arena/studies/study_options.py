@@ -27,7 +27,15 @@ SurrogateLike: TypeAlias = "str | Surrogate | BaseEstimator"
 
 STUDY_DEFAULTS = MappingProxyType({"tournaments": 50})
 """A study trains many times; its table hardly changes with more tournaments."""
-OF_BOARDS = ("surrogate", "ratings", "arena_ratings", "holdout", "r2_tournaments", "r2_trees")
+OF_BOARDS = (
+    "surrogate",
+    "ratings",
+    "unjudged",
+    "arena_ratings",
+    "holdout",
+    "r2_tournaments",
+    "r2_trees",
+)
 """Settings of a board that a study does not take as options."""
 LEARNING_OPTIONS = (
     PRESET,

@@ -44,8 +44,11 @@
     const made = element("tr");
     const ranked = numberCell(row.rank, whole(row.rank), "num rank");
     if (tied.has(row.rank)) ranked.append(element("abbr", "=", { className: "tie", title: "tied" }));
-    const rankInterval = numberCell(row.rank_low, range(row.rank_low, row.rank_high));
-    rankInterval.dataset.high = row.rank_high ?? "";
+    /* A system that verdicts do not rank has a place among those that they do */
+    const isPlaced = row.place !== null;
+    const [first, last] = isPlaced ? [row.place_low, row.place_high] : [row.rank_low, row.rank_high];
+    const rankInterval = numberCell(first, `${isPlaced ? "about " : ""}${range(first, last)}`);
+    rankInterval.dataset.high = last ?? "";
     rankInterval.classList.add("wide");
     const kind = row.kind === null ? "" : data.splits[row.kind];
     const cells = {
@@ -70,7 +73,7 @@
   const FILLS = {
     arena_rank: () => data.compared,
     interval: (row) => row.rating !== null,
-    rank_interval: (row) => row.rank_low !== null,
+    rank_interval: (row) => row.rank_low !== null || row.place_low !== null,
     tier: (row) => row.tier !== null,
     verdict_share: () => !data.first,
     surrogate_rating: (row) => row.surrogate_rating !== null,

@@ -51,12 +51,13 @@ def test_facts_keep_systems_from_a_rank_and_nobody_is_accused(placed):
     assert new.loc["dealt", "note"].str.contains("fit other questions").all()
     for name in ("one for all", "dealt"):
         assert new.loc[name, "note"].str.startswith("not ranked: ").all()
-        assert new.loc[name, ["rank", *BOUNDS]].isna().all(axis=None)
+        assert new.loc[name, ["rank", "place", *BOUNDS]].isna().all(axis=None)
         assert new.loc[name, "surrogate_rating"].notna().all()
-    assert new.loc["shuffled", "rank"].notna().all()
+    assert new.loc["shuffled", "rank"].isna().all()
+    assert new.loc["shuffled", "place"].notna().all()
     assert new.loc["shuffled", "note"].str.contains(REMARK).all()
     assert not new["note"].str.contains("tamper|attack|suspicious").any()
-    overall = placed.overall.set_index("system")["rank"]
+    overall = placed.overall.set_index("system")["place"]
     assert pd.isna(overall["dealt"])
     assert overall["shuffled"] > 0
 
@@ -79,12 +80,11 @@ def test_one_verdict_leaves_the_bar_where_it_was(
 
 @pytest.mark.slow
 def test_a_copy_stands_beside_its_original(small_board, small_arena, strongest):
-    columns = ["rank", *BOUNDS]
     for system in (strongest, *small_arena.info.systems[-2:]):
         copy = small_arena.answers[small_arena.answers["system"] == system].assign(system="copy")
         new = rank_systems(small_board, copy, small_arena).new.set_index("language")
         old = small_board.ratings[small_board.ratings["system"] == system].set_index("language")
-        pd.testing.assert_frame_equal(new[columns], old.loc[new.index, columns])
+        pd.testing.assert_frame_equal(new[BOUNDS], old.loc[new.index, BOUNDS])
         assert new["note"].str.contains(f"near-copy of {system}").all()
 
 
@@ -100,7 +100,7 @@ def test_too_few_answers_give_no_rank_and_few_a_wider_interval(small_board, smal
     assert new.loc["answers 04", "note"].startswith(
         "not ranked: it answered 4 of 10 questions, and 5 are needed"
     )
-    assert new["rank"].notna().sort_index().tolist() == [False, True, True]
+    assert new["place"].notna().sort_index().tolist() == [False, True, True]
 
 
 @pytest.mark.slow
@@ -120,9 +120,9 @@ def test_unjudged_systems_of_a_board_are_held_to_the_same(
     for name in ("one for all", "dealt"):
         assert ratings.loc[name, "rank"].isna().all()
         assert ratings.loc[name, "note"].str.startswith("not ranked: ").all()
-    pd.testing.assert_frame_equal(
-        ratings.loc["copy", ["rank", *BOUNDS]], ratings.loc[strongest, ["rank", *BOUNDS]]
-    )
+    pd.testing.assert_frame_equal(ratings.loc["copy", BOUNDS], ratings.loc[strongest, BOUNDS])
+    places = ratings.loc["copy", "place"]
+    assert (places == ratings.loc[strongest, "rank"]).all()
     judged_rows = board.ratings[board.ratings["arena_rating"].notna()]
     assert judged_rows["rank"].notna().all()
 

@@ -336,3 +336,20 @@ def test_a_language_that_nobody_judged_has_no_rating():
     posterior = posterior_ratings(Silent(), known(judged()), expected_of({}))
     assert posterior["fi"].systems == ()
     assert list(posterior.by_language()) == ["en"]
+
+
+def test_verdicts_that_contradict_all_that_answers_promise_rate_a_system_alone():
+    """Ratings follow a feature closely, but for one system that has the feature of the best."""
+    random = np.random.default_rng(0)
+    feature = np.linspace(-2.0, 2.0, 15)
+    feature[0] = 2.0
+    ratings = 1.5 * np.linspace(-2.0, 2.0, 15) + random.normal(0, 0.05, 15)
+    kernel = np.outer(feature, feature) / np.mean(feature**2)
+    names = tuple(f"s{place:02}" for place in range(15))
+    seen = {"en": Observation(names, ratings, 0.04 * np.eye(15))}
+    found = joint_posterior(seen, kernel[None])
+    assert list(found.contradicted) == [("en", "s00")]
+    assert found.ratings[0] == pytest.approx(ratings[0], abs=0.1)
+    assert found.shares[0] > 0.99
+    honest = joint_posterior({"en": seen["en"].among(set(names[1:]))}, kernel[None, 1:, 1:])
+    assert honest.contradicted.empty

@@ -9,6 +9,7 @@ from simulations import simulated_part
 
 from arena.data.errors import DataError, UsageError
 from surrogate import build_board, rank_systems
+from surrogate.board.rating_rows import FEWEST_JUDGED_QUESTIONS
 from surrogate.learning.language_data import with_answers
 from surrogate.ranking.judged import NOBODY, judged_ratings
 from surrogate.ranking.rank import place_systems
@@ -72,7 +73,8 @@ def test_verdicts_take_the_rating_from_the_surrogates_to_the_arenas(board, whole
         assert row["judgments"] == len(some)
         shares.append(row["verdict_share"])
         widths.append(row["high"] - row["low"])
-        assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+        kind = "place" if count < FEWEST_JUDGED_QUESTIONS else "rank"
+        assert row[f"{kind}_low"] <= row[kind] <= row[f"{kind}_high"]
     assert shares == sorted(shares)
     assert widths == sorted(widths, reverse=True)
     full = build_board(whole, features=FEATURES, surrogate="linear", tournaments=4, seed=1)
@@ -97,7 +99,7 @@ def test_one_verdict_narrows_an_interval_by_what_one_verdict_tells(board, whole,
         for is_won in (False, True)
     )
     assert lost["rating"] < plain["rating"] < won["rating"]
-    assert lost["rank"] >= plain["rank"]
+    assert lost["place"] >= plain["place"]
     for row in (lost, won):
         narrower = (row["rating"] - row["low"]) / (plain["rating"] - plain["low"])
         # Of independent information, a share s narrows by the root of 1 - s.
@@ -156,7 +158,8 @@ def test_a_system_that_loses_all_falls_and_people_count_as_one_judge(board, tabl
     system = table["system"].iloc[0]
     losses = verdicts.assign(winner=np.where(verdicts["system_a"] == system, "b", "a"))
     placed = [place_systems(board, table, whole.queries, judgments=own) for own in (None, losses)]
-    before, after = (one.new["rank"].iloc[0] for one in placed)
+    before = placed[0].new["place"].iloc[0]
+    after = placed[1].new["rank"].iloc[0]
     assert after > before or after == len(board.ratings) + 1
     assert not any("count as those of one judge" in note for note in placed[1].notes)
     people = place_systems(board, table, whole.queries, judgments=losses.assign(judge="people"))

@@ -68,7 +68,7 @@ def test_by_features_alone_a_copy_has_the_very_rating_and_rank(forest_board, bil
     pd.testing.assert_series_equal(predictions, old["rating"], atol=1e-6)
     for language, rating in new["rating"].items():
         rows = forest_board.ratings[forest_board.ratings["language"] == language]
-        assert new.loc[language, "rank"] == 1 + (rows["rating"] > rating).sum()
+        assert new.loc[language, "place"] == 1 + (rows["rating"] > rating).sum()
 
 
 @pytest.mark.slow
@@ -91,16 +91,16 @@ def test_new_systems_share_a_rank_and_a_note_says_what_they_are_ranked_among(
     first, second = (copy_of(bilingual_arena, system, name) for name in ("first", "second"))
     alone = rank_systems(forest_board, first, bilingual_arena)
     both = rank_systems(forest_board, pd.concat([first, second]), bilingual_arena)
-    ranks = alone.new.set_index("language")["rank"]
-    for language, rank in both.new.set_index("language")["rank"].items():
-        assert rank == ranks[language]
+    places = alone.new.set_index("language")["place"]
+    for language, place in both.new.set_index("language")["place"].items():
+        assert place == places[language]
     assert RANKED_APART in both.notes
     assert RANKED_APART not in alone.notes
-    # Where one of them alone has a rank there is nothing to mistake.
+    # Where one of them alone has a place there is nothing to mistake.
     silent = second.assign(answer="")
-    one_ranked = rank_systems(forest_board, pd.concat([first, silent]), bilingual_arena)
-    assert one_ranked.new["rank"].notna().sum() == alone.new["rank"].notna().sum()
-    assert RANKED_APART not in one_ranked.notes
+    one_placed = rank_systems(forest_board, pd.concat([first, silent]), bilingual_arena)
+    assert one_placed.new["place"].notna().sum() == alone.new["place"].notna().sum()
+    assert RANKED_APART not in one_placed.notes
 
 
 def test_rows_are_in_the_order_people_read(published, small_arena):
@@ -108,7 +108,9 @@ def test_rows_are_in_the_order_people_read(published, small_arena):
     placed = rank_systems(published, answers, small_arena)
     for _, rows in placed.board.groupby("language"):
         assert rows["rank"].dropna().is_monotonic_increasing
-        assert rows["rating"].dropna().is_monotonic_decreasing
+        for is_ranked in (True, False):
+            part = rows[rows["rank"].notna() == is_ranked]
+            assert part["rating"].dropna().is_monotonic_decreasing
     assert placed.overall["mean_rank"].dropna().is_monotonic_increasing
     assert list(placed.board.columns) == list(published.ratings.columns)
     html = placed._repr_html_()
@@ -129,7 +131,7 @@ def test_partial_and_absent_answers_are_shown_with_their_coverage(published, sma
     assert pd.isna(new.loc["sw", "rank"])
     row = placed.overall.set_index("system").loc["partial"]
     assert pd.isna(row["rank"])
-    assert row["languages"] == 1
+    assert row["languages"] == 0
 
 
 def test_a_language_without_a_surrogate_is_said(published, small_board, small_arena):
@@ -149,9 +151,9 @@ def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(publish
         assert row.high - row.rating == pytest.approx(row.rating - row.low, abs=2e-6)
         assert 0 < row.rating - row.low < 20 * interval.half_width
         field = published.ratings[published.ratings["language"] == row.language]["rating"]
-        assert row.rank_low == 1 + (field > row.high).sum()
-        assert row.rank_high == 1 + (field > row.low).sum()
-        assert row.rank_low <= row.rank <= row.rank_high
+        assert row.place_low == 1 + (field > row.high).sum()
+        assert row.place_high == 1 + (field > row.low).sum()
+        assert row.place_low <= row.place <= row.place_high
 
 
 @pytest.mark.slow

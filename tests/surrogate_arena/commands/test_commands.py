@@ -95,7 +95,7 @@ def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder
     *lines, last = capsys.readouterr().out.splitlines()
     said = " ".join(lines)
     ranked = re.findall(r"^ *(\d+)  (\d+)(?:–(\d+))?  ", "\n".join(lines), re.MULTILINE)
-    assert len(ranked) > 3
+    assert re.findall(r"^ *–  about \d+–\d+  ", "\n".join(lines), re.MULTILINE)
     for rank, lowest, highest in ranked:
         assert int(lowest) <= int(rank) <= int(highest or lowest)
     assert f"nearly those of {original}, so it gets that rating" in said
@@ -125,7 +125,8 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
     printed = json.loads(capsys.readouterr().out)
     assert {row["system"] for row in printed["new"]} == {"newcomer"}
     for row in printed["new"]:
-        assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+        assert row["rank"] is None
+        assert row["place_low"] <= row["place"] <= row["place_high"]
         assert row["low"] < row["rating"]
         assert row["high"] is None if BEYOND in row["note"] else row["rating"] < row["high"]
         assert row["moved_by"]

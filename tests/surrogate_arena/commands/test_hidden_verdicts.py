@@ -103,16 +103,16 @@ def test_the_place_of_the_unjudged_system_is_that_of_the_board(board, hidden):
     for language in hidden.shown.info.languages:
         row = board.table(language).set_index("system").loc[hidden.unjudged]
         place = places.loc[language]
-        assert place["rank"] == row["rank"]
+        assert place["place"] == row["place"]
         assert place["hidden_rank"] == truth[language, hidden.unjudged]
-        is_inside = row["rank_low"] <= place["hidden_rank"] <= row["rank_high"]
+        is_inside = row["place_low"] <= place["hidden_rank"] <= row["place_high"]
         assert place["is_inside"] == is_inside
 
 
-def test_a_system_without_rank_is_inside_nothing(board, hidden):
-    ranks = ["rank", "rank_low", "rank_high"]
+def test_a_system_without_place_is_inside_nothing(board, hidden):
+    columns = ["place", "place_low", "place_high"]
     ratings = board.ratings.copy()
-    ratings.loc[ratings["system"] == hidden.unjudged, ranks] = pd.NA
+    ratings.loc[ratings["system"] == hidden.unjudged, columns] = pd.NA
     places = compare_with_hidden(replace(board, ratings=ratings), hidden).places
-    assert places["rank"].isna().all()
+    assert places["place"].isna().all()
     assert not places["is_inside"].any()

@@ -187,7 +187,7 @@ def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
     ratings.loc[gone, "note"] = "no answer at all"
     unranked = replace(board, overall=overall, ratings=ratings)
     text = write_site(unranked, tmp_path / "site").read_text(encoding="utf-8")
-    assert "Without an overall rank" in text
+    assert "Placed, not ranked" in text
     assert "Swahili: no answer at all" in text
 
 
