@@ -75,14 +75,16 @@ class GaussianProcess:
         """Condition a process of known variances; arguments as for ``fit_process``."""
         if is_contradicted is None:
             is_contradicted = np.zeros(len(ratings), dtype=bool)
-        own_variances = variances[-1] + JITTER + OWN_VARIANCE * is_contradicted
-        residual = noise + np.diag(own_variances)
+        own_variances: Floats = (
+            variances[-1] + JITTER + OWN_VARIANCE * is_contradicted.astype(float)
+        )
+        residual: Floats = noise + np.diag(own_variances)
         covariance = residual + np.tensordot(variances[:-1], kernels, 1)
         inverse = np.linalg.inv(covariance)
         solved = inverse @ groups
         precision = groups.T @ solved
-        means: Floats = np.linalg.solve(precision, solved.T @ ratings)
-        restricted = inverse - solved @ np.linalg.solve(precision, solved.T)
+        means = np.asarray(np.linalg.solve(precision, solved.T @ ratings))
+        restricted: Floats = inverse - solved @ np.linalg.solve(precision, solved.T)
         half = 0.5 * (np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(precision)[1])
         return cls(variances, ratings, noise, restricted, means, is_contradicted, float(half))
 
