@@ -1,6 +1,7 @@
 """The contract of plain tables: read right, or refused with the one command that works."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -262,6 +263,15 @@ def test_places_judge_only_where_they_are_named_and_the_first_wins(tmp_path):
     better = foreign.arena.judgments.apply(lambda row: row[f"system_{row['winner']}"], axis=1)
     assert set(better) == {"one"}
     assert any("lowest wins" in note for note in foreign.notes)
+
+
+def test_the_best_rank_of_the_case_wins(case):
+    foreign = read(case("arena", "06_rank_column.csv"), columns={"verdict": "rank"})
+    assert "of 'rank' the lowest wins" in foreign.notes
+    wins = Counter()
+    for row in foreign.arena.judgments.to_dict(orient="records"):
+        wins[row[f"system_{row['winner']}"]] += 1
+    assert [system for system, _ in wins.most_common()] == ["gpt-4", "gpt-3.5", "llama"]
 
 
 def test_a_verdict_is_a_place_by_the_same_names_as_a_score(tmp_path):
