@@ -72,14 +72,12 @@ def read_battles(
     code = stated_language(language)
     options = BattleOptions(columns, stated, judge, code, has_sides=has_sides)
     collected = Collected()
-    shown: tuple[str, ...] = ()
     for path in files_below(paths):
         table = column_table(path, shown_path(path, paths))
         read = battles_of(table, options)
         collected.skips.update(skips_of(read, table.source))
         collected.notes += [note for note in read.understood if note not in collected.notes]
         add_battles(collected, table, read, language)
-        shown = shown or shown_battle(read, collected)
     note = ""
     if not collected.answers:
         has_texts = any(row["query"] != row["query_id"] for row in collected.queries.values())
@@ -87,19 +85,19 @@ def read_battles(
         if not has_texts:
             note = "Battles only: there are no answers, and questions are known by their id."
     arena = foreign_arena(collected, name, source="", note=note, with_judged=True)
-    return replace(arena, shown=shown)
+    return replace(arena, shown=shown_battle(collected))
 
 
-def shown_battle(read: ReadBattles, collected: Collected) -> tuple[str, ...]:
+def shown_battle(collected: Collected) -> tuple[str, ...]:
     """Return the first battle as it was understood."""
-    first = read.table.iloc[0]
-    key = (str(first["language"]), str(first["query_id"]))
-    values = {"query_id": first["query_id"]}
-    if key in collected.queries:
-        values["question"] = collected.queries[key]["query"]
+    if not collected.judgments:
+        return ()
+    first = collected.judgments[0]
+    key = (first["language"], first["query_id"])
+    values = {"query_id": first["query_id"], "question": collected.queries[key]["query"]}
     for side in "ab":
         values[f"system_{side}"] = first[f"system_{side}"]
-        answer = collected.answers.get((*key, str(first[f"system_{side}"])))
+        answer = collected.answers.get((*key, first[f"system_{side}"]))
         if answer is not None:
             values[f"answer_{side}"] = answer["answer"]
     values["winner"] = first["winner"]

@@ -57,7 +57,7 @@ def battles_of_records(
     collected.notes += read.understood
     add_battles(collected, table, read, language)
     arena = foreign_arena(collected, name, source=source, with_judged=True)
-    return replace(arena, shown=shown_battle(read, collected))
+    return replace(arena, shown=shown_battle(collected))
 
 
 def _battles(record: Record, paths: Mapping[str, str]) -> list[Record]:

@@ -279,9 +279,10 @@ def test_battles_without_a_header_are_refused(tmp_path):
 def test_the_first_battle_is_shown_with_its_question_and_answers(tmp_path):
     header = "question,model_a,model_b,answer_a,answer_b,winner"
     path = written(tmp_path / "battles.csv", f"{header}\nWhen?,x,y,In 1932.,Never.,a\n")
-    shown = import_arena("lmarena", [path], language="en").shown
-    assert "question: When?" in shown
-    assert "answer_b: Never." in shown
+    for options in ({"language": "en"}, {}):
+        shown = import_arena("lmarena", [path], **options).shown
+        assert "question: When?" in shown
+        assert "answer_b: Never." in shown
 
 
 def test_the_language_of_battles_is_detected_where_they_have_a_text(tmp_path):
