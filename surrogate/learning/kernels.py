@@ -83,8 +83,8 @@ class GaussianProcess:
         inverse = np.linalg.inv(covariance)
         solved = inverse @ groups
         precision = groups.T @ solved
-        means = np.asarray(np.linalg.solve(precision, solved.T @ ratings))
-        restricted: Floats = inverse - solved @ np.linalg.solve(precision, solved.T)
+        means: Floats = np.asarray(np.linalg.solve(precision, solved.T @ ratings), np.float64)
+        restricted = np.asarray(inverse - solved @ np.linalg.solve(precision, solved.T), np.float64)
         half = 0.5 * (np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(precision)[1])
         return cls(variances, ratings, noise, restricted, means, is_contradicted, float(half))
 
