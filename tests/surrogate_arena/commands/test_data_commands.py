@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from arena import DataError, read_arena, write_arena
-from surrogate_arena.importers.new_answers import add_answers
 
 NEW = "newcomer"
 
@@ -140,6 +139,8 @@ def grown(before, tmp_path):
 
 
 def test_answers_are_added_once_and_never_changed(grown):
+    from surrogate_arena.importers.new_answers import add_answers
+
     file, added, there = add_answers(grown / "arena", grown / "new.jsonl")
     assert (added, there) == (6, 0)
     assert add_answers(grown / "arena", grown / "new.jsonl") == (file, 0, 6)
