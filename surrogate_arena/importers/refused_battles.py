@@ -82,7 +82,22 @@ def _refuse_columns_of_pairs(table: ColumnTable, columns: Columns) -> None:
         f"pair each; write a row for each battle by pandas: table = table.melt({kept}, "
         f"[name for name in table if {mark!r} in name], 'pair', 'winner'); "
         f"table[['system_a', 'system_b']] = table.pop('pair').str.split({mark!r}, expand=True)"
+        f"{_values_of_pairs(table, pairs)}"
     )
+
+
+def _values_of_pairs(table: ColumnTable, pairs: Mapping[str, str]) -> str:
+    """Say that values of columns of pairs have to be stated, if they are unclear."""
+    cells: dict[object, None] = {}
+    systems: set[str] = set()
+    for name, mark in pairs.items():
+        cells.update(dict.fromkeys(table.column(name).cells))
+        systems.update(name.split(mark))
+    try:
+        read_values(list(cells), "winner", systems)
+    except UnclearValuesError as error:
+        return f"; and with it, {error.command}"
+    return ""
 
 
 def _refuse_several_systems(table: ColumnTable, columns: Columns) -> None:
