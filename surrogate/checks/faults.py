@@ -51,14 +51,19 @@ class AnswerFaults:
         return len(self.of_class("certain")[[*QUESTION_KEY, "system"]].drop_duplicates())
 
     @property
+    def broken_clause(self) -> str:
+        """How many answers are broken; empty where none is."""
+        if not self.n_broken:
+            return ""
+        verb = "is" if self.n_broken == 1 else "are"
+        return f"{self.n_broken:,} of {count_of(len(self.answers), 'answer')} {verb} broken"
+
+    @property
     def summary(self) -> tuple[str, ...]:
-        """What was found and what could not be told, in clauses: certain faults first."""
+        """What was found, in clauses with the first questions: certain faults first."""
         clauses = []
         if self.n_broken:
-            counted = count_of(len(self.answers), "answer")
-            verb = "is" if self.n_broken == 1 else "are"
-            found = "; ".join(self._clauses("certain"))
-            clauses.append(f"{self.n_broken:,} of {counted} {verb} broken: {found}")
+            clauses.append(f"{self.broken_clause}: {'; '.join(self._clauses('certain'))}")
         likely = self._clauses("likely")
         if likely:
             clauses.append(f"likely faults: {'; '.join(likely)}")

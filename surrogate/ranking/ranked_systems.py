@@ -154,8 +154,8 @@ class RankedSystems:
         reasons = {}
         for system, rows in explained.groupby("system", sort=False):
             parts = [*_reasons(rows, has_languages)]
-            if self.faults is not None:
-                parts = [*self.faults.of(str(system)).summary, *parts]
+            if self.faults is not None and self.faults.of(str(system)).n_broken:
+                parts = [self.faults.of(str(system)).broken_clause, *parts]
             reasons[str(system)] = "; ".join(parts)
         return reasons
 

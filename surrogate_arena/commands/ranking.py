@@ -99,6 +99,7 @@ def ranked_content(placed: RankedSystems) -> dict[str, Any]:
         "board": placed.board,
         "overall": placed.overall,
         "notes": placed.notes,
+        "faults": None if placed.faults is None else placed.faults.found,
     }
 
 

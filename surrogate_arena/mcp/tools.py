@@ -72,6 +72,7 @@ class RankResult(BaseModel):
     new: Rows = Field(description="Rank and rating of each new system by language, with reasons.")
     overall: Rows = Field(description="Ranks over all languages, new systems included.")
     notes: list[str] = Field(description="What limits these ranks.")
+    faults: Rows = Field(description="Faults of new answers: language, query_id, system, check.")
 
 
 class GateResult(BaseModel):
@@ -175,7 +176,12 @@ class Tools:
         _, placed = self.place(answers, board, arena, judgments)
         content = plain(ranking.ranked_content(placed))
         return _result(
-            RankResult(new=content["new"], overall=content["overall"], notes=content["notes"]),
+            RankResult(
+                new=content["new"],
+                overall=content["overall"],
+                notes=content["notes"],
+                faults=content["faults"],
+            ),
             _printed(ranking.print_ranked, placed, ""),
         )
 
