@@ -97,7 +97,8 @@ def test_colleagues_votes_on_two_versions_end_in_a_gate_that_counts_them(
     folder = tmp_path / "arena"
     write_arena(replace(tiny_arena, judgments=tiny_arena.judgments.iloc[:0]), folder)
     old, new = tiny_arena.info.systems[1:3]
-    assert run("gate", "--arena", folder, "--candidate", new, "--baseline", old) == 4
+    allowed = ["--allow", "dead-citation=all,other-language=all"]
+    assert run("gate", "--arena", folder, "--candidate", new, "--baseline", old, *allowed) == 4
     assert "Next: surrogate-arena vote" in capsys.readouterr().out
     page = tmp_path / "vote.html"
     assert run("vote", folder, "--systems", f"{new},{old}", "--out", page) == 0
