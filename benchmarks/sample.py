@@ -99,10 +99,10 @@ def measure_draws(nomiracl: Arena, n_draws: int, questions: int) -> pd.DataFrame
         row |= compared(board.ratings, hidden, sample)
         row["ceiling"] = ceiling(hidden, elsewhere)
         unjudged_ranks = compare_with_hidden(board, hidden).places
-        rank_errors = unjudged_ranks["rank"] - unjudged_ranks["hidden_rank"]
+        rank_errors = unjudged_ranks["place"] - unjudged_ranks["hidden_rank"]
         row["rank_error"] = rank_errors.abs().mean()
         row["inside"] = unjudged_ranks["is_inside"].mean()
-        row["unranked"] = unjudged_ranks["rank"].isna().mean()
+        row["unranked"] = unjudged_ranks["place"].isna().mean()
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -36,7 +36,7 @@ def main() -> None:
 
     answers = whole.answers[whole.answers["system"].isin(NEWER)].reset_index(drop=True)
     placed = rank_systems(board, answers, without(whole, NEWER))
-    show("Ranked by their answers alone", placed.new[["system", "rank", "rating"]])
+    show("Placed by their answers alone", placed.new[["system", "place", "rating"]])
     advice = advise(board, placed, questions=options.judged)
     columns = ["system", "neighbor", "side", "win_rate", "judgments"]
     show("Judgments that would tell them from their neighbors", advice.neighbors[columns])

@@ -14,7 +14,7 @@ def test_the_example_ranks_three_systems_and_combines_judgments(tmp_path, monkey
     monkeypatch.setattr(sys, "argv", [str(EXAMPLE), "--judged", "8", "--out", str(tmp_path)])
     runpy.run_path(str(EXAMPLE), run_name="__main__")
     printed = capsys.readouterr().out
-    assert "Ranked by their answers alone" in printed
+    assert "Placed by their answers alone" in printed
     # Eight questions, each with a verdict on three systems and ten others.
     n_verdicts = 8 * 3 * 8  # questions, newer systems, systems of the board
     assert f"Rated by their answers and {n_verdicts} verdicts" in printed
