@@ -1,4 +1,4 @@
-"""Battles: judgments of one language and judge by question, side and outcome."""
+"""Battles: judgments of one language as arrays, by question, side, outcome and judge."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def rate(
     is_compared = len(rated.table) <= MOST_COMPARED
     if language == ALL and is_compared and selected.get("language", pd.Series()).nunique() > 1:
         # Loaded here: boards rate one language after the other.
-        from arena.rating.pooling import pooling_notes
+        from arena.rating.reversed_orders import pooling_notes
 
         notes += pooling_notes(selected, rated.pairs())
     notes += temperature_notes(temperatures, selected)

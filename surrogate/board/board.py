@@ -46,7 +46,7 @@ class Board:
 
     Attributes:
         ratings: Ratings by language; see ``rating_rows.rated_rows``.
-        overall: Ranks over all languages; see ``overall.overall_board``.
+        overall: Ranks over all languages; see ``estimation.overall_board``.
         arena: Ratings by verdicts alone; see ``estimation.arena_table``.
         importances: Feature importances by language; see ``language_study.importances_table``.
         win_matrix: Who won against whom; see ``estimation.win_table``.

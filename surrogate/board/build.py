@@ -21,9 +21,9 @@ from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import temperature_notes
 from arena.statistics.bootstrap import by_content
 from features.declare.feature import Feature, Models
-from features.engine.extraction import FEATURE_KEY, feature_columns
+from features.engine.extraction import FEATURE_KEY, extract, feature_columns
 from surrogate.board.board import Board
-from surrogate.board.by_verdicts import (
+from surrogate.board.judged_board import (
     comparable_judges,
     estimate_by_verdicts,
     tournament_settings,
@@ -100,8 +100,6 @@ def build_board(
     records = judging_records or JudgingRecords()
     plan = _planned(opened, settings, records, n_jobs)
     if feature_table is None:
-        from features.engine.extraction import extract  # heavy imports, not always needed
-
         chosen = settings.features if features is None else features
         feature_table = extract(
             opened, chosen, n_jobs=n_jobs, models=models, progress=progress, cache=cache

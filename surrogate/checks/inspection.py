@@ -16,7 +16,6 @@ from arena.data.types import Floats, Indices
 from arena.data.wording import Remark, count_of, first_of
 from arena.text.answers import parse_answer
 from arena.text.thoughts import without_thoughts
-from surrogate.checks.fit import measure_fit
 from surrogate.checks.likeness import FEWEST_JUDGED
 from surrogate.checks.measures import measure_texts, passages_of_questions, plain_answers
 from surrogate.checks.notes import (
@@ -27,6 +26,7 @@ from surrogate.checks.notes import (
     is_conspicuous,
     remarks_about,
 )
+from surrogate.checks.word_fit import measure_fit
 from surrogate.learning.answer_texts import hashed, unit_rows
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import MOST_SYSTEMS

@@ -19,7 +19,6 @@ from arena.data.types import Flags, Floats, Indices
 from arena.text.answers import strip_citations
 from features.declare.sample import titled_text
 from features.text.tokens import folded_line, folded_words
-from surrogate.checks.fit import loose_shares, reversed_shares
 from surrogate.checks.hashed_words import (
     Hashes,
     hashed_runs,
@@ -32,6 +31,7 @@ from surrogate.checks.hashed_words import (
     word_runs,
 )
 from surrogate.checks.likeness import FEWEST_JUDGED, measure_likeness
+from surrogate.checks.word_fit import loose_shares, reversed_shares
 
 LENGTH = 24
 """Letters of a run: about five words."""

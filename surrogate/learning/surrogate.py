@@ -118,7 +118,7 @@ class Surrogate(ABC):
     def fit_with(
         self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]
     ) -> Self:
-        """Learn what the arrays do not hold, and nothing where ``fit`` would fail.
+        """Learn all but what ``arrays`` of an earlier fit hold, and nothing where ``fit`` fails.
 
         Raises:
             UsageError: If the arrays are not what this surrogate learns.

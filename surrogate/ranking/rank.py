@@ -264,9 +264,9 @@ def rank_systems(
 ) -> RankedSystems:
     """Rank new systems by their answers, and by verdicts where there are some.
 
-    A new system's rank is the place it would take: one more than the number of the board's systems
-    with a higher rating; these do not change. ``note`` says why a system has no rank. A near-copy
-    gets its original's rating.
+    A new system has a place: one more than the number of the board's ranked systems with a higher
+    rating, which do not change. Judged on enough questions, that is its rank. ``note`` says why it
+    has neither. A near-copy gets its original's rating.
 
     Args:
         board: The board, or the path of its folder.

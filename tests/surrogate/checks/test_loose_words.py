@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surrogate.checks.fit import WINDOW, loose_shares
 from surrogate.checks.inspection import notes_on_answers
+from surrogate.checks.word_fit import WINDOW, loose_shares
 
 VOCABULARY = [f"word{number}" for number in range(3_000)]
 

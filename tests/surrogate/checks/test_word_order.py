@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from arena import read_arena
-from surrogate.checks.fit import reversed_shares
 from surrogate.checks.inspection import notes_on_answers
+from surrogate.checks.word_fit import reversed_shares
 
 ARENAS = Path(__file__).parents[3].parent / "shared" / "data" / "arenas"
 
