@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, get_args
 
 from arena.data.errors import checked_choice
@@ -310,8 +311,18 @@ _SHOWN = ("query_id", "language", "question", "system", "answer", "reference", "
 """Fields of a row that are shown first, in this order."""
 
 
-def shown_row(values: Mapping[str, object], marks: Mapping[str, float]) -> tuple[str, ...]:
-    """Return one row as it was understood, a line per field, for the user to check."""
+def shown_row(
+    values: Mapping[str, object],
+    marks: Mapping[str, float] = MappingProxyType({}),
+    lower_is_better: Collection[str] = (),
+) -> tuple[str, ...]:
+    """Return one row as it was understood, a line per field, for the user to check.
+
+    Args:
+        values: Its fields.
+        marks: Its mark by each judge, the higher the better.
+        lower_is_better: Judges whose scores are the marks with the sign turned.
+    """
     names = [name for name in _SHOWN if name in values]
     names += [name for name in values if name not in _SHOWN]
     shown = []
@@ -324,5 +335,7 @@ def shown_row(values: Mapping[str, object], marks: Mapping[str, float]) -> tuple
                 shown.append(f"passages: {len(passages)}{first}")
                 continue
         shown.append(f"{name}: {short(value)}")
-    shown += [f"judge {judge}: {mark:g}" for judge, mark in marks.items()]
+    for judge, mark in marks.items():
+        score = f"{-mark:g}, the lower the better" if judge in lower_is_better else f"{mark:g}"
+        shown.append(f"judge {judge}: {score}")
     return tuple(shown)

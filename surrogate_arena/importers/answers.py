@@ -31,6 +31,7 @@ from surrogate_arena.importers.plain_tables import (
     read_plain_tables,
     with_file,
 )
+from surrogate_arena.importers.score_columns import lowest_wins
 
 TABLE = "csv"
 
@@ -110,7 +111,7 @@ def _shown(collected: Collected, records: Sequence[PlacedValues]) -> tuple[str, 
     for field, column in collected.names.items():
         if field in fields and field not in first:
             collected.notes.append(f"{field} is read from {column!r}; the first row has none")
-    return shown_row(first, marks)
+    return shown_row(first, marks, list(filter(lowest_wins, marks)))
 
 
 def _arena(

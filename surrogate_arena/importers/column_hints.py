@@ -65,9 +65,18 @@ class Candidates:
         return [column for column in self.texts() if column not in passed]
 
     def likely_answers(self) -> list[str]:
-        """Return the columns of answers by their names; else all that a system may have written."""
+        """Return the columns of answers by their names; else all that a system may have written.
+
+        One text throughout is not what a system wrote, where two columns of others are.
+        """
         answers = self.answers()
+        differing = [column for column in answers if self._differs(column)]
+        if len(differing) > 1:
+            answers = differing
         return named_alike(answers, "answer") or answers
+
+    def _differs(self, column: str) -> bool:
+        return len(set(map(str, cells_of(self.frames, column)))) > 1
 
     def question(self) -> str | None:
         """Return the column that may hold questions, by its name or its cells."""

@@ -96,7 +96,7 @@ def read_answers(
             answers.append(_answer(collected, place, values, question))
             lines.append(place.line)
             if len(answers) == 1:
-                collected.notes.insert(0, f"the first row is {', '.join(shown_row(values, {}))}")
+                collected.notes.insert(0, f"the first row is {', '.join(shown_row(values))}")
     if not answers and collected.problems:
         raise DataError(collected.problems)
     if not answers:

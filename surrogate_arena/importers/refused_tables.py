@@ -62,6 +62,16 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
     if not are_numbers(cells):
         competing = [name for name in competing if not are_numbers(cells_of(frames, name))]
     competing += named_alike(Candidates(frames, chosen.unread).answers(), "answer")
+    texts = Candidates(frames, [*competing, *chosen.unread]).texts()
+    if texts and cells and (are_labels(cells) or are_addresses(cells)):
+        reference = ""
+        if "reference" not in chosen.names:
+            reference = f"; where they are the reference: {option('column', f'reference={column}')}"
+        raise UsageError(
+            f"{column!r} holds labels such as {short(cells[0])!r}, and "
+            f"{texts[0]!r} texts: {option('column', f'answer={texts[0]}')} reads the texts, "
+            f"{option('column', f'answer={column}')} the labels{reference}"
+        )
     if competing:
         competitor = competing[0]
         both = f"{column!r} and {competitor!r} may both be the answers"
@@ -74,14 +84,6 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
             f"{competing_answers} {option('column', f'reference={column}')}, or "
             f"{column_answers} {option('column', f'reference={competitor}')}"
         )
-    if cells and (are_labels(cells) or are_addresses(cells)):
-        texts = Candidates(frames, chosen.unread).texts()
-        if texts:
-            raise UsageError(
-                f"{column!r} holds labels such as {short(cells[0])!r}, and "
-                f"{texts[0]!r} texts: {option('column', f'answer={texts[0]}')} reads the texts, "
-                f"{option('column', f'answer={column}')} the labels"
-            )
 
 
 def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]) -> None:
@@ -167,7 +169,7 @@ def _refuse_without_answers(
     if bare_column(question) not in field_names("answers")["question"]:
         then = f", then import it with {option('column', f'question={question}')}"
     raise UsageError(
-        f"{first_of(systems, 3)} may each hold the answers of a system; write a row for each "
+        f"{all_of(systems)} may each hold the answers of a system; write a row for each "
         f"answer by pandas: table.melt({kept}, {systems}, 'system', 'answer'){then}. "
         f"If one holds the answers: {option('column', f'answer={systems[0]}')}"
     )

@@ -9,6 +9,7 @@ from functools import cache
 from arena.data.errors import UsageError
 from arena.data.wording import first_of
 from surrogate_arena.importers.contract import (
+    FILE,
     MOST_NAMED,
     Frames,
     bare_column,
@@ -16,6 +17,7 @@ from surrogate_arena.importers.contract import (
     columns_in,
     contract,
 )
+from surrogate_arena.importers.tables import SHEET
 from surrogate_arena.importers.values import mark_of
 
 
@@ -45,9 +47,9 @@ def score_columns(frames: Frames, taken: Sequence[str], named: Sequence[str]) ->
     columns = columns_in(frames)
     for name in named:
         if name not in columns:
-            raise UsageError(
-                f"no column {name!r} of scores; the columns are {first_of(columns, MOST_NAMED)}"
-            )
+            of_user = [column for column in columns if column not in (FILE, SHEET)]
+            listed = first_of(of_user, MOST_NAMED)
+            raise UsageError(f"no column {name!r} of scores; the columns are {listed}")
         if not _n_marks(cells_of(frames, name)):
             raise UsageError(f"{name!r} holds no numbers, which scores are")
     scores = dict.fromkeys(named)

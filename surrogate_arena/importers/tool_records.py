@@ -108,7 +108,9 @@ class ToolReader:
         _add_answers(collected, reading, rows, marks, language, repeats)
         note = f"Fields: {reading.shown()}. Scores: {self._judges(marks)}."
         arena = foreign_arena(collected, name, reference=reference_system, note=note)
-        return replace(arena, shown=shown_row(rows[0][-1], marks[0]))
+        return replace(
+            arena, shown=shown_row(rows[0][-1], marks[0], self.map.scores.lower_is_better)
+        )
 
     def _rows(
         self, records: Sequence[PlacedRecord], reading: FieldReading, collected: Collected

@@ -55,6 +55,13 @@ def test_the_first_row_is_shown_as_it_was_understood(tmp_path):
     assert shown[:3] == ("question: When?", "system: one", f"answer: {ROWS[0]['answer']}")
 
 
+def test_a_score_of_which_the_lowest_wins_is_shown_as_the_file_has_it(tmp_path):
+    marked = [{**row, "toxicity": 0.25, "faithfulness": 0.5} for row in ROWS]
+    shown = read(written(tmp_path, marked)).shown
+    assert "judge toxicity: 0.25, the lower the better" in shown
+    assert "judge faithfulness: 0.5" in shown
+
+
 def test_systems_keep_the_order_in_which_the_file_names_them(tmp_path):
     assert read(written(tmp_path, ROWS[::-1])).arena.info.systems == ("two", "one")
 
@@ -72,6 +79,14 @@ def test_a_gold_answer_beside_a_prediction_is_asked_about(rag_case):
 def test_a_label_is_no_answer(rag_case):
     with pytest.raises(UsageError, match="--column answer=actual"):
         read(rag_case("02-result-pass.csv"))
+
+
+def test_labels_in_a_known_column_are_no_answers_beside_texts_in_another(tmp_path):
+    rows = [{**row, "output": row["answer"], "answer": "PASS"} for row in ROWS]
+    path = written(tmp_path, rows)
+    with pytest.raises(UsageError, match=r"holds labels .* --column answer=output reads the texts"):
+        read(path)
+    assert answers_of(read(path, columns={"answer": "output"})) == EXPECTED
 
 
 @pytest.mark.parametrize("name", ["03-count-as-passages.csv", "04-names-as-passages.csv"])
@@ -570,6 +585,15 @@ def test_conversations_are_read_from_csv_too(tmp_path):
 
 def test_a_column_per_system_is_refused_with_both_systems(tmp_path):
     rows = [{"question": r["question"], "gpt-4o": r["answer"], "llama": "So." * 9} for r in ROWS]
+    with pytest.raises(UsageError, match=r"\['gpt-4o', 'llama'\]"):
+        read(written(tmp_path, rows))
+
+
+def test_one_text_throughout_is_no_system_beside_columns_of_others(tmp_path):
+    rows = []
+    for row in ROWS:
+        texts = {"gpt-4o": row["answer"], "llama": f"No: {row['answer']}", "note": "So." * 9}
+        rows.append({"question": row["question"], **texts})
     with pytest.raises(UsageError, match=r"\['gpt-4o', 'llama'\]"):
         read(written(tmp_path, rows))
 
