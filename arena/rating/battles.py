@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -312,35 +313,24 @@ class Battles:
     def _by_side(self, cluster: Indices, n_clusters: int) -> JudgedItems:
         """Sum outcomes by judge, pair, and a cluster of battles, shape (N,)."""
         n_systems = max(len(self.systems), 1)
-        codes = self.side_a * n_systems + self.side_b
-        n_possible = n_systems**2
-        judges = np.zeros(1, dtype=np.intp)
+        judges = distinct(np.zeros(1, np.intp), 1)
         if self.judge is not None and len(self):
-            heard = distinct(self.judge, len(self.judges))
-            judges = heard.values
-            codes += heard.codes * n_systems**2
-            n_possible *= len(judges)
-        if self.is_sided is not None:
-            codes += self.is_sided * n_possible
-            n_possible *= 2
-        n_looks = 1
-        if self.differences is not None:
-            # On each question the answers differ by something else.
-            n_looks = max(self.n_questions, 1)
-            codes *= n_looks
-            codes += self.question
-        met = distinct(codes, n_possible * n_looks)
-        sides_judge, pair = np.divmod(met.values // n_looks, n_systems**2)
-        is_sided, judge = np.divmod(sides_judge, len(judges))
-        if self.is_sided is None:
-            is_sided = np.ones_like(judge)
-        pairs = Pairs(*np.divmod(pair, n_systems), len(self.systems))
-        names = tuple(self.judges[index] for index in judges)
+            judges = distinct(self.judge, len(self.judges))
+        is_sided: Indices | int = 1 if self.is_sided is None else self.is_sided.astype(np.intp)
+        # With differences: on each question the answers differ by something else.
+        n_looks = max(self.n_questions, 1) if self.differences is not None else 1
+        look: Indices | int = self.question if self.differences is not None else 0
+        sizes = (2, len(judges.values), n_systems, n_systems, n_looks)
+        rows = (is_sided, judges.codes, self.side_a, self.side_b, look)
+        met = distinct(np.ravel_multi_index(rows, sizes), math.prod(sizes))
+        sided_of_pair, judge, first, second, _ = np.unravel_index(met.values, sizes)
+        pairs = Pairs(first, second, len(self.systems))
+        names = tuple(self.judges[index] for index in judges.values)
         items = self._items(pairs, met.codes, cluster, n_clusters)
         differences = None
         if self.differences is not None:
             differences = self.differences[met.first_rows]
-        biases = Biases.of_judges(judge, names, is_sided, self.traits, differences)
+        biases = Biases.of_judges(judge, names, sided_of_pair, self.traits, differences)
         return replace(items, biases=biases)
 
     def _items(
