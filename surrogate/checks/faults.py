@@ -28,7 +28,7 @@ class AnswerFaults:
     Attributes:
         answers: The answers that were checked: columns ``language, query_id, system``.
         found: A row for each answer and check that found something: ``FAULT_COLUMNS``, in the
-            order of the table of checks.
+            order of the table of checks, then by language, question and system.
         untold: The same where a check cannot tell.
     """
 
@@ -154,5 +154,6 @@ def _listed(table: pd.DataFrame, flags: pd.DataFrame) -> pd.DataFrame:
     parts = [pd.DataFrame(columns=FAULT_COLUMNS, dtype="str")]
     for name in flags:
         rows = table.loc[flags[name], [*QUESTION_KEY, "system"]]
+        rows = rows.sort_values([*QUESTION_KEY, "system"], kind="stable")
         parts.append(rows.assign(check=name))
     return pd.concat(parts, ignore_index=True)[FAULT_COLUMNS]

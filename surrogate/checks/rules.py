@@ -5,6 +5,7 @@ A rule gives None where it cannot be told.
 
 from __future__ import annotations
 
+import html
 import re
 import tomllib
 import unicodedata
@@ -90,16 +91,28 @@ OPENING = 200
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _UNSEEN = regex.compile(r"[\s\p{C}]")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_CITATION_AT_END = re.compile(r"\[\^?\w+\]\W*\Z")
 _HASHTAG_AT_END = re.compile(r"#\w+\W*\Z")
 
 
 def is_empty(sample: Sample) -> bool:
     """Return whether a reader sees nothing but a mark or two; drawings have more."""
-    if sample.folded_words:
+    if sample.folded_words and not _is_markup(sample.text):
         return False
-    seen = _UNSEEN.sub("", sample.text)
+    seen = _UNSEEN.sub("", _shown(sample.text))
     is_emoji = any(unicodedata.category(sign) == "So" for sign in seen)
     return (len(seen) <= 2 or len(set(seen)) == 1) and not is_emoji
+
+
+def _is_markup(text: str) -> bool:
+    """Return whether a text holds nothing but tags and spaces of HTML."""
+    return not _UNSEEN.sub("", _shown(text))
+
+
+def _shown(text: str) -> str:
+    """Return a text without tags, and with the characters that HTML's names stand for."""
+    return html.unescape(_TAG.sub("", text))
 
 
 def is_error_text(sample: Sample) -> bool | None:
@@ -192,6 +205,8 @@ def is_cut(sample: Sample) -> bool | None:
         return is_broken_off
     if _HASHTAG_AT_END.search(text) or is_terminated(text):
         return False
+    if _CITATION_AT_END.search(sample.part("output")):
+        return None
     # A phrase may be cut or be all there is to say.
     return True if ends_in_mid_sentence(text) else None
 
@@ -199,6 +214,9 @@ def is_cut(sample: Sample) -> bool | None:
 def is_refusal(sample: Sample) -> bool | None:
     """Return whether it only says that it does not answer, though its passages might."""
     if not sample.folded_words:
+        return False
+    # It answers by a passage, if only in part.
+    if sample.citations.matched:
         return False
     labels = [passage.relevance for passage in sample.question.passages]
     if labels and all(label == 0 for label in labels):

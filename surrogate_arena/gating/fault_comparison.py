@@ -131,6 +131,15 @@ class FaultComparison:
         return f"{n_broken:,} of {counted} {verb} broken: {'; '.join(self._clauses('certain'))}"
 
     @property
+    def exceeded_sentence(self) -> str:
+        """Which likely faults are more than a team allows; empty where none is."""
+        clauses = []
+        for count in self.exceeded:
+            if count.certainty != "certain":
+                clauses.append(f"{count.new:,} new of {count.check}, {count.limit:,} allowed")
+        return "; ".join(clauses)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """Faults beside ``broken_sentence``: the first answers, and what could not be told."""
         return tuple(self._sentences())

@@ -302,8 +302,8 @@ def _headline(result: Gate) -> str:
             headline = f"{headline} People have checked this judge on {n_shared} alone."
     if not result.faults.faults_found:
         return f"{headline} Nothing is broken."
-    broken = result.faults.broken_sentence
-    return f"{headline} {broken}." if broken else headline
+    sentences = [result.faults.broken_sentence, result.faults.exceeded_sentence]
+    return " ".join([headline, *(f"{text}." for text in sentences if text)])
 
 
 def _win_sentence(result: Gate) -> str:
