@@ -83,9 +83,9 @@ class CheckCount:
         if self.new < self.found:
             clause += f", of which the baseline has {self.found - self.new:,}, too"
         if self.limit:
-            clause += f"; {self.limit:,} new allowed"
+            clause += f" (up to {self.limit:,} new ones are allowed)"
         elif self.limit is None and self.certainty == "certain":
-            clause += "; any number allowed"
+            clause += " (any number is allowed)"
         return clause
 
 

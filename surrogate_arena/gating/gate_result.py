@@ -236,7 +236,7 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         reason = "" if one_side else f"; {verdicts.reason}"
         level = ""
         if result.win_rate is not None:
-            level = f"; the interval is one of {verdicts.level:.1%}"
+            level = f"; a {verdicts.level:.1%} interval"
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores)} of "
             f"{count_of(verdicts.questions, 'question')}{failed}{reason}{level}."
