@@ -8,27 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from math import isfinite
+from numbers import Real
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from arena.data.languages import UNDETERMINED
-from arena.data.schema import TURN
+from arena.data.schema import JUDGMENTS, TURN
 from arena.data.types import Record
+from arena.data.wording import first_of
 from arena.statistics.codes import without_categories
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, battles_of
 from surrogate_arena.importers.collected import LEFT_OUT, Collected, Place
 from surrogate_arena.importers.columnar import ColumnTable, column_table
-from surrogate_arena.importers.contract import NO_COLUMNS
+from surrogate_arena.importers.contract import (
+    MOST_NAMED,
+    NO_COLUMNS,
+    bare_column,
+    cells_of,
+    field_names,
+)
 from surrogate_arena.importers.conversations import Exchange, exchanges_of, n_turns
 from surrogate_arena.importers.files import files_below, shown_path
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.judgments import skips_of
 from surrogate_arena.importers.languages import AUTO, languages_by_id, stated_language
-from surrogate_arena.importers.values import name_text, number_of, short
+from surrogate_arena.importers.values import name_text, number_of, opened_or_same, short
 from surrogate_arena.importers.verdict_values import StatedVerdict, stated_values
 
 _CONVERSATIONS = ("conversation_a", "conversation_b")
+_PLACE = "place"
+"""What a collected judgment calls its file and line."""
 _TEXTS = ("question", "answer_a", "answer_b")
 
 
@@ -75,9 +88,14 @@ def read_battles(
     for path in files_below(paths):
         table = column_table(path, shown_path(path, paths))
         read = battles_of(table, options)
+        kept = _columns_kept(read)
+        read = replace(read, unread=tuple(name for name in read.unread if name not in kept))
+        if kept:
+            note = f"columns of the judgments, too: {first_of(kept, MOST_NAMED)}"
+            collected.notes.append(f"{table.source}: {note}")
         collected.skips.update(skips_of(read, table.source))
         collected.notes += [note for note in read.understood if note not in collected.notes]
-        add_battles(collected, table, read, language)
+        add_battles(collected, table, read, language, kept)
     note = ""
     if not collected.answers:
         has_texts = any(row["query"] != row["query_id"] for row in collected.queries.values())
@@ -86,6 +104,40 @@ def read_battles(
             note = "Battles only: there are no answers, and questions are known by their id."
     arena = foreign_arena(collected, name, source="", note=note, with_judged=True)
     return replace(arena, shown=shown_battle(collected))
+
+
+def _columns_kept(read: ReadBattles) -> list[str]:
+    """Return the columns that no field is read from, and by which ``fit`` may rate.
+
+    They hold numbers, times, labels, or records of these: categories, countries, counts of tokens.
+    """
+    reserved = {*JUDGMENTS.columns, *JUDGMENTS.optional, _PLACE}
+    reserved.update(*field_names("battles").values())
+    kept = []
+    for name in read.unread:
+        cells = cells_of([read.frame], name)
+        if cells and bare_column(name) not in reserved and all(map(_is_label, cells)):
+            kept.append(name)
+    return kept
+
+
+def _is_label(cell: object) -> bool:
+    longest = 60
+    cell = opened_or_same(cell)
+    if isinstance(cell, Mapping):
+        return all(map(_is_label, cell.values()))
+    if isinstance(cell, str):
+        return len(cell) <= longest
+    return cell is None or isinstance(cell, np.bool_ | Real | date)
+
+
+def _written(cell: object) -> object:
+    """Return a cell as JSON has it: a time as text, and no number that is not finite."""
+    if isinstance(cell, Mapping):
+        return {name: _written(value) for name, value in cell.items()}
+    if cell is pd.NaT or (isinstance(cell, float) and not isfinite(cell)):
+        return None
+    return cell.isoformat() if isinstance(cell, date) else cell
 
 
 def shown_battle(collected: Collected) -> tuple[str, ...]:
@@ -106,7 +158,11 @@ def shown_battle(collected: Collected) -> tuple[str, ...]:
 
 
 def add_battles(
-    collected: Collected, table: ColumnTable, read: ReadBattles, language: str | None
+    collected: Collected,
+    table: ColumnTable,
+    read: ReadBattles,
+    language: str | None,
+    kept: Sequence[str] = (),
 ) -> None:
     """Add the judgments of a file, its questions, and its answers if it has them.
 
@@ -115,11 +171,12 @@ def add_battles(
         table: The file.
         read: Its battles.
         language: As the user states it; by default it is detected where questions have a text.
+        kept: Further columns of the judgments.
     """
     # Without a verdict, a row is one of those that ``skips_of`` counts.
     for line in table.lines:
         collected.became(Place(table.source, int(line)), LEFT_OUT)
-    battles = _with_texts(collected, table, read)
+    battles = _with_texts(collected, table, read, kept)
     if language in (None, AUTO) and "language" not in read.names:
         _detect_languages(collected, battles)
     for battle in battles:
@@ -143,10 +200,15 @@ class _Battle:
     exchanges: Sequence[Exchange] = ()
 
 
-def _with_texts(collected: Collected, table: ColumnTable, read: ReadBattles) -> list[_Battle]:
+def _with_texts(
+    collected: Collected, table: ColumnTable, read: ReadBattles, kept: Sequence[str]
+) -> list[_Battle]:
     rows = read.frame.iloc[read.rows]
     turns = _turns(read)
     judgments = without_categories(read.table).to_dict(orient="records")
+    further = rows[list(kept)].astype(object).map(_written).to_dict(orient="records")
+    for judgment, cells_kept in zip(judgments, further, strict=True):
+        judgment.update(cells_kept)
     battles = []
     for row, judgment, cells in zip(read.rows, judgments, _cells(rows, read.names), strict=True):
         place = Place(table.source, int(table.lines[row]))

@@ -1,5 +1,6 @@
 """Battles of any shape: read right, or refused with the one command that works."""
 
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from table_files import write_table
 
-from arena import DataError, UsageError, import_arena
+from arena import DataError, UsageError, import_arena, read_arena, write_arena
 from surrogate_arena.importers.judgments import counted_judgments_of, read_judgments
 
 SHARED = Path(__file__).parents[4] / "shared"
@@ -360,3 +361,25 @@ def test_a_column_that_the_header_has_twice_is_refused(tmp_path):
     path = battles(tmp_path, ["x", "y"], header="model_a,model_b,winner,winner", suffix=",tie")
     with pytest.raises(DataError, match=r"winner.*several times in the header"):
         counted_judgments_of(path)
+
+
+def test_categories_counts_and_times_of_battles_are_columns_of_the_arena(tmp_path):
+    table = pd.DataFrame({"question": [f"What is {n}?" for n in range(4)], "winner": list("abab")})
+    table = table.assign(
+        model_a="x", model_b="y", category=["law", "food"] * 2, tokens_a=[5, 6, 7, 8]
+    )
+    table["asked"] = pd.date_range("2025-01-01", periods=4)
+    table["seconds"] = [1.5, np.inf, np.nan, 2.5]
+    table["client"] = [{"country": "de", "since": date(2024, 5, 1)}] * 4
+    table["thoughts"] = "A long text of what the voter thought. " * 3
+    path = tmp_path / "battles.parquet"
+    table.to_parquet(path)
+    read = import_arena("lmarena", [path])
+    write_arena(read.arena, tmp_path / "arena")
+    judgments = read_arena(tmp_path / "arena").judgments
+    assert judgments["category"].tolist() == ["law", "food"] * 2
+    assert judgments["tokens_a"].tolist() == [5, 6, 7, 8]
+    assert judgments["asked"].iloc[1] == "2025-01-02T00:00:00"
+    assert judgments["seconds"].fillna(-1).tolist() == [1.5, -1, -1, 2.5]
+    assert judgments["client"].iloc[0] == {"country": "de", "since": "2024-05-01"}
+    assert read.skipped["reason"].tolist() == ["'thoughts' is not read"]
