@@ -134,7 +134,7 @@ def rows_of_frame(
             columns[key] = rows.table[key].map(whole_digits).astype(object)
     for column in (OWN_PASSAGES, HISTORY):
         if column in rows.table:
-            lists = [_as_list(value) for value in rows.table[column]]
+            lists = [as_list(value) for value in rows.table[column]]
             columns[column] = pd.Series(lists, index=rows.table.index, dtype=object)
     rows = replace(rows, table=rows.table.assign(**columns))
     if language is None and questions is not None and "language" in questions.table:
@@ -142,7 +142,7 @@ def rows_of_frame(
     return with_default(rows, "language", language)
 
 
-def _as_list(value: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
+def as_list(value: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
     """Return a list for the arrays and tuples that Parquet and pandas hold in its place."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     return list(plain) if isinstance(plain, tuple) else plain

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.frames import as_list
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
@@ -133,7 +134,7 @@ def _arena(
 
 def table_in_memory(name: str, frame: pd.DataFrame) -> Rows:
     """Return a table in memory as rows; lines count from 0."""
-    table = frame.reset_index(drop=True).astype(object)
+    table = frame.reset_index(drop=True).astype(object).map(as_list)
     table = table.where(table.notna(), None)
     return Rows(table, pd.Series(range(len(table)), dtype=int), name, is_frame=True)
 

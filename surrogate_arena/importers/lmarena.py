@@ -20,6 +20,7 @@ from arena.data.languages import UNDETERMINED
 from arena.data.schema import JUDGMENTS, TURN
 from arena.data.types import Record
 from arena.data.wording import first_of
+from arena.rating.biases import TRAIT
 from arena.statistics.codes import without_categories
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, battles_of
 from surrogate_arena.importers.collected import LEFT_OUT, Collected, Place
@@ -116,7 +117,8 @@ def _columns_kept(read: ReadBattles) -> list[str]:
     kept = []
     for name in read.unread:
         cells = cells_of([read.frame], name)
-        if cells and bare_column(name) not in reserved and all(map(_is_label, cells)):
+        is_reserved = bare_column(name) in reserved or name.startswith(TRAIT)
+        if cells and not is_reserved and all(map(_is_label, cells)):
             kept.append(name)
     return kept
 

@@ -50,6 +50,14 @@ def test_a_table_in_memory_is_read_by_the_same_names():
     assert answers_of(read_tables({"mine": frame}, language="en")) == EXPECTED
 
 
+def test_arrays_in_a_table_in_memory_are_lists():
+    texts = ["It opened in 1932.", "It has six lanes."]
+    frame = pd.DataFrame(ROWS)
+    frame["passages"] = [np.array(texts, dtype=object) for _ in ROWS]
+    [passages, *_] = read_tables({"mine": frame}, language="en").arena.queries["passages"]
+    assert [passage["text"] for passage in passages] == texts
+
+
 def test_the_first_row_is_shown_as_it_was_understood(tmp_path):
     shown = read(written(tmp_path, ROWS)).shown
     assert shown[:3] == ("question: When?", "system: one", f"answer: {ROWS[0]['answer']}")
