@@ -252,7 +252,7 @@ class AnswerRows:
             is_same = all(marks[judge] == mark for judge, mark in earlier_marks.items())
             if earlier["answer"] == answer and is_same:
                 if earlier_marks or not marks:
-                    reason = "it repeats an earlier row: the same answer again"
+                    reason = SAME_AGAIN
                     collected.skip(place, "row", reason)
                     return None
                 return asked
@@ -307,6 +307,7 @@ class AnswerRows:
         self.collected.marked[language, query_id, system, judge] = mark
 
 
+SAME_AGAIN = "it repeats an earlier row: the same answer again"
 _SHOWN = ("query_id", "language", "question", "system", "answer", "reference", "passages")
 """Fields of a row that are shown first, in this order."""
 

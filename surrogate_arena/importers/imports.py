@@ -21,6 +21,7 @@ from surrogate_arena.cli.replaced_arenas import (
     check_arena_target,
     replaced_arena,
 )
+from surrogate_arena.importers.answer_rows import SAME_AGAIN
 from surrogate_arena.importers.answers import TABLE, read_answer_tables
 from surrogate_arena.importers.evident import evident_kind
 from surrogate_arena.importers.fastchat import read_fastchat
@@ -28,6 +29,7 @@ from surrogate_arena.importers.foreign_arena import ForeignArena
 from surrogate_arena.importers.lmarena import read_battles
 from surrogate_arena.importers.miracl import read_miracl
 from surrogate_arena.importers.ragelo import read_ragelo
+from surrogate_arena.importers.repeated_votes import COPY, REPLACED
 from surrogate_arena.importers.tool_maps import MAP_ENDING, map_of_file, shipped_maps
 from surrogate_arena.importers.tool_records import ToolReader
 
@@ -83,7 +85,9 @@ def import_arena(
     # Files of another kind often read as tables without a single row of use.
     if foreign.arena.queries.empty and foreign.arena.judgments.empty:
         raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
-    left_out = foreign.tally.get("left out", 0)
+    skipped = foreign.skipped
+    is_repeat = skipped["reason"].isin([SAME_AGAIN, COPY, REPLACED])
+    left_out = foreign.tally.get("left out", 0) - int(skipped.loc[is_repeat, "count"].sum())
     kept = sum(
         foreign.tally.get(name, 0) for name in ("answers", "verdicts", "scores", "questions")
     )

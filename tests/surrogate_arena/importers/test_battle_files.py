@@ -383,3 +383,12 @@ def test_categories_counts_and_times_of_battles_are_columns_of_the_arena(tmp_pat
     assert judgments["seconds"].fillna(-1).tolist() == [1.5, -1, -1, 2.5]
     assert judgments["client"].iloc[0] == {"country": "de", "since": "2024-05-01"}
     assert read.skipped["reason"].tolist() == ["'thoughts' is not read"]
+
+
+def test_an_arena_of_votes_that_were_mostly_replaced_is_read(tmp_path):
+    table = pd.DataFrame({"question": ["When?"] * 4, "winner": ["a", "a", "a", "b"]})
+    path = tmp_path / "votes.csv"
+    table.assign(model_a="x", model_b="y", voter="u1").to_csv(path, index=False)
+    read = import_arena("lmarena", [path], language="en")
+    assert read.arena.judgments["winner"].tolist() == ["b"]
+    assert read.skipped["count"].tolist() == [3]

@@ -217,6 +217,10 @@ def test_a_repeated_row_is_counted_once(tmp_path):
     assert "the same answer again" in " ".join(foreign.skipped["reason"])
 
 
+def test_a_file_that_holds_each_row_three_times_is_read(tmp_path):
+    assert answers_of(read(written(tmp_path, [*ROWS] * 3))) == EXPECTED
+
+
 def test_battles_are_sent_to_their_own_reader(tmp_path):
     battle = {"question": "When?", "model_a": "x", "model_b": "y", "winner": "a"}
     with pytest.raises(UsageError, match="import lmarena"):
