@@ -15,7 +15,7 @@ from arena.data.wording import count_of
 from surrogate_arena.importers.battle_rows import BattleRows
 from surrogate_arena.importers.columnar import Column
 from surrogate_arena.importers.contract import bare_column, paired_columns
-from surrogate_arena.importers.values import number_of
+from surrogate_arena.importers.values import is_missing_cell, mark_of, number_of
 from surrogate_arena.importers.verdict_values import (
     NO_VERDICT,
     ReadValues,
@@ -68,7 +68,9 @@ def read_verdicts(
     if rows.has(WEIGHT):
         hint = "write a finite number above 0"
         weights = rows.numbers(WEIGHT, "is not a weight", hint)
-        rows.fault(~(weights > 0), rows.column(WEIGHT), "is not a weight", hint)
+        column = rows.column(WEIGHT)
+        is_other = column.where(_is_no_mark)
+        rows.fault(~(weights > 0) & ~is_other, column, "is not a weight", hint)
         count = verdicts[WEIGHT].to_numpy() if WEIGHT in verdicts else 1
         verdicts[WEIGHT] = count * weights[verdicts["row"].to_numpy()]
     return verdicts
@@ -216,14 +218,19 @@ def _with_tie_columns(
     for name in ("tie", "both_bad"):
         if not rows.has(name):
             continue
-        is_tie = rows.column(name).where(_is_true) & (outcomes < 0)
+        column, is_open = rows.column(name), outcomes < 0
+        is_unclear = column.where(
+            lambda cell: _is_no_mark(cell) or mark_of(cell) not in (0, 1, None)
+        )
+        rows.fault(is_unclear & is_open, column, "is neither true nor false", "write one of these")
+        is_tie = column.where(lambda cell: mark_of(cell) == 1) & is_open
         outcomes[is_tie] = _OUTCOMES["tie"]
         is_both_bad |= is_tie & (name == "both_bad")
     return outcomes, is_both_bad
 
 
-def _is_true(cell: object) -> bool:
-    return str(cell).strip().casefold() in ("true", "1", "1.0", "yes")
+def _is_no_mark(cell: object) -> bool:
+    return mark_of(cell) is None and not is_missing_cell(cell)
 
 
 # By counts of wins, and by probabilities

@@ -392,3 +392,14 @@ def test_an_arena_of_votes_that_were_mostly_replaced_is_read(tmp_path):
     read = import_arena("lmarena", [path], language="en")
     assert read.arena.judgments["winner"].tolist() == ["b"]
     assert read.skipped["count"].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "fault"),
+    [("tie", "x,y,,maybe", "neither true nor false"), ("weight", "x,y,a,much", "not a weight")],
+)
+def test_an_unclear_cell_is_one_fault_with_its_line(tmp_path, header, row, fault):
+    text = f"model_a,model_b,winner,{header}\nx,y,a,1\n{row}\n"
+    with pytest.raises(DataError, match=fault) as refused:
+        counted_judgments_of(written(tmp_path / "b.csv", text))
+    assert [problem.line for problem in refused.value.problems] == [3]
