@@ -150,8 +150,8 @@ def test_results_are_data_and_sentences(session, root):
     ranked = result_of(session, RANK[0], **RANK[1])
     [new] = ranked.structured_content["new"]
     expected = rank_systems(saved, root / "new.jsonl").new
-    assert (new["system"], new["rank"]) == ("new", expected["rank"].item())
-    assert f"new: rank {new['rank']} of 7" in ranked.content[0].text
+    assert (new["system"], new["place"]) == ("new", expected["place"].item())
+    assert f"new: about place {new['place']} (" in ranked.content[0].text
 
     gated = result_of(session, "gate", **GATED).structured_content
     assert gated["verdict"] in ("better", "same", "worse", "cannot say")
