@@ -1,7 +1,6 @@
 """What judges like besides quality, estimated with the ratings."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
+from shared_data import shared_path
 
 from arena import read_arena
 from arena.data.errors import UsageError
@@ -19,8 +19,6 @@ from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import rate_with_position
 
-SHARED = Path(__file__).parents[3].parent / "shared" / "data"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
 STRENGTHS = np.array([0.9, 0.3, -0.3, -0.9])
 NAMES = np.array(["s0", "s1", "s2", "s3"], dtype=object)
 
@@ -76,10 +74,10 @@ def test_of_two_systems_the_side_has_the_closed_form():
     assert x - y == pytest.approx((logit(0.7) - logit(0.6)) / 2)
 
 
-@needs_shared
 def test_rakuda_equals_the_published_fit_with_a_position_term():
-    arena = read_arena(SHARED / "arenas" / "rakuda")
-    golden = pd.read_csv(SHARED / "arenas" / "rakuda" / "mle_golden.csv", index_col="model_id")
+    folder = shared_path("data/arenas/rakuda")
+    arena = read_arena(folder)
+    golden = pd.read_csv(folder / "mle_golden.csv", index_col="model_id")
     battles = Battles.from_judgments(arena.judgments)
     *ratings, side = without_priors(battles)
     elo = 1000 + 400 / np.log(10) * pd.Series(ratings, list(battles.systems))

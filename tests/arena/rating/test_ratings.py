@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import evalica
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import kendalltau, norm
+from shared_data import shared_path
 from simulations import small_simulation
 
 from arena.data.errors import UsageError
@@ -24,9 +24,6 @@ from arena.rating.ratings import (
     rate,
     rate_battles,
 )
-
-SHARED = Path(__file__).parents[3].parent / "shared" / "data"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
 
 
 def judgments(rows):
@@ -80,11 +77,11 @@ def by_system(ratings):
     return ratings.table.set_index("system")["rating"].sort_index()
 
 
-@needs_shared
 @pytest.mark.parametrize("pair", ["fin-eng", "rus-eng"])
 def test_wmt16_agrees_with_the_published_trueskill_order(pair):
-    table = pd.read_csv(SHARED / "battles" / f"wmt16-{pair}.csv.gz", dtype=str)
-    published = pd.read_csv(SHARED / "battles" / f"wmt16-{pair}.trueskill.csv")
+    battles = shared_path("data/battles")
+    table = pd.read_csv(battles / f"wmt16-{pair}.csv.gz", dtype=str)
+    published = pd.read_csv(battles / f"wmt16-{pair}.trueskill.csv")
     ours = rated(table.assign(language="en"), judge="all").table
     both = published.merge(ours, on="system", suffixes=("_published", ""))
     assert len(both) == len(published)

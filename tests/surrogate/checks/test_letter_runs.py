@@ -1,16 +1,14 @@
 """Text taken from a judged answer or the question, word for word."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from shared_data import shared_path
 
 from arena import read_arena
 from surrogate.checks.inspection import notes_on_answers
 from surrogate.checks.measures import LENGTH, letter_runs, measure_runs
 
-SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "arenas"
 N_QUESTIONS = 10
 N_SYSTEMS = 5
 
@@ -120,9 +118,7 @@ def last_sentence(text):
 
 @pytest.mark.slow
 def test_a_sentence_of_the_best_or_the_question_is_noted_and_one_answer_in_forty_is_not():
-    if not SHARED.is_dir():
-        pytest.skip("the shared data are not here")
-    arena = read_arena(SHARED / "vicuna80")
+    arena = read_arena(shared_path("data/arenas/vicuna80"))
     queries = arena.queries.head(40)
     answers = arena.answers[arena.answers["query_id"].isin(queries["query_id"])]
     first, *judged = arena.info.systems

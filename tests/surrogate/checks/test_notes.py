@@ -2,17 +2,15 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from shared_data import shared_path
 
 from arena import read_arena
 from surrogate.checks.inspection import notes_on_answers
 from surrogate.checks.notes import UNUSUAL, remarks_about, unusual_features
-
-SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "arenas"
 
 
 def sentences(text):
@@ -40,9 +38,7 @@ HABITS = {
 @pytest.fixture(scope="module")
 def chatbots():
     """Nine chatbots' answers to 80 questions."""
-    if not SHARED.is_dir():
-        pytest.skip("the shared data are not here")
-    return read_arena(SHARED / "vicuna80")
+    return read_arena(shared_path("data/arenas/vicuna80"))
 
 
 def notes_by_system(arena, made):

@@ -1,23 +1,18 @@
 """Pairs of neighboring words in the reverse order of what others write."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from shared_data import shared_path
 
 from arena import read_arena
 from surrogate.checks.inspection import notes_on_answers
 from surrogate.checks.word_fit import reversed_shares
 
-ARENAS = Path(__file__).parents[3].parent / "shared" / "data" / "arenas"
-
 
 def answers_of(name, language):
     """One system's answers, and those of the others."""
-    if not ARENAS.is_dir():
-        pytest.skip("the shared data are not here")
-    arena = read_arena(ARENAS / name)
+    arena = read_arena(shared_path(f"data/arenas/{name}"))
     rows = arena.answers[arena.answers["language"] == language]
     is_first = rows["system"] == arena.info.systems[0]
     return arena, rows[is_first], rows[~is_first].reset_index(drop=True)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shared_data import SHARED, needs_shared
+from shared_data import shared_path
 
 from arena import read_arena
 from arena.data.errors import UsageError
@@ -195,10 +195,9 @@ def test_a_verbatim_copy_of_a_judged_system_has_its_rating(fitted, judged):
             assert rating == pytest.approx(rated.means[rated.systems.index(name)], abs=0.01)
 
 
-@needs_shared
 def test_a_disguised_copy_of_a_real_system_is_rated_hardly_above_it():
     """A surrogate once rated it far above: it saw verdicts on the same wording twice."""
-    real = read_arena(SHARED / "data" / "arenas" / "rakuda")
+    real = read_arena(shared_path("data/arenas/rakuda"))
     X = real.answers[["language", "system", "query_id", "answer"]]
     X = X.assign(length=X["answer"].str.len().astype(float))
     fitted = AnswersSurrogate().fit(X, known(real.judgments))

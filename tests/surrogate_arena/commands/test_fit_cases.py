@@ -1,23 +1,21 @@
 """Battles that people bring, of whatever shape: what ``fit`` makes of them."""
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from shared_data import shared_path
 
-CASES = Path(__file__).parents[4] / "shared" / "cases" / "contract" / "arena"
+CASES = "cases/contract/arena"
 
 
 @pytest.fixture
 def fitted(run, capsys):
     """Run ``fit`` on a case or a file, and read what it prints."""
-    if not CASES.is_dir():
-        pytest.skip("no cases beside the checkout")
 
     def fit(path, *options):
         capsys.readouterr()
-        assert run("fit", CASES / path, *options, "--json") == 0
+        assert run("fit", shared_path(CASES) / path, *options, "--json") == 0
         printed = json.loads(capsys.readouterr().out)
         return printed, pd.DataFrame(printed["ratings"]).set_index("system")
 
@@ -44,7 +42,7 @@ def test_names_of_winners_and_losers_change_nothing(fitted, tmp_path):
     assert list(ratings["rank_high"]) == [1, 2, 3]
     assert not any(label["faults"] for label in printed["judges"] if "faults" in label)
     renamed = tmp_path / "renamed.csv"
-    table = pd.read_csv(CASES / "02_winner_loser_names.csv")
+    table = pd.read_csv(shared_path(CASES) / "02_winner_loser_names.csv")
     table.replace({"a": "b", "b": "a"}).to_csv(renamed, index=False)
     _, other = fitted(renamed)
     assert list(other["rank_high"]) == [1, 2, 3]

@@ -2,19 +2,15 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
+from shared_data import shared_path
 
 from arena import read_arena, write_arena
 from surrogate.board.board import Board
 
-MT_BENCH = Path(__file__).parents[4] / "shared/data/arenas/mt-bench-ko-en"
 
-
-@pytest.mark.skipif(not MT_BENCH.is_dir(), reason="needs ../shared/data/arenas/mt-bench-ko-en")
 def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, capsys):
-    arena = read_arena(MT_BENCH)
+    arena = read_arena(shared_path("data/arenas/mt-bench-ko-en"))
     kept = arena.queries["category"].isin(["writing", "math"])
     asked = arena.queries[kept & arena.queries["query_id"].str.endswith(("1", "2", "3", "4"))]
     systems, judge = arena.info.systems[:4], "gpt-4o-mini"

@@ -1,25 +1,15 @@
 """What the diagnosis finds in published arenas."""
 
-from pathlib import Path
-
 import pytest
+from shared_data import shared_path
 
 from arena import read_arena
 from surrogate_arena.diagnosis import diagnose
 
-DATA = Path(__file__).parents[4] / "shared" / "data"
-
 
 @pytest.fixture(scope="module")
-def data():
-    if not DATA.is_dir():
-        pytest.skip("the shared data are not here")
-    return DATA
-
-
-@pytest.fixture(scope="module")
-def crowd_diagnosis(data):
-    return diagnose(data / "arenas" / "crowd-rag")
+def crowd_diagnosis():
+    return diagnose(shared_path("data/arenas/crowd-rag"))
 
 
 def row(table, judge):
@@ -55,8 +45,8 @@ def test_crowd_workers_and_gpt_4o_agree_no_better_than_by_chance(crowd_diagnosis
     assert models["low"] > 0.3
 
 
-def test_rakuda_is_balanced_in_position_and_leans_to_long_answers(data):
-    found = diagnose(read_arena(data / "arenas" / "rakuda"))
+def test_rakuda_is_balanced_in_position_and_leans_to_long_answers():
+    found = diagnose(read_arena(shared_path("data/arenas/rakuda")))
     counts = found.counts.iloc[0]
     assert counts[["groups", "strong_groups", "answers", "not_judged"]].tolist() == [1, 1, 359, 0]
     tests = found.tests.set_index("name")

@@ -1,19 +1,15 @@
 """Files beside the checkout that other tools have written."""
 
 from functools import partial
-from pathlib import Path
 
 import pytest
-
-CASES = Path(__file__).parents[4] / "shared" / "cases" / "contract"
+from shared_data import shared_path
 
 
 @pytest.fixture
 def case():
     """Name a file of the cases by its folder and name."""
-    if not CASES.is_dir():
-        pytest.skip("no cases beside the checkout")
-    return CASES.joinpath
+    return shared_path("cases/contract").joinpath
 
 
 @pytest.fixture

@@ -1,19 +1,17 @@
 """Battles of any shape: read right, or refused with the one command that works."""
 
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from shared_data import shared_path
 from table_files import write_table
 
 from arena import DataError, UsageError, import_arena, read_arena, write_arena
 from surrogate_arena.importers.judgments import counted_judgments_of, read_judgments
-
-SHARED = Path(__file__).parents[4] / "shared"
 
 
 def written(path, text):
@@ -222,10 +220,9 @@ def test_verdicts_without_a_language_are_in_that_of_their_questions(bilingual_ar
     pd.testing.assert_frame_equal(read[verdicts.columns], verdicts, check_dtype=False)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data beside the checkout")
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".csv.gz"])
 def test_real_battles_are_read_alike_in_every_format(tmp_path, suffix):
-    frame = pd.read_csv(SHARED / "data" / "battles" / "wmt16-fin-eng.csv.gz", dtype=str)
+    frame = pd.read_csv(shared_path("data/battles/wmt16-fin-eng.csv.gz"), dtype=str)
     path = tmp_path / f"battles{suffix}"
     write_table(frame, path)
     read = read_judgments(path)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from shared_data import shared_path
 
 from arena import import_arena
 from surrogate_arena.importers.contract import contract, field_names, words_for_winners
 from surrogate_arena.importers.judgments import counted_judgments_of
 
 ROOT = Path(__file__).parents[3]
-CASES = ROOT.parent / "shared" / "cases"
 GUIDE = (ROOT / "docs" / "guides" / "importing.md").read_text(encoding="utf-8")
 FORMATS = (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 RECIPES = dict(
@@ -32,9 +32,7 @@ def follow(tmp_path, monkeypatch):
 
     def run(name, file, content):
         if isinstance(content, str):
-            if not (CASES / content).is_file():
-                pytest.skip("no cases beside the checkout")
-            shutil.copy(CASES / content, file)
+            shutil.copy(shared_path(content), file)
         elif isinstance(content, pd.DataFrame):
             content.to_csv(file, index=content.index.name is not None)
         else:
@@ -81,20 +79,20 @@ def test_answers_by_model(follow):
 
 
 def test_passages_in_numbered_columns(follow):
-    follow("Passages in numbered", "numbered.csv", "contract/rag/04-names-as-passages.csv")
+    follow("Passages in numbered", "numbered.csv", "cases/contract/rag/04-names-as-passages.csv")
     passages = import_arena("csv", ["answers.jsonl"]).arena.queries["passages"]
     assert all(len(listed) == 2 for listed in passages)
     assert passages[0][1]["text"] == "It has six lanes."
 
 
 def test_arrays_that_numpy_printed(follow):
-    follow("Arrays as numpy prints", "printed.csv", "rag/csv-numpy-contexts.csv")
+    follow("Arrays as numpy prints", "printed.csv", "cases/rag/csv-numpy-contexts.csv")
     passages = import_arena("csv", ["answers.jsonl"]).arena.queries["passages"]
     assert all(len(listed) == 2 for listed in passages)
 
 
 def test_a_column_per_pair(follow):
-    follow("A column per pair", "versus.csv", "contract/rag/16-vs-columns.csv")
+    follow("A column per pair", "versus.csv", "cases/contract/rag/16-vs-columns.csv")
     read = counted_judgments_of(Path("battles.csv"))
     assert read.table["query_id"].nunique() == 3
     assert len(read.table) == 9
@@ -121,9 +119,7 @@ def test_a_matrix_of_wins(follow):
 
 
 def test_answers_beside_their_names(tmp_path):
-    path = CASES / "contract" / "arena" / "05_response_source_columns.jsonl"
-    if not path.is_file():
-        pytest.skip("no cases beside the checkout")
+    path = shared_path("cases/contract/arena/05_response_source_columns.jsonl")
     columns = {"winner": "better_response_id"}
     for side, number in (("a", 0), ("b", 1)):
         columns[f"system_{side}"] = f"response_{number}_source"

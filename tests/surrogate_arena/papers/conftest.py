@@ -1,22 +1,16 @@
 """Labeled answers made up for tests, and real ones where they are."""
 
-import os
-from pathlib import Path
-
 import pytest
 from memerag_samples import answered, labeled, lines_of
+from shared_data import shared_path
 
 from arena.llm import Budget, Llm, LlmSettings, open_store
 from surrogate_arena.papers.memerag.sentences import read_memerag
 
-MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
-
 
 @pytest.fixture(scope="session")
 def memerag_folder():
-    if not MEMERAG.is_dir():
-        pytest.skip(f"no MEMERAG at {os.path.relpath(MEMERAG)}")
-    return MEMERAG
+    return shared_path("data/memerag")
 
 
 @pytest.fixture(scope="session")

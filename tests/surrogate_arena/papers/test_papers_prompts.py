@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from shared_data import shared_path
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -39,7 +40,6 @@ from surrogate_arena.papers.wikieval.benchmark import WIKIEVAL_PROMPTS
 from surrogate_arena.papers.wikieval.judges import Pair, RankingPrompts, ScorePrompts
 
 GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "reproducing.md"
-PAPERS = Path(__file__).parents[4] / "shared" / "papers"
 PASSAGES = [
     {"passage_id": "7#1", "title": "Oslo", "text": "Oslo is the capital of Norway.", "relevance": 1}
 ]
@@ -47,10 +47,7 @@ OUTPUT = "##Reason: It says so [7#1]. ##Answer: Oslo is the capital."
 
 
 def paper(name):
-    path = PAPERS / f"{name}.txt"
-    if not path.is_file():
-        pytest.skip(f"no text of the paper {name} beside this project")
-    return path.read_text(encoding="utf-8")
+    return shared_path(f"papers/{name}.txt").read_text(encoding="utf-8")
 
 
 def part(text, start, end):

@@ -3,13 +3,13 @@
 import json
 import re
 from collections import Counter
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from chat_server import broken, completion
 from metaeval_command import run, run_json
 from pair_samples import pair_rows
+from shared_data import shared_path
 
 from arena import UsageError
 from arena.data.errors import UnusableRepliesError
@@ -18,7 +18,6 @@ from arena.data.selection import is_person
 from surrogate_arena.cli.judging_records import read_metaevaluations
 from surrogate_arena.papers.figures import study_drawings
 
-ARENAS = Path(__file__).parents[5] / "shared" / "data" / "arenas"
 JUDGES = """
 def knows(question, passages, answer_a, answer_b):
     return "a" if "Ada" in answer_a else "b"
@@ -179,9 +178,7 @@ def test_what_cannot_be_asked_is_refused(table, module, quick):
 
 @pytest.fixture(scope="module")
 def vicuna():
-    if not ARENAS.is_dir():
-        pytest.skip("the shared data are not here")
-    return ARENAS / "vicuna80"
+    return shared_path("data/arenas/vicuna80")
 
 
 @pytest.mark.slow

@@ -1,16 +1,15 @@
 """Soft pairwise accuracy: against sampled permutations, at its limits, and under relabeling."""
 
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from shared_data import shared_path
 
 from arena import read_arena
 from surrogate_arena.papers.pairs.soft_accuracy import soft_pairwise_accuracy
 
-ARENAS = Path(__file__).parents[5] / "shared" / "data" / "arenas"
 SYSTEMS = {"r": 0.6, "s": 0.2, "t": -0.1, "u": -0.7}
 """Strengths, in logits."""
 
@@ -121,9 +120,8 @@ def test_languages_have_equal_weight():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not ARENAS.is_dir(), reason="the shared data are not here")
 def test_of_people_and_gpt_4_it_is_that_of_permutations():
-    judgments = read_arena(ARENAS / "vicuna80").judgments
+    judgments = read_arena(shared_path("data/arenas/vicuna80")).judgments
     of_gpt_4 = judgments[judgments["judge"] == "gpt-4"]
     people = judgments[judgments["judge"] == "people"]
     soft = soft_pairwise_accuracy(of_gpt_4, people)
