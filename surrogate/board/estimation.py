@@ -21,7 +21,7 @@ from arena.statistics.bootstrap import generator, normal_draws
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from surrogate.board.board import Board
-from surrogate.board.rating_rows import PLACE_COLUMNS, RANK_COLUMNS
+from surrogate.board.ranks import counting_languages, overall_places
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import (
     ARENA,
@@ -95,46 +95,6 @@ def overall_board(
     table = table.join(overall_places(unranked, table["mean_rank"], n_languages))
     ordered = table.reset_index().sort_values(["rank", "place", "system"], kind="stable")
     return ordered[list(OVERALL.columns)].reset_index(drop=True)
-
-
-def counting_languages(ratings: pd.DataFrame) -> list[str]:
-    """Return the languages whose ranks count overall.
-
-    They are those that rank at least half as many systems as have a rank anywhere: of few, the
-    first could not be compared with the first of many. All languages count where none ranks so
-    many.
-
-    Args:
-        ratings: ``tables.RATINGS``.
-    """
-    ranked = ratings[ratings["rank"].notna()]
-    n_ranked = ranked.groupby("language").size()
-    counting = n_ranked.index[2 * n_ranked >= ranked["system"].nunique()]
-    return sorted(counting if len(counting) else ratings["language"].unique())
-
-
-def overall_places(rows: pd.DataFrame, mean_ranks: pd.Series, n_languages: int) -> pd.DataFrame:
-    """Place systems overall by the mean of their places, or ranks, in the languages.
-
-    The interval is as if a system's errors were the same in every language.
-
-    Args:
-        rows: ``tables.RATINGS`` of systems that some language does not rank.
-        mean_ranks: Of the systems with an overall rank; NaN of others.
-        n_languages: Languages that must rank or place a system.
-
-    Returns:
-        By system, ``PLACE_COLUMNS``: places among the ranked systems; NaN where a language has
-        neither, or a bound is not known.
-    """
-    places = pd.DataFrame(index=rows["system"].unique())
-    for place_column, rank_column in zip(PLACE_COLUMNS, RANK_COLUMNS, strict=True):
-        by_language = rows[place_column].astype(float).fillna(rows[rank_column].astype(float))
-        grouped = by_language.groupby(rows["system"])
-        means = grouped.mean().where(grouped.count() == n_languages).reindex(places.index)
-        taken = [1 + int((mean_ranks < mean).sum()) for mean in means]
-        places[place_column] = pd.Series(taken, places.index, "Int64").mask(means.isna())
-    return places
 
 
 def joint_covariance(

@@ -25,7 +25,7 @@ from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name
 from surrogate.board.estimation import Estimation
-from surrogate.board.rating_rows import ranked_rows
+from surrogate.board.ranks import ranked_rows
 from surrogate.board.settings import NOBODY, ResolvedSettings
 from surrogate.board.summary import (
     PREFERENCES,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -25,15 +24,14 @@ from surrogate.board.language_study import (
     importances_table,
     unconnected_remarks,
 )
+from surrogate.board.learned import Learned, tournament_settings
 from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts
-from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board
 from surrogate.board.tables import BY_JUDGE
-from surrogate.checks.status import joined_texts, without_ranks
+from surrogate.checks.status import CONTRADICTED, joined_texts, without_ranks
 from surrogate.learning.language_data import (
     LanguageData,
-    TournamentSettings,
     language_data,
     others_of,
 )
@@ -41,11 +39,6 @@ from surrogate.learning.observations import JointPosterior
 from surrogate.learning.ratings import NOTHING_EXPECTED, posterior_ratings
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import training_ratings
-
-if TYPE_CHECKING:
-    from surrogate.board.build import Learned
-
-CONTRADICTED = "its verdicts contradict what its answers promise: they alone rate it"
 
 
 def comparable_judges(
@@ -253,10 +246,8 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
 
 
 def _with_contradictions(rows: pd.DataFrame, posteriors: JointPosterior) -> pd.DataFrame:
-    """Say of which systems verdicts contradict what their answers promise."""
-    is_contradicted = pd.MultiIndex.from_frame(rows[["language", "system"]]).isin(
-        posteriors.contradicted
-    )
+    keys = pd.MultiIndex.from_frame(rows[["language", "system"]])
+    is_contradicted = keys.isin(posteriors.contradicted)
     reasons = pd.Series(np.where(is_contradicted, CONTRADICTED, ""), rows.index)
     return rows.assign(note=joined_texts(reasons, rows["note"].fillna("")))
 
@@ -292,15 +283,4 @@ def _importances(learned: Learned) -> pd.DataFrame:
     importances = surrogate.importances()
     return stacked(
         [importances_table(study, importances, surrogate.features_) for study in learned.studies]
-    )
-
-
-def tournament_settings(settings: ResolvedSettings) -> TournamentSettings:
-    """Return how a board draws its tournaments."""
-    return TournamentSettings(
-        tournaments=settings.tournaments,
-        questions=settings.questions,
-        ties=settings.ties,
-        ridge=settings.ridge,
-        seed=settings.seed,
     )

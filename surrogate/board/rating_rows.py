@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from arena.rating.intervals import ranks_and_tiers
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import NO_SURROGATE
+from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, ranked_rows, with_placed_notes
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS, empty_board_table
 from surrogate.checks.status import (
@@ -31,13 +31,6 @@ SUBSTANTIAL_SHARE = 0.5
 """Share of a rating's information that comes from verdicts on the system. From here on, verdicts
 bound the rating from above, even where the surrogate has seen nothing as good."""
 RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
-PLACE_COLUMNS = ["place", "place_low", "place_high"]
-RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
-FEWEST_JUDGED_QUESTIONS = 3
-"""From so many questions on that a system was judged on, verdicts rank it; from all of them where
-fewer are judged."""
-VERDICT_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
-"""Columns by verdicts alone."""
 POSTERIOR_COLUMNS = ["posterior", "posterior_error", "verdict_share"]
 NO_STATUS = pd.DataFrame(columns=STATUS_COLUMNS)
 
@@ -46,8 +39,6 @@ VERDICTS_ONLY = "by its verdicts alone: {}"
 NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
 UNJUDGED = "no verdicts here; estimated from those elsewhere"
 UNCONNECTED = "rated by its answers: its verdicts connect it with no system of the largest group"
-NOT_JUDGED = "placed by its answers: nobody has judged it here"
-FEW_JUDGED = "placed: judged on {} of the {} questions that rank a system"
 BORROWED = "few verdicts here; also estimated from those elsewhere"
 
 
@@ -193,24 +184,6 @@ def rows_with_verdicts(
     return ranked_rows(rows, covariance, study.language, verdict_ratings), covariance
 
 
-def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: int) -> pd.DataFrame:
-    """Mark rated systems that too few verdicts rank, with the reason as the beginning of a note.
-
-    Args:
-        rows: As of ``rated_rows``.
-        judged_questions: By system, the questions on which it was judged.
-        needed: Judged questions that a rank needs.
-
-    Returns:
-        The rows with a column ``is_placed``.
-    """
-    counts = judged_questions.reindex(rows.index)
-    is_placed = (counts < needed) & rows["rating"].notna()
-    reasons = counts.map(lambda count: FEW_JUDGED.format(count, needed) if count else NOT_JUDGED)
-    reasons = reasons.where(is_placed, "")
-    return rows.assign(is_placed=is_placed, note=joined_texts(reasons, rows["note"]))
-
-
 def _judged_questions(study: LanguageStudy, systems: Sequence[str]) -> pd.Series:
     """Count the questions on which each system was judged; published ratings count as enough."""
     judgments = study.data.judgments
@@ -222,25 +195,6 @@ def _judged_questions(study: LanguageStudy, systems: Sequence[str]) -> pd.Series
         sides.append(judgments[["query_id", side]].rename(columns={side: "system"}))
     judged = pd.concat(sides).astype(str).drop_duplicates()
     return judged["system"].value_counts().reindex(list(systems), fill_value=0)
-
-
-def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
-    """Return the place that each rating, and each end of its interval, takes among ratings.
-
-    Args:
-        rows: By system: ``rating, low, high``.
-        ratings: Of the systems with a rank; if there is none, rows are placed among each other.
-
-    Returns:
-        ``PLACE_COLUMNS``, NaN where a bound is not known.
-    """
-    compared = ratings if len(ratings) else rows["rating"].dropna()
-    places = pd.DataFrame(index=rows.index)
-    # The better the rating, the lower the place: an interval's high end gives the lowest.
-    for place_column, bound in zip(PLACE_COLUMNS, ("rating", "high", "low"), strict=True):
-        taken = [1 + int((compared > value).sum()) for value in rows[bound]]
-        places[place_column] = pd.Series(taken, rows.index, "Int64").mask(rows[bound].isna())
-    return places
 
 
 def _estimates(
@@ -383,47 +337,6 @@ def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> s
     if has_posterior and row["verdict_share"] == 1:
         return VERDICTS_ONLY.format(reason)
     return NOT_UNSEEN.format(reason)
-
-
-def ranked_rows(
-    rows: pd.DataFrame,
-    covariance: pd.DataFrame,
-    language: str,
-    verdict_ratings: pd.DataFrame | None = None,
-    freedom: float = math.inf,
-) -> pd.DataFrame:
-    """Rank the rated systems of a language, and place those that verdicts do not rank.
-
-    Args:
-        rows: As of ``rated_rows``; with a column ``is_placed`` these take no rank.
-        covariance: Of the ratings, see ``covariance_of``.
-        language: Language code.
-        verdict_ratings: By system: ``rank, rating, low, high`` by verdicts alone.
-        freedom: Degrees of freedom of the covariance.
-
-    Returns:
-        ``tables.RATINGS``, best first, then placed systems, then those without either.
-        ``rank_low, rank_high`` holds all ranks at once at 95%, and systems of a ``tier`` are not
-        distinguishable from its best one. Places are among the ranked systems.
-    """
-    is_placed = rows.get("is_placed", pd.Series(False, rows.index))
-    ratings = rows.loc[~is_placed, "rating"].dropna()
-    rated_covariance = covariance.loc[ratings.index, ratings.index].to_numpy(np.float64)
-    ranks = ranks_and_tiers(ratings.to_numpy(float), rated_covariance, freedom)
-    table = rows.join(pd.DataFrame(ranks, ratings.index))
-    table = table.join(places_among(rows[is_placed], ratings))
-    table["language"] = language
-    table["rank"] = ratings.rank(ascending=False, method="min")
-    if verdict_ratings is None:
-        by_verdicts = pd.DataFrame(np.nan, rows.index, VERDICT_COLUMNS)
-    else:
-        by_verdicts = verdict_ratings.add_prefix("arena_")
-    table = table.join(by_verdicts).rename_axis("system").reset_index()
-    table = table.astype(dict.fromkeys([*RANK_COLUMNS, "tier", *PLACE_COLUMNS], "Int64"))
-    table["descending_rating"] = -table["rating"].where(table["rank"].isna())
-    table = table.sort_values(["rank", "descending_rating", "system"], kind="stable")
-    # Selected strictly: a misspelt column is a KeyError, not a column of NaN.
-    return table[list(RATINGS.columns)]
 
 
 def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.DataFrame:

@@ -42,7 +42,7 @@ from surrogate.learning.surrogate import NO_VALUE
 from surrogate.learning.training import finite_means, training_ratings
 
 if TYPE_CHECKING:
-    from surrogate.board.build import Learned
+    from surrogate.board.learned import Learned
 
 NO_JUDGMENTS = Remark("judgments", "error", "no judgments here: nothing to learn from")
 BORROWED = Remark(

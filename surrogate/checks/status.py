@@ -18,6 +18,7 @@ UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat ch
 VANISHED = "not ranked: it was judged, but none of its answers are in the arena: were they lost?"
 ONE_SIDED = "no rank: the judge says the same whatever the answers are"
 NO_ANSWER = "no answer here"
+CONTRADICTED = "its verdicts contradict what its answers promise: they alone rate it"
 NO_FEATURES = "no feature of its answers could be computed"
 
 UNJUDGED_SPLITS = ("unjudged", "new")
@@ -29,6 +30,9 @@ COMPARING_COLUMNS = [
     "rank_low",
     "rank_high",
     "tier",
+    "place",
+    "place_low",
+    "place_high",
     "low",
     "high",
     "standard_error",

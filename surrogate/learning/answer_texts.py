@@ -1,4 +1,4 @@
-"""Answers as vectors of character n-grams.
+"""Answers as vectors of character n-grams, and how alike these are.
 
 N-grams within words (scikit-learn's ``char_wb``) are hashed with signs that keep inner products on
 average (Weinberger et al., 2009), counted by their logarithm, weighted by their inverse document
@@ -9,13 +9,16 @@ frequency, and brought to unit length. Each text becomes one sparse vector
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from arena.data.types import Floats, Indices
+from arena.data.types import Flags, Floats, Indices
+from surrogate.learning.training import mean_of
 
 DIMENSIONS = 4096
 TEXTS_CACHED = 2**15
@@ -129,3 +132,100 @@ def _hashed(texts: Sequence[str]) -> Iterator[_Row]:
     columns = np.split((present % DIMENSIONS).astype(np.uint16), ends)
     values = np.split(damped.astype(np.float16), ends)
     return zip(columns, values, strict=True)
+
+
+@dataclass(frozen=True)
+class AnswerVectors:
+    """Vectors of the answers of M systems to Q questions.
+
+    Attributes:
+        rows: Unit vector of each of A answers, shape (A, D); no columns without texts.
+        places: Row of each system's answer to each question, shape (M, Q); -1 where there is none.
+    """
+
+    rows: sparse.csr_array
+    places: Indices
+
+    @cached_property
+    def answered(self) -> Flags:
+        """Who answered which question, shape (M, Q)."""
+        return np.asarray(self.places >= 0)
+
+    @cached_property
+    def by_question(self) -> sparse.csr_array:
+        """The vectors with columns of their own for each question, shape (A, Q D)."""
+        n_answers, n_dimensions = self.rows.shape
+        n_questions = self.places.shape[1]
+        question = np.zeros(n_answers, dtype=np.int32)
+        question[self.places[self.answered]] = np.nonzero(self.answered)[1]
+        n_entries = np.diff(self.rows.indptr)
+        columns = self.rows.indices + np.repeat(question * n_dimensions, n_entries)
+        return sparse.csr_array(
+            (self.rows.data, columns, self.rows.indptr),
+            shape=(n_answers, n_questions * n_dimensions),
+        )
+
+    def sums(self, weights: Floats) -> Floats:
+        """Add up the weighted vectors of each question, shape (Q D,).
+
+        Args:
+            weights: Of the answers, shape (M, Q).
+        """
+        by_row = np.zeros(self.rows.shape[0])
+        by_row[self.places[self.answered]] = weights[self.answered]
+        return np.asarray(self.by_question.T @ by_row)
+
+    @cached_property
+    def membership(self) -> sparse.csr_array:
+        """Which answer is whose: 1 where it is the system's, else 0, shape (M, A)."""
+        systems = np.nonzero(self.answered)[0]
+        entries = (np.ones(len(systems)), (systems, self.places[self.answered]))
+        return sparse.csr_array(entries, shape=(len(self.places), self.rows.shape[0]))
+
+    @cached_property
+    def by_system(self) -> sparse.csr_array:
+        """The vectors of a system's answers, one question after the other, shape (M, Q D)."""
+        return self.membership @ self.by_question
+
+    def products(self, sums: Floats) -> Floats:
+        """Return each answer's inner product with such sums, shape (M, Q); 0 without an answer."""
+        products = np.append(self.by_question @ sums, 0.0)  # place -1 takes the last one
+        return np.asarray(products[self.places])
+
+
+def dense_vectors(vectors: sparse.csr_array, places: Indices) -> Floats:
+    """Return vectors of answers, question by question, shape (Q, M, D); zeros without one."""
+    n_dimensions = vectors.shape[1]
+    rows = places.T.ravel()
+    is_answer = rows >= 0
+    if is_answer.all():
+        dense: Floats = vectors[rows].toarray()
+    else:
+        dense = np.zeros((len(rows), n_dimensions))
+        dense[is_answer] = vectors[rows[is_answer]].toarray()
+    return dense.reshape(*places.T.shape, n_dimensions)
+
+
+def profiles_of(vectors: AnswerVectors) -> Floats:
+    """Return the mean vector of each system's answers, shape (M, D); zeros without any."""
+    sums = vectors.membership @ vectors.rows
+    n_answers = np.maximum(vectors.answered.sum(axis=1), 1)
+    return np.asarray(sums.toarray() / n_answers[:, None])
+
+
+def consensus_with(vectors: AnswerVectors, field: AnswerVectors, is_self: Flags) -> Floats:
+    """Return answers' mean cosine to the field's others, shape (M, Q); NaN without an other."""
+    answered = field.answered
+    totals = vectors.products(field.sums(answered.astype(np.float64)))
+    n_compared = np.tile(answered.sum(axis=0), (len(totals), 1))
+    # A system's cosine with itself is taken out again.
+    rows, selves = np.nonzero(is_self)
+    have_both = vectors.answered[rows] & answered[selves]
+    answers = vectors.rows[vectors.places[rows][have_both]]
+    field_answers = field.rows[field.places[selves][have_both]]
+    self_cosines = np.zeros(have_both.shape)
+    self_cosines[have_both] = answers.multiply(field_answers).sum(axis=1)
+    totals[rows] -= self_cosines
+    n_compared[rows] -= answered[selves]
+    # Rounded, so that equal answers are equal whatever the order in which cosines are added.
+    return mean_of(totals, n_compared).round(9)

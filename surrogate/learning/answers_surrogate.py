@@ -21,6 +21,7 @@ import pandas as pd
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
 from features.engine.extraction import FEATURE_KEY, feature_columns
+from surrogate.learning.explanations import explained, feature_effects
 from surrogate.learning.field import (
     ANSWER,
     CONSENSUS,
@@ -34,8 +35,6 @@ from surrogate.learning.observations import rating_reliability
 from surrogate.learning.question_scores import (
     QuestionScores,
     Scored,
-    explained,
-    feature_effects,
     preference_slopes,
     shipped_weights,
 )
@@ -52,7 +51,7 @@ from surrogate.learning.surrogate import (
     too_few,
     with_features,
 )
-from surrogate.learning.system_ridge import Blend, SystemRidge
+from surrogate.learning.system_ridge import Blend, SystemRidge, beside_originals
 from surrogate.learning.training import (
     DEFAULT_ROWS,
     KnownRatings,
@@ -238,11 +237,13 @@ class AnswersSurrogate(Surrogate):
             scores = [self.scores_.predict(language, view) for language, view in views.items()]
             parts[:, 0] = np.nan_to_num(np.concatenate(scores))
         ratings = self.blend_.ratings(parts)
-        start = 0
+        end = 0
         for language, view in views.items():
-            end = start + len(view.systems)
-            ratings[start:end] = self._with_ratings_of_originals(language, view, ratings[start:end])
-            start = end
+            start, end = end, end + len(view.systems)
+            if self._reads and language in self.ridge_.scales:
+                rated = self._field_ratings(language)
+                field_view = self.fields_[language].self_view
+                ratings[start:end] = beside_originals(ratings[start:end], view, field_view, rated)
         predictions = pd.DataFrame(
             {
                 "language": by_ridge["language"],
@@ -252,34 +253,6 @@ class AnswersSurrogate(Surrogate):
             }
         )
         return predictions.set_index(["language", "system"])
-
-    def _with_ratings_of_originals(self, language: str, view: FieldView, ratings: Floats) -> Floats:
-        """Give systems whose wording is a rated system's that system's rating, in proportion.
-
-        The blend has learned from systems that never see verdicts on answers like their own. A
-        system that is more like a rated one than any two rated ones are like each other would see
-        them twice.
-
-        Args:
-            language: The language.
-            view: M systems compared with the field.
-            ratings: Predicted relative to the mean of the rated systems, shape (M,).
-
-        Returns:
-            Shape (M,).
-        """
-        if language not in self.ridge_.scales or not self._reads:
-            return ratings
-        rated = self._field_ratings(language)
-        is_rated = np.isfinite(rated)
-        field_view = self.fields_[language].self_view
-        among_rated = np.where(field_view.is_self, 0.0, field_view.mean_cosines)
-        usual = float(among_rated[np.ix_(is_rated, is_rated)].max())
-        likeness = np.where(view.is_self, 0.0, view.mean_cosines)[:, is_rated]
-        excess = np.maximum(likeness - usual, 0.0) / max(1.0 - usual, 1e-9)
-        weights = excess / np.maximum(excess.sum(axis=1, keepdims=True), 1.0)
-        centered = rated[is_rated] - rated[is_rated].mean()
-        return np.asarray((1.0 - weights.sum(axis=1)) * ratings + weights @ centered)
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
         """Return how alike the field's systems are, and those of a table; see ``Surrogate``."""

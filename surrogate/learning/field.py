@@ -20,8 +20,12 @@ from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
 from surrogate.learning.answer_texts import (
     DIMENSIONS,
+    AnswerVectors,
+    consensus_with,
+    dense_vectors,
     document_weights,
     hashed,
+    profiles_of,
     unit_rows,
 )
 from surrogate.learning.surrogate import ANSWER_MARK, NO_VALUE
@@ -30,61 +34,6 @@ from surrogate.learning.training import FeatureTensor, feature_tensor, finite_me
 ANSWER = "answer"
 CONSENSUS = "consensus"
 """Feature made here: an answer's mean cosine to the field's answers to its question."""
-
-
-@dataclass(frozen=True)
-class AnswerVectors:
-    """Vectors of the answers of M systems to Q questions.
-
-    Attributes:
-        rows: Unit vector of each of A answers, shape (A, D); no columns without texts.
-        places: Row of each system's answer to each question, shape (M, Q); -1 where there is none.
-    """
-
-    rows: sparse.csr_array
-    places: Indices
-
-    @cached_property
-    def answered(self) -> Flags:
-        """Who answered which question, shape (M, Q)."""
-        return np.asarray(self.places >= 0)
-
-    @cached_property
-    def by_question(self) -> sparse.csr_array:
-        """The vectors with columns of their own for each question, shape (A, Q D)."""
-        n_answers, n_dimensions = self.rows.shape
-        n_questions = self.places.shape[1]
-        question = np.zeros(n_answers, dtype=np.int32)
-        question[self.places[self.answered]] = np.nonzero(self.answered)[1]
-        n_entries = np.diff(self.rows.indptr)
-        columns = self.rows.indices + np.repeat(question * n_dimensions, n_entries)
-        return sparse.csr_array(
-            (self.rows.data, columns, self.rows.indptr),
-            shape=(n_answers, n_questions * n_dimensions),
-        )
-
-    def sums(self, weights: Floats) -> Floats:
-        """Add up the weighted vectors of each question, shape (Q D,).
-
-        Args:
-            weights: Of the answers, shape (M, Q).
-        """
-        by_row = np.zeros(self.rows.shape[0])
-        by_row[self.places[self.answered]] = weights[self.answered]
-        return np.asarray(self.by_question.T @ by_row)
-
-    @cached_property
-    def by_system(self) -> sparse.csr_array:
-        """The vectors of a system's answers, one question after the other, shape (M, Q D)."""
-        systems = np.nonzero(self.answered)[0]
-        entries = (np.ones(len(systems)), (systems, self.places[self.answered]))
-        belongs = sparse.csr_array(entries, shape=(len(self.places), self.rows.shape[0]))
-        return belongs @ self.by_question
-
-    def products(self, sums: Floats) -> Floats:
-        """Return each answer's inner product with such sums, shape (M, Q); 0 without an answer."""
-        products = np.append(self.by_question @ sums, 0.0)  # place -1 takes the last one
-        return np.asarray(products[self.places])
 
 
 @dataclass(frozen=True)
@@ -127,10 +76,10 @@ class FieldView:
         step = max(block_size // (DIMENSIONS * max(n_systems, n_field, 1)), 1)
         for start in range(0, n_questions, step):
             questions = slice(start, start + step)
-            field = _dense(self.field_vectors.rows, self.field_vectors.places[:, questions])
+            field = dense_vectors(self.field_vectors.rows, self.field_vectors.places[:, questions])
             vectors = field
             if self.vectors is not self.field_vectors:
-                vectors = _dense(self.vectors.rows, self.vectors.places[:, questions])
+                vectors = dense_vectors(self.vectors.rows, self.vectors.places[:, questions])
             np.matmul(vectors, field.transpose(0, 2, 1), out=cosines[questions])
         return cosines
 
@@ -290,7 +239,7 @@ class AnswerField:
             is_self=is_self,
             means=means,
             errors=mean_of(variances, n_values - 1),
-            profiles=_profiles(vectors),
+            profiles=profiles_of(vectors),
             vectors=vectors,
             field_vectors=self.vectors,
         )
@@ -304,7 +253,7 @@ class AnswerField:
         """Features of answers, the consensus last where there are texts, shape (M, Q, F)."""
         if self.counts is None:
             return tensor.values
-        consensus = _consensus(vectors, self.vectors, is_self)
+        consensus = consensus_with(vectors, self.vectors, is_self)
         consensus[~tensor.answered] = np.nan
         return np.concatenate([tensor.values, consensus[:, :, None]], axis=2)
 
@@ -363,48 +312,3 @@ def _counts_from(arrays: Mapping[str, npt.NDArray[Any]], n_answers: int) -> spar
         (values.astype(np.float64), columns.astype(np.int32), ends.astype(np.int32)),
         shape=(n_answers, DIMENSIONS),
     )
-
-
-def _dense(vectors: sparse.csr_array, places: Indices) -> Floats:
-    """Return vectors of answers, question by question, shape (Q, M, D); zeros without one."""
-    n_dimensions = vectors.shape[1]
-    rows = places.T.ravel()
-    is_answer = rows >= 0
-    if is_answer.all():
-        dense: Floats = vectors[rows].toarray()
-    else:
-        dense = np.zeros((len(rows), n_dimensions))
-        dense[is_answer] = vectors[rows[is_answer]].toarray()
-    return dense.reshape(*places.T.shape, n_dimensions)
-
-
-def _profiles(vectors: AnswerVectors) -> Floats:
-    """Return the mean vector of each system's answers, shape (M, D); zeros without any."""
-    answered = vectors.answered
-    n_systems = len(vectors.places)
-    systems = np.nonzero(answered)[0]
-    belongs = sparse.csr_array(
-        (np.ones(answered.sum()), (systems, vectors.places[answered])),
-        shape=(n_systems, vectors.rows.shape[0]),
-    )
-    sums = belongs @ vectors.rows
-    n_answers = np.maximum(answered.sum(axis=1), 1)
-    return np.asarray(sums.toarray() / n_answers[:, None])
-
-
-def _consensus(vectors: AnswerVectors, field: AnswerVectors, is_self: Flags) -> Floats:
-    """Return answers' mean cosine to the field's others, shape (M, Q); NaN without an other."""
-    answered = field.answered
-    totals = vectors.products(field.sums(answered.astype(np.float64)))
-    n_compared = np.tile(answered.sum(axis=0), (len(totals), 1))
-    # A system's cosine with itself is taken out again.
-    rows, selves = np.nonzero(is_self)
-    have_both = vectors.answered[rows] & answered[selves]
-    answers = vectors.rows[vectors.places[rows][have_both]]
-    field_answers = field.rows[field.places[selves][have_both]]
-    self_cosines = np.zeros(have_both.shape)
-    self_cosines[have_both] = answers.multiply(field_answers).sum(axis=1)
-    totals[rows] -= self_cosines
-    n_compared[rows] -= answered[selves]
-    # Rounded, so that equal answers are equal whatever the order in which cosines are added.
-    return mean_of(totals, n_compared).round(9)

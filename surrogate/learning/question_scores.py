@@ -9,8 +9,7 @@ whose covariance is the cosine of answers (Rasmussen and Williams, 2006, section
 one answer says something about similar answers to the question. Both variances are constants, in
 units of the noise: tuning them by left-out systems hardly ever helps, and with few systems it fits
 noise. Every step is linear, so each system can be left out (section 5.4.2)
-without a refit, but for its battles in the others' scores. Ratings are explained by the features
-that move them and by judged answers like a system's own.
+without a refit, but for its battles in the others' scores.
 
 What judges of other arenas liked is one more feature, with weights learned from open arenas.
 ``benchmarks/judge_preferences.py`` writes them to ``preferences.json``. None of these arenas has
@@ -34,10 +33,9 @@ import pandas as pd
 from arena.data.types import Flags, Floats
 from features.engine.extraction import plain_name
 from features.measures.registry import FEATURES
-from surrogate.learning.field import AnswerField, FieldView
+from surrogate.learning.field import FieldView
 from surrogate.learning.kernels import SMALLEST
-from surrogate.learning.surrogate import EXPLANATION_COLUMNS
-from surrogate.learning.training import TrainingRatings, finite_means, mean_of
+from surrogate.learning.training import TrainingRatings, mean_of
 
 LIKENESS_VARIANCE = 5.0
 """Of the process on a question, mean over its answers, in units of the noise."""
@@ -293,88 +291,6 @@ def _left_out_scores(scored: Scored, solved: Solved, slopes: Floats) -> Floats:
     others_mean = (scored.scores.sum(axis=1, keepdims=True) - scored.scores) / n_others
     expected = np.where(scored.judged, scored.scores - residuals - others_mean, 0.0)
     return mean_of(expected.sum(axis=0), scored.judged.sum(axis=0))
-
-
-def explained(
-    field: AnswerField, view: FieldView, contributions: Floats, scored: Scored | None
-) -> pd.DataFrame:
-    """Explain the ratings of M systems in one language.
-
-    Args:
-        field: The field that they are compared with.
-        view: The systems, compared with it.
-        contributions: Logits that each feature adds to each rating, shape (M, F).
-        scored: Scores of the field's answers; None where there are none, or no texts.
-
-    Returns:
-        ``EXPLANATION_COLUMNS``, one row per system; see ``Surrogate.explain``.
-    """
-    n_shown = 3
-    rows = []
-    for index, system in enumerate(view.systems):
-        moved_by = []
-        for feature in np.argsort(-np.abs(contributions[index]), kind="stable")[:n_shown]:
-            added = round(float(contributions[index, feature]), 2)
-            if added:
-                difference = float(view.means[index, feature])
-                moved_by.append((field.names[feature], added, difference))
-        like_winners: list[str] = []
-        like_losers: list[str] = []
-        if scored is not None:
-            weights = _likeness_weights(view, scored, index)
-            for question in np.argsort(-np.abs(weights), kind="stable"):
-                if weights[question] > 0:
-                    like_winners.append(field.tensor.questions[question])
-                elif weights[question] < 0:
-                    like_losers.append(field.tensor.questions[question])
-        rows.append((field.tensor.language, system, moved_by, like_winners, like_losers))
-    return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
-
-
-def _likeness_weights(view: FieldView, scored: Scored, index: int) -> Floats:
-    """Weigh how much the most similar judged answer says about a system's, shape (Q,).
-
-    The weight is the cosine with that answer times its score less the question's mean: above 0 on
-    questions where it won more than the others.
-    """
-    cosines = np.where(scored.judged, view.cosines[:, index], 0.0)
-    nearest = cosines.argmax(axis=1)
-    advantages = scored.scores[np.arange(len(nearest)), nearest] - scored.means
-    return np.asarray(advantages * np.maximum(cosines.max(axis=1), 0.0))
-
-
-def feature_effects(
-    field: AnswerField, view: FieldView, contributions: Floats, is_rated: Flags
-) -> pd.DataFrame:
-    """Return what each feature adds to the ratings of M systems in one language.
-
-    Args:
-        field: The field that they are compared with.
-        view: The systems, compared with it.
-        contributions: Logits that each feature adds to each rating, shape (M, F).
-        is_rated: Which systems of the field have a rating, shape (N,).
-
-    Returns:
-        ``EFFECT_COLUMNS``, one row per system and feature; see ``Surrogate.feature_effects``.
-    """
-    rated_means = field.self_view.means[is_rated]
-    usual = finite_means(rated_means)
-    counts = np.isfinite(rated_means).sum(axis=0)
-    squares = np.nansum((rated_means - usual) ** 2, axis=0)
-    deviations = np.sqrt(squares / np.maximum(counts - 1, 1))
-    n_systems = len(view.systems)
-    return pd.DataFrame(
-        {
-            "language": field.tensor.language,
-            "system": np.repeat(view.systems, len(field.names)),
-            "feature": np.tile(field.names, n_systems),
-            "added": contributions.ravel(),
-            "value": view.means.ravel(),
-            "usual": np.tile(usual, n_systems),
-            "deviation": np.tile(deviations, n_systems),
-            "count": np.tile(counts, n_systems),
-        }
-    )
 
 
 @cache

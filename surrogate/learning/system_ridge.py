@@ -316,3 +316,31 @@ def _calibration_slope(predictions: Floats, target: Floats, reliability: float) 
     variance = max(target_square / n_systems, SMALLEST) ** exponent
     spread = np.sqrt(variance / (prediction_square / n_systems))
     return float(max(reliability, smallest) * correlation * spread)
+
+
+def beside_originals(
+    ratings: Floats, view: FieldView, field_view: FieldView, rated: Floats
+) -> Floats:
+    """Move predicted ratings to those of the systems whose wording they have, in proportion.
+
+    A blend has learned from systems that never see verdicts on answers like their own; a copy sees
+    its original's twice. Only what is more like a rated system than any two rated ones are like
+    each other moves (docs/reference/surrogate.md, "Copies").
+
+    Args:
+        ratings: Predicted relative to the mean of the rated systems, shape (M,).
+        view: The M systems, compared with the field.
+        field_view: The N systems of the field, compared with each other.
+        rated: Rating of each of these, shape (N,); NaN of those without.
+
+    Returns:
+        Shape (M,).
+    """
+    is_rated = np.isfinite(rated)
+    among_rated = np.where(field_view.is_self, 0.0, field_view.mean_cosines)
+    usual = float(among_rated[np.ix_(is_rated, is_rated)].max())
+    likeness = np.where(view.is_self, 0.0, view.mean_cosines)[:, is_rated]
+    excess = np.maximum(likeness - usual, 0.0) / max(1.0 - usual, 1e-9)
+    weights = excess / np.maximum(excess.sum(axis=1, keepdims=True), 1.0)
+    centered = rated[is_rated] - rated[is_rated].mean()
+    return np.asarray((1.0 - weights.sum(axis=1)) * ratings + weights @ centered)

@@ -22,15 +22,13 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
+from surrogate.checks.status import CONTRADICTED
+from surrogate.learning.kernels import CONTRADICTION
 from surrogate.learning.observations import RatingLikelihoods
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS
 
 LOOSE = 5.0
 """Factor of a prediction's error beside which it hardly counts."""
-CONTRADICTION = 3.0
-"""Joint standard errors beyond which verdicts and prediction contradict each other. Ordinary
-systems of eight arenas hardly ever come so far. Answers put together to please a surrogate keep
-half of what they gain after two judged questions, and a tenth after six."""
 NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
 
 
@@ -210,9 +208,7 @@ def contradiction_notes(judged: pd.DataFrame) -> Iterator[str]:
     """Say of which new systems verdicts contradict what their answers promise."""
     contradicted = judged.loc[judged["is_contradicted"].astype(bool), "system"]
     for name in contradicted.unique():
-        yield (
-            f"verdicts on {name} contradict what its answers promise, so that they alone rate it"
-        )
+        yield f"{name}: {CONTRADICTED}"
 
 
 def _board_prior(board: Board) -> pd.DataFrame:

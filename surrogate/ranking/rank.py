@@ -20,18 +20,21 @@ from features.declare.feature import Feature, Models
 from features.engine.extraction import FEATURE_KEY, extract
 from features.measures.registry import chosen_features
 from surrogate.board.board import Board, open_board
-from surrogate.board.estimation import counting_languages, overall_places
-from surrogate.board.rating_rows import (
+from surrogate.board.ranks import (
     FEWEST_JUDGED_QUESTIONS,
     PLACE_COLUMNS,
-    POSTERIOR_COLUMNS,
     RANK_COLUMNS,
-    SUBSTANTIAL_SHARE,
     VERDICT_COLUMNS,
+    counting_languages,
+    overall_places,
     places_among,
+    with_placed_notes,
+)
+from surrogate.board.rating_rows import (
+    POSTERIOR_COLUMNS,
+    SUBSTANTIAL_SHARE,
     predicted_estimates,
     rated_rows,
-    with_placed_notes,
 )
 from surrogate.board.summary import fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS, typed_board_table

@@ -12,7 +12,7 @@ from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
-from surrogate.board.rating_rows import PLACE_COLUMNS
+from surrogate.board.ranks import PLACE_COLUMNS
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate_arena.pages.formats import SEQUENTIAL, finite, slugs

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from surrogate import build_board, rank_systems
-from surrogate.board.rating_rows import FEWEST_JUDGED_QUESTIONS, PLACE_COLUMNS, RANK_COLUMNS
+from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, PLACE_COLUMNS, RANK_COLUMNS
 
 OPTIONS = {"features": "answer_length,bleu", "tournaments": 2}
 

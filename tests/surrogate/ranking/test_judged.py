@@ -9,7 +9,8 @@ from simulations import simulated_part
 
 from arena.data.errors import DataError, UsageError
 from surrogate import build_board, rank_systems
-from surrogate.board.rating_rows import FEWEST_JUDGED_QUESTIONS
+from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS
+from surrogate.checks.status import CONTRADICTED
 from surrogate.learning.language_data import with_answers
 from surrogate.ranking.judged import NOBODY, judged_ratings
 from surrogate.ranking.rank import place_systems
@@ -199,5 +200,5 @@ def test_verdicts_that_contradict_what_answers_promise_rate_a_system_alone(
     is_first = verdicts["system_a"] == system
     opposite = verdicts.assign(winner=np.where(is_first == is_strong, "b", "a"))
     placed = place_systems(board, table, whole.queries, judgments=opposite)
-    assert any(f"verdicts on {system} contradict" in note for note in placed.notes)
+    assert any(f"{system}: {CONTRADICTED}" in note for note in placed.notes)
     assert (placed.new["rating"].iloc[0] > mean) != is_strong
