@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,9 @@ from features.engine.extraction import answers_of
 from features.text.sentences import is_prose
 from surrogate.checks.rules import CHECKS, RULES, CheckClass, of_class, refuses
 
-FAULT_COLUMNS = [*QUESTION_KEY, "system", "check"]
+FAULT_COLUMNS = [*ANSWER_KEY, "check"]
+MOST_CHECKED = 20_000
+"""Answers of an arena that are checked beside its board: more take longer than the board does."""
 MOST_SHOWN = 5
 """Number of answers of a fault that a sentence names."""
 
@@ -48,7 +49,7 @@ class AnswerFaults:
     @property
     def n_broken(self) -> int:
         """Number of answers with a certain fault."""
-        return len(self.of_class("certain")[[*QUESTION_KEY, "system"]].drop_duplicates())
+        return len(self.of_class("certain").drop_duplicates(ANSWER_KEY))
 
     @property
     def broken_clause(self) -> str:
@@ -94,45 +95,43 @@ def untold_sentence(n_told: int, n_answers: int, check: str) -> str:
     )
 
 
-def find_faults(
-    arena: Arena, answers: pd.DataFrame, checks: Collection[str] = tuple(CHECKS)
-) -> AnswerFaults:
+def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
     """Check answers, each by every check of the table.
 
     Args:
         arena: Their questions.
         answers: Columns ``language, system, query_id, answer``, and ``passages`` where some have
             their own.
-        checks: The checks to make.
     """
     memo = Memo()
     table = answers[ANSWER_KEY].reset_index(drop=True)
-    rules = {name: rule for name, rule in RULES.items() if name in checks}
-    values: dict[str, list[bool | None]] = {name: [] for name in rules}
+    values: dict[str, list[bool | None]] = {name: [] for name in RULES}
     texts = []
     for question, output in answers_of(arena, answers):
         sample = Sample(question, output, memo)
         texts.append(" ".join(sample.text.split()).casefold())
-        for name, rule in rules.items():
+        for name, rule in RULES.items():
             values[name].append(rule(sample))
     results = pd.DataFrame({name: np.array(flags, float) for name, flags in values.items()})
     table["text"] = pd.Series(texts, dtype="str")
     is_long = table["text"].map(is_prose).astype(bool)
-    if "same-text" in checks:
-        results["same-text"] = _same_texts(table, arena.queries).astype(float).where(is_long)
-    if "copy" in checks:
-        n_systems = table.groupby([*QUESTION_KEY, "text"])["system"].transform("nunique")
-        results["copy"] = (n_systems > 1).astype(float).where(is_long)
+    results["same-text"] = _same_texts(table, arena.queries).astype(float).where(is_long)
+    n_systems = table.groupby([*QUESTION_KEY, "text"])["system"].transform("nunique")
+    results["copy"] = (n_systems > 1).astype(float).where(is_long)
     for name in ("empty", "error-text"):
         # Whatever else holds of no answer, or of the message of an error, is no fault of its own.
-        if name in results:
-            results.loc[results[name] == 1, results.columns.drop(name)] = 0.0
-    made = [name for name in CHECKS if name in results]
+        results.loc[results[name] == 1, results.columns.drop(name)] = 0.0
+    results = results[list(CHECKS)]
     return AnswerFaults(
-        answers=table[[*QUESTION_KEY, "system"]],
-        found=_listed(table, results[made] == 1),
-        untold=_listed(table, results[made].isna()),
+        answers=table[ANSWER_KEY],
+        found=_listed(table, results == 1),
+        untold=_listed(table, results.isna()),
     )
+
+
+def arena_faults(arena: Arena) -> AnswerFaults | None:
+    """Check all answers of an arena; None where there are too many."""
+    return None if len(arena.answers) > MOST_CHECKED else find_faults(arena, arena.answers)
 
 
 def _same_texts(table: pd.DataFrame, queries: pd.DataFrame) -> pd.Series:
@@ -153,7 +152,6 @@ def _listed(table: pd.DataFrame, flags: pd.DataFrame) -> pd.DataFrame:
     """List the answers that each check flags, check by check."""
     parts = [pd.DataFrame(columns=FAULT_COLUMNS, dtype="str")]
     for name in flags:
-        rows = table.loc[flags[name], [*QUESTION_KEY, "system"]]
-        rows = rows.sort_values([*QUESTION_KEY, "system"], kind="stable")
+        rows = table.loc[flags[name], ANSWER_KEY].sort_values(ANSWER_KEY, kind="stable")
         parts.append(rows.assign(check=name))
     return pd.concat(parts, ignore_index=True)[FAULT_COLUMNS]

@@ -36,6 +36,7 @@ from surrogate_arena.cli.setting_options import takes_settings
 if TYPE_CHECKING:
     from arena.data.arena import Arena
     from surrogate.board.board import Board
+    from surrogate.checks.faults import AnswerFaults
     from surrogate_arena.criteria.overview import Overview
 
 SITE = "site"
@@ -152,6 +153,7 @@ def publish_board(
 ) -> None:
     """Write a board and its pages, and print it with the page to open."""
     from arena.data.systems import alike
+    from surrogate.checks.faults import arena_faults
 
     saved = built.save(out, folder)
     cost_sentence = ""
@@ -159,38 +161,32 @@ def publish_board(
         from surrogate_arena.costs.costs import frontier_sentence, write_costs
 
         cost_sentence = frontier_sentence(write_costs(saved, arena, out))
-    index = board_site(saved, out / SITE, arena) if site else None
+    faults = arena_faults(arena)
+    index = board_site(saved, out / SITE, arena, faults) if site else None
     if as_json:
         content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
         show(content, as_json)
         return
-    sentences = [fault_sentence(arena), cost_sentence]
+    sentences = [fault_sentence(faults), cost_sentence]
     print_board(saved, next_command(saved, folder), index, [text for text in sentences if text])
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
 
 
-def fault_sentence(arena: Arena) -> str:
+def fault_sentence(faults: AnswerFaults | None) -> str:
     """Say how many answers are broken, and of whom most; the pages list them. Empty if none is."""
-    from surrogate.checks.faults import find_faults
-    from surrogate.checks.rules import of_class
+    from arena.data.schema import ANSWER_KEY
 
-    # More take longer than a board does.
-    most_checked = 20_000
-    if len(arena.answers) > most_checked:
+    if faults is None or not faults.n_broken:
         return ""
-    faults = find_faults(arena, arena.answers, of_class("certain"))
-    by_system = {system: faults.of(system).n_broken for system in arena.info.systems}
-    worst = max(by_system, key=by_system.__getitem__, default="")
-    if not worst or not by_system[worst]:
-        return ""
-    return (
-        f"{faults.n_broken:,} of {count_of(len(arena.answers), 'answer')} are broken, "
-        f"{by_system[worst]:,} of them by {worst}."
-    )
+    broken = faults.of_class("certain").drop_duplicates(ANSWER_KEY)
+    n_by_system = broken["system"].value_counts()
+    return f"{faults.broken_clause}, {n_by_system.iloc[0]:,} of them by {n_by_system.index[0]}."
 
 
-def board_site(board: Board, folder: Path, arena: Arena) -> Path | None:
+def board_site(
+    board: Board, folder: Path, arena: Arena, faults: AnswerFaults | None = None
+) -> Path | None:
     """Write a board's pages, and return the first one."""
     if not has_folder("pages"):
         print("No pages: surrogate_arena/pages, or what it needs, is absent", file=sys.stderr)
@@ -198,7 +194,7 @@ def board_site(board: Board, folder: Path, arena: Arena) -> Path | None:
 
     from surrogate_arena.pages.site import write_site
 
-    return write_site(board, folder, arena)
+    return write_site(board, folder, arena, faults=faults)
 
 
 def publish_overview(

@@ -22,6 +22,7 @@ from surrogate.board.build import build_board
 from surrogate.board.settings import BoardSettings, chosen_settings
 from surrogate.board.tables import DECIMALS, FEATURE_CACHE
 from surrogate.board.view import board_judges
+from surrogate.checks.faults import arena_faults
 from surrogate_arena.cli.first_place import conclusion, leading
 from surrogate_arena.cli.judging_records import read_judging_records
 from surrogate_arena.pages.formats import slugs
@@ -223,8 +224,9 @@ def save_overview(
     if not site:
         return saved, None
     links = {}
+    faults = arena_faults(arena)
     for name, board in saved.items():
-        write_site(board, out / names[name] / "site", arena)
+        write_site(board, out / names[name] / "site", arena, faults=faults)
         links[name] = f"{names[name]}/site/{INDEX}"
     write_text(overview_page(overview, links, SiteSettings(title=arena.info.name)), out / INDEX)
     return saved, out / INDEX

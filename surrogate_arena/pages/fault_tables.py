@@ -10,12 +10,10 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.wording import count_of
-from surrogate.checks.faults import AnswerFaults, find_faults
+from surrogate.checks.faults import AnswerFaults
 from surrogate.checks.rules import CHECKS, FAULTS, of_class
 from surrogate_arena.pages.views import Row, cut_text
 
-MOST_CHECKED = 20_000
-"""Answers of an arena that are checked for its pages."""
 MOST_LISTED = 1_000
 """Faults that a system's page lists."""
 LONGEST_TEXT = 500
@@ -38,10 +36,9 @@ class FaultTables:
     @property
     def sentence(self) -> str:
         """How many answers are broken, over all systems."""
+        if self.faults.n_broken:
+            return self.faults.broken_clause
         n_answers = count_of(len(self.faults.answers), "answer")
-        n_broken = self.faults.n_broken
-        if n_broken:
-            return f"{n_broken:,} of {n_answers} {'is' if n_broken == 1 else 'are'} broken"
         if len(self.faults.of_class("likely")):
             return f"None of {n_answers} has a certain fault"
         return f"{len(FAULTS)} checks of {n_answers} find no fault"
@@ -79,10 +76,3 @@ class FaultTables:
             "answers": len(own.answers),
             "untold": untold["check"].value_counts(sort=False).to_dict(),
         }
-
-
-def fault_tables(arena: Arena, *, has_texts: bool) -> FaultTables | None:
-    """Check an arena's answers for its pages; None where there are too many."""
-    if len(arena.answers) > MOST_CHECKED:
-        return None
-    return FaultTables(arena, find_faults(arena, arena.answers), has_texts)

@@ -23,10 +23,11 @@ from arena.quality.influence import LISTED
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
+from surrogate.checks.faults import AnswerFaults, arena_faults
 from surrogate_arena.cli.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate_arena.costs.costs import cost_table
 from surrogate_arena.pages.cost_page import cost_page
-from surrogate_arena.pages.fault_tables import fault_tables
+from surrogate_arena.pages.fault_tables import FaultTables
 from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.history import HistoryEntry, history_view
 from surrogate_arena.pages.pages import filled
@@ -90,6 +91,7 @@ def write_site(
     parent: str = "",
     is_served: bool = False,
     history: Sequence[HistoryEntry] = (),
+    faults: AnswerFaults | None = None,
     **options: Any,  # noqa: ANN401 - fields of SiteSettings
 ) -> Path:
     """Write a board as HTML pages that need neither a server nor the network; return the first.
@@ -106,6 +108,7 @@ def write_site(
         parent: Title of the page over several sites, one folder up.
         is_served: Whether ``view`` serves the pages, next to one to vote on.
         history: States of the board over time, oldest first, with the present one.
+        faults: Of the arena's answers; found here unless given.
         options: Fields of ``SiteSettings``, over those of ``settings``.
 
     Raises:
@@ -119,16 +122,18 @@ def write_site(
     source = _arenas(board, arena)
     costs = pd.DataFrame()
     texts: Texts | str = HIDDEN
-    faults = None
+    tables = None
     if isinstance(source, tuple):
         whole, judged = source
         costs = cost_table(board, judged)
-        faults = fault_tables(whole, has_texts=chosen.questions > 0)
+        faults = arena_faults(whole) if faults is None else faults
+        if faults is not None:
+            tables = FaultTables(whole, faults, has_texts=chosen.questions > 0)
         if chosen.questions:
             texts = Texts(judged, board.summary.settings.seed, chosen.questions)
     elif chosen.questions:
         texts = f"The answers are not here: {source}"
-    values = {"parent": parent, "history": history, "faults": faults}
+    values = {"parent": parent, "history": history, "faults": tables}
     with _site_files(out) as folder:
         _write_pages(board, texts, costs, folder, chosen, values, is_served=is_served)
     return out / INDEX
