@@ -73,26 +73,15 @@ class AnswerFaults:
     def _clauses(self, certainty: CheckClass) -> list[str]:
         clauses = []
         for name, rows in self.of_class(certainty).groupby("check", sort=False):
-            questions = question_names(rows, has_languages=self.answers["language"].nunique() > 1)
+            questions = self._question_names(rows)
             clause = CHECKS[str(name)].clause(len(rows))
             clauses.append(f"{clause} ({first_of(questions, MOST_SHOWN)})")
         return clauses
 
-
-def question_names(rows: pd.DataFrame, *, has_languages: bool) -> list[str]:
-    """Name the questions of rows, with their languages where there are several."""
-    if not has_languages:
-        return list(rows["query_id"])
-    return [f"{language} {name}" for language, name in rows[QUESTION_KEY].to_numpy()]
-
-
-def untold_sentence(n_told: int, n_answers: int, check: str) -> str:
-    """Say of how many answers a check cannot tell, and why."""
-    reason = CHECKS[check].untold
-    return (
-        f"{n_answers - n_told:,} of {count_of(n_answers, 'answer')} could not be checked for "
-        f"{check}: {reason}"
-    )
+    def _question_names(self, rows: pd.DataFrame) -> list[str]:
+        if self.answers["language"].nunique() == 1:
+            return list(rows["query_id"])
+        return list(rows["language"] + " " + rows["query_id"])
 
 
 def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:

@@ -133,7 +133,7 @@ def gate_command(
         shown["win_rate"] = decision.win_rate
         show(shown, as_json)
     else:
-        print_notes(decision.sentences, "", most=len(decision.sentences))
+        print_gate(decision)
     is_in_arena = decision.candidate in read.info.systems
     if decision.verdict == "cannot say" and judge is None and is_in_arena and not as_json:
         print(command("vote", folder, *_ballot(decision), "--out", "vote.html"))
@@ -145,9 +145,17 @@ def gate_command(
     raise SystemExit(decision.status)
 
 
+def print_gate(decision: Gate) -> None:
+    """Print the verdict, and the five things that matter most: answers to look at first."""
+    verdict, *further = decision.sentences
+    print_notes([verdict], "")
+    examples = [f"  {line}" for line in decision.examples[:3]]
+    print_notes([*examples, *further], "", most=5)
+
+
 def _ballot(decision: Gate) -> tuple[object, ...]:
     """Return the options of a ballot with every question of the two systems."""
-    n_questions = decision.faults.questions["language"].value_counts().max()
+    n_questions = decision.faults.candidate.answers["language"].value_counts().max()
     versions = f"{decision.baseline},{decision.candidate}"
     return ("--systems", versions, "--questions", n_questions, "--most", decision.questions)
 

@@ -13,7 +13,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of, split_names
-from surrogate.checks.faults import MOST_SHOWN, find_faults, untold_sentence
+from surrogate.checks.faults import AnswerFaults, find_faults
 from surrogate.checks.rules import CHECKS, FAULTS, CheckClass
 
 ALL = "all"
@@ -51,9 +51,7 @@ class CheckCount:
 
     Attributes:
         check: Its name.
-        certainty: Its class.
-        answers: Number of answers.
-        untold: Number of those of which it cannot be told.
+        untold: Number of answers of which it cannot be told.
         found: Number of those with the fault.
         new: Number of those with the fault where the baseline has it not.
         baseline: Number of the baseline's answers with the fault.
@@ -61,13 +59,16 @@ class CheckCount:
     """
 
     check: str
-    certainty: CheckClass
-    answers: int
     untold: int
     found: int
     new: int
     baseline: int
     limit: int | None
+
+    @property
+    def certainty(self) -> CheckClass:
+        """Its class."""
+        return CHECKS[self.check].certainty
 
     @property
     def is_exceeded(self) -> bool:
@@ -94,21 +95,14 @@ class FaultComparison:
     """What is wrong with a candidate's answers, and whether the baseline's have the same faults.
 
     Attributes:
+        candidate: What is wrong with the candidate's answers.
         counts: What each check found, in the order of the table of checks.
         faults: Each fault of each answer, in the same order; notes are counted alone.
-        untold: Answers of which a check cannot tell: ``FAULT_COLUMNS`` without the system.
-        questions: ``language, query_id`` of the candidate's answers.
     """
 
+    candidate: AnswerFaults
     counts: tuple[CheckCount, ...]
     faults: tuple[AnswerFault, ...]
-    untold: pd.DataFrame
-    questions: pd.DataFrame
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether a check found more than a team allows."""
-        return any(count.is_exceeded for count in self.counts)
 
     @property
     def exceeded(self) -> tuple[CheckCount, ...]:
@@ -122,13 +116,8 @@ class FaultComparison:
     @property
     def broken_sentence(self) -> str:
         """How many answers have certain faults, and which; empty where none has."""
-        certain = self.of_class("certain")
-        if not certain:
-            return ""
-        n_broken = len({(fault.language, fault.query_id) for fault in certain})
-        counted = count_of(len(self.questions), "answer")
-        verb = "is" if n_broken == 1 else "are"
-        return f"{n_broken:,} of {counted} {verb} broken: {'; '.join(self._clauses('certain'))}"
+        clauses = self._clauses("certain")
+        return f"{self.candidate.broken_clause}: {clauses}" if clauses else ""
 
     @property
     def exceeded_sentence(self) -> str:
@@ -141,68 +130,49 @@ class FaultComparison:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Faults beside ``broken_sentence``: the first answers, and what could not be told."""
+        """What was found beside certain faults, and what could not be checked."""
         return tuple(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
-        certain = self.of_class("certain")
-        likely = self.of_class("likely")
-        yield from self._listed(certain)
+        likely = self._clauses("likely")
         if likely:
-            yield f"Likely faults, for a reader to decide: {'; '.join(self._clauses('likely'))}."
-        yield from self._listed(likely)
+            yield f"Likely faults, for a reader to decide: {likely}."
         notes = self._clauses("note")
         if notes:
-            yield f"No faults, but worth knowing: {'; '.join(notes)}."
-        if not self.faults_found:
-            n_checks = len(FAULTS)
-            yield f"{n_checks} checks of {count_of(len(self.questions), 'answer')} find no fault."
+            yield f"No faults, but worth knowing: {notes}."
+        n_answers = count_of(len(self.candidate.answers), "answer")
         for count in self.counts:
-            if count.untold and CHECKS[count.check].untold and count.certainty != "note":
-                told = count.answers - count.untold
-                yield f"{untold_sentence(told, count.answers, count.check)}."
+            reason = CHECKS[count.check].untold
+            if count.untold and reason and count.certainty != "note":
+                yield (
+                    f"{count.untold:,} of {n_answers} could not be checked for {count.check}: "
+                    f"{reason}."
+                )
 
     @property
-    def faults_found(self) -> int:
-        """Number of faults, certain and likely ones."""
-        return sum(count.found for count in self.counts if count.certainty != "note")
+    def examples(self) -> tuple[str, ...]:
+        """The first fault of each check, with question and answer."""
+        first: dict[str, AnswerFault] = {}
+        for fault in self.faults:
+            first.setdefault(fault.check, fault)
+        return tuple(fault_line(fault, longest=60) for fault in first.values())
 
-    def _clauses(self, certainty: CheckClass) -> list[str]:
-        return [
-            count.clause for count in self.counts if count.found and count.certainty == certainty
-        ]
-
-    def _listed(self, faults: Sequence[AnswerFault]) -> Iterator[str]:
-        """Show some faults, those of each check in turn."""
-        for fault in in_turn(faults)[:MOST_SHOWN]:
-            yield f"  {fault_line(fault, longest=60)}"
-        n_more = len(faults) - MOST_SHOWN
-        if n_more > 0:
-            yield f"  and {n_more:,} more"
-
-
-def in_turn(faults: Sequence[AnswerFault]) -> list[AnswerFault]:
-    """Sort faults so that the first of each check come first, then the second ones."""
-    seen: dict[str, int] = {}
-    turns = []
-    for place, fault in enumerate(faults):
-        turn = seen.get(fault.check, 0)
-        seen[fault.check] = turn + 1
-        turns.append((turn, place))
-    return [faults[place] for _, place in sorted(turns)]
+    def _clauses(self, certainty: CheckClass) -> str:
+        counts = [count for count in self.counts if count.certainty == certainty]
+        return "; ".join(count.clause for count in counts if count.found)
 
 
 def fault_line(fault: AnswerFault, longest: int) -> str:
     """Show a fault in a line: the question's id, the check, the question and the answer."""
     question = shortened(fault.question, longest)
-    answer = shortened(fault.answer, longest) or "(nothing)"
+    answer = shortened(fault.answer, longest)
     too = "" if fault.is_new else "; baseline, too"
     return f"{fault.language} {fault.query_id} ({fault.check}{too}): {question} -> {answer}"
 
 
 def shortened(text: str, longest: int) -> str:
     """Return a text in one line, of at most so many characters; its end shows whether it is cut."""
-    line = " ".join(text.split())
+    line = " ".join(text.split()) or "(nothing)"
     if len(line) <= longest:
         return line
     half = (longest - 3) // 2
@@ -222,16 +192,16 @@ def compare_faults(
         limits: What a team allows; see ``given_limits``.
     """
     both = find_faults(arena, pd.concat([candidate, baseline], ignore_index=True))
-    baseline_rows = both.found[both.found["system"].isin(baseline["system"])]
-    own = both.found[both.found["system"].isin(candidate["system"])]
-    untold = both.untold[both.untold["system"].isin(candidate["system"])]
+    own = both.of(candidate["system"].iloc[0])
+    # A baseline may have no answer in the languages that are compared.
+    baseline_found = both.found[both.found["system"].isin(baseline["system"])]
     columns = [*QUESTION_KEY, "check"]
-    in_baseline = set(baseline_rows[columns].itertuples(index=False, name=None))
+    in_baseline = set(baseline_found[columns].itertuples(index=False, name=None))
     answers = candidate.set_index(QUESTION_KEY)["answer"]
     queries = arena.queries.set_index(QUESTION_KEY)["query"]
     faults = []
-    is_fault = own["check"].isin(FAULTS)
-    for language, query_id, check in own.loc[is_fault, columns].itertuples(index=False, name=None):
+    found = own.found[own.found["check"].isin(FAULTS)]
+    for language, query_id, check in found[columns].itertuples(index=False, name=None):
         fault = AnswerFault(
             check=check,
             certainty=CHECKS[check].certainty,
@@ -246,21 +216,14 @@ def compare_faults(
     for name, check in CHECKS.items():
         count = CheckCount(
             check=name,
-            certainty=check.certainty,
-            answers=len(candidate),
-            untold=int((untold["check"] == name).sum()),
-            found=int((own["check"] == name).sum()),
+            untold=int((own.untold["check"] == name).sum()),
+            found=int((own.found["check"] == name).sum()),
             new=sum(fault.is_new for fault in faults if fault.check == name),
-            baseline=int((baseline_rows["check"] == name).sum()),
+            baseline=int((baseline_found["check"] == name).sum()),
             limit=limits.get(name, 0 if check.certainty == "certain" else None),
         )
         counts.append(count)
-    return FaultComparison(
-        counts=tuple(counts),
-        faults=tuple(faults),
-        untold=untold[columns].reset_index(drop=True),
-        questions=candidate[QUESTION_KEY].reset_index(drop=True),
-    )
+    return FaultComparison(own, tuple(counts), tuple(faults))
 
 
 def given_limits(allowed: Sequence[str], file: Path | None = None) -> dict[str, int | None]:

@@ -136,7 +136,7 @@ def gate(
         language_notes=tuple(map(str, language_remarks(pair.arena))),
         choice=pair.choice,
     )
-    if faults.is_broken:
+    if faults.exceeded:
         compared = _by_arena(board, pair, rates, result)
         return replace(compared or result, verdict="broken", by="answers")
     if rates.cheaper:
@@ -212,12 +212,14 @@ def _decided_by(
         verdicts=verdicts,
         judge=label,
         people=people,
-        lost=lost_questions(judgments, pair),
         longer_wins=nearly_all_longer(verdicts.judgments, pair.arena.answers),
     )
-    if verdicts.difference is not None and not result.judge_doubt:
-        return replace(result, verdict=VERDICTS[verdicts.difference], by="verdicts")
-    return result
+    if result.judge_doubt:
+        return result
+    result = replace(result, lost=lost_questions(judgments, pair))
+    if verdicts.difference is None:
+        return result
+    return replace(result, verdict=VERDICTS[verdicts.difference], by="verdicts")
 
 
 def _people_agreement(

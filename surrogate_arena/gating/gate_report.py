@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from arena.data.schema import QUESTION_KEY
@@ -56,41 +57,47 @@ def gate_junit(result: Gate) -> str:
 def gate_markdown(result: Gate) -> str:
     """Return a result as Markdown, to which names of systems add no markup, links or mentions."""
     lines = [f"### Gate: {result.verdict}", ""]
-    for text in result.sentences:
-        # The lists below have every fault.
-        if not text.startswith(" "):
-            lines.append(f"- {escaped_markdown(text)}")
-    listed = {
-        "Broken answers": result.faults.of_class("certain"),
-        "Likely faults": result.faults.of_class("likely"),
-    }
-    for title, faults in listed.items():
-        if not faults:
-            continue
-        lines += ["", f"#### {title} ({len(faults):,})", ""]
-        lines += ["| question | check | baseline, too | asked | answer |", "|---|---|---|---|---|"]
-        for fault in faults:
-            cells = (
-                f"{fault.language} {fault.query_id}",
-                fault.check,
-                "no" if fault.is_new else "yes",
-                shortened(fault.question, 120),
-                shortened(fault.answer, 200) or "(nothing)",
-            )
-            lines.append(f"| {' | '.join(map(escaped_markdown, cells))} |")
-    if result.lost and not result.judge_doubt:
-        lines += ["", f"#### Lost questions ({len(result.lost):,})", ""]
-        lines += ["| question | verdicts | asked | answer | baseline |", "|---|---|---|---|---|"]
-    for lost in result.lost if not result.judge_doubt else ():
-        cells = (
+    lines += [f"- {escaped_markdown(text)}" for text in result.sentences]
+    lines += _fault_table("Broken answers", result.faults.of_class("certain"))
+    lines += _fault_table("Likely faults", result.faults.of_class("likely"))
+    lost_rows = []
+    for lost in result.lost:
+        row = (
             f"{lost.language} {lost.query_id}",
             f"{lost.votes:,}",
             shortened(lost.question, 120),
-            shortened(lost.answer, 200) or "(nothing)",
-            shortened(lost.baseline_answer, 200) or "(nothing)",
+            shortened(lost.answer, 200),
+            shortened(lost.baseline_answer, 200),
         )
-        lines.append(f"| {' | '.join(map(escaped_markdown, cells))} |")
+        lost_rows.append(row)
+    columns = ("question", "verdicts", "asked", "answer", "baseline")
+    lines += _table("Lost questions", columns, lost_rows)
     return "\n".join(lines) + "\n"
+
+
+def _fault_table(title: str, faults: Sequence[AnswerFault]) -> list[str]:
+    rows = []
+    for fault in faults:
+        row = (
+            f"{fault.language} {fault.query_id}",
+            fault.check,
+            "no" if fault.is_new else "yes",
+            shortened(fault.question, 120),
+            shortened(fault.answer, 200),
+        )
+        rows.append(row)
+    return _table(title, ("question", "check", "baseline, too", "asked", "answer"), rows)
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table under a title; none without a row."""
+    if not rows:
+        return []
+    lines = ["", f"#### {title} ({len(rows):,})", "", f"| {' | '.join(columns)} |"]
+    lines.append("|---" * len(columns) + "|")
+    for row in rows:
+        lines.append(f"| {' | '.join(map(escaped_markdown, row))} |")
+    return lines
 
 
 def escaped_markdown(text: str) -> str:
@@ -123,8 +130,10 @@ def _add_answers(suite: ElementTree.Element, faults: FaultComparison) -> None:
     exceeded = {count.check for count in faults.exceeded}
     limits = {count.check: count.limit for count in faults.counts}
     found = {(fault.language, fault.query_id, fault.check): fault for fault in faults.faults}
-    untold = set(faults.untold.itertuples(index=False, name=None))
-    for language, query_id in faults.questions[QUESTION_KEY].itertuples(index=False, name=None):
+    columns = [*QUESTION_KEY, "check"]
+    untold = set(faults.candidate.untold[columns].itertuples(index=False, name=None))
+    answers = faults.candidate.answers[QUESTION_KEY]
+    for language, query_id in answers.itertuples(index=False, name=None):
         for name in FAULTS:
             case = _add_case(suite, name, f"{language} {query_id}")
             key = (language, query_id, name)

@@ -19,7 +19,7 @@ from arena.quality.people_agreement import PeopleAgreement
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison
 from surrogate_arena.gating.cost_comparison import CostComparison
 from surrogate_arena.gating.fault_comparison import FaultComparison
-from surrogate_arena.gating.lost_questions import LostQuestion, lost_sentences
+from surrogate_arena.gating.lost_questions import LostQuestion, lost_line
 from surrogate_arena.gating.rating_difference import GateRates, RatingDifference
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
@@ -163,8 +163,13 @@ class Gate:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The verdict, what it rests on, and what would make it surer, in words."""
+        """The verdict, what would make it surer, and what it rests on, in words."""
         return tuple(_sentences(self))
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Answers to look at: the first fault of each check, then lost questions."""
+        return (*self.faults.examples, *map(lost_line, self.lost))
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -178,27 +183,25 @@ class Gate:
 
 
 def _sentences(result: Gate) -> Iterator[str]:
-    yield _headline(result)
     # What a reader acts on comes first.
-    yield from result.faults.sentences
+    yield _headline(result)
     if result.verdict == "cannot say":
         yield from map(sentence, _open_questions(result))
         lacks_savings = result.costs is not None and not result.costs.is_cheaper
         if result.questions and not (result.is_one_sided or lacks_savings):
             yield _outlook(result)
+    if result.unanswered:
+        count_text = count_of(result.unanswered, "question")
+        yield f"Not compared: {count_text} that the baseline alone answered."
     if result.costs is not None and result.verdict != "broken":
         yield from result.costs.sentences
     if result.by != "answers" or result.verdict == "broken":
         yield from _verdict_sentences(result)
-        if not result.judge_doubt:
-            yield from lost_sentences(result.lost)
         if result.ratings is not None:
             yield from _rating_sentences(result.ratings)
+    yield from result.faults.sentences
     if result.n_outdated:
         yield f"In the arena {outdated_sentence(result.n_outdated)}."
-    if result.unanswered:
-        count_text = count_of(result.unanswered, "question")
-        yield f"Not compared: {count_text} that the baseline alone answered."
     yield from map(sentence, result.language_notes)
     if result.choice:
         yield f"Taken by default: {result.choice}."
@@ -257,6 +260,9 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
             f"The longer answer won {n_won:,} of {n_decided:,} decided verdicts: two systems do "
             "not show whether it is better, or the judge likes length."
         )
+    if result.lost:
+        n_lost = count_of(len(result.lost), "question")
+        yield f"Where to look: {n_lost} that every verdict gives the baseline."
 
 
 def _outlook(result: Gate) -> str:
@@ -300,7 +306,7 @@ def _headline(result: Gate) -> str:
         else:
             n_shared = count_of(result.people.items, "pair")
             headline = f"{headline} People have checked this judge on {n_shared} alone."
-    if not result.faults.faults_found:
+    if not result.faults.faults:
         return f"{headline} Nothing is broken."
     sentences = [result.faults.broken_sentence, result.faults.exceeded_sentence]
     return " ".join([headline, *(f"{text}." for text in sentences if text)])

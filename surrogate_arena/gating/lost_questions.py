@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -12,8 +11,6 @@ from arena.data.wording import count_of
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate_arena.gating.contenders import Contenders
 from surrogate_arena.gating.fault_comparison import shortened
-
-MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -73,17 +70,10 @@ def lost_questions(judgments: pd.DataFrame, pair: Contenders) -> tuple[LostQuest
     )
 
 
-def lost_sentences(lost: Sequence[LostQuestion]) -> Iterator[str]:
-    """Say which questions were lost, the first ones with both answers."""
-    if not lost:
-        return
-    yield f"Where to look: {count_of(len(lost), 'question')} that every verdict gives the baseline."
-    for question in lost[:MOST_SHOWN]:
-        yield (
-            f"  {question.language} {question.query_id} ({count_of(question.votes, 'verdict')}): "
-            f"{shortened(question.question, 60)} -> {shortened(question.answer, 60)} | baseline: "
-            f"{shortened(question.baseline_answer, 60)}"
-        )
-    n_more = len(lost) - MOST_SHOWN
-    if n_more > 0:
-        yield f"  and {n_more:,} more"
+def lost_line(lost: LostQuestion) -> str:
+    """Show a lost question in a line, with both answers."""
+    return (
+        f"{lost.language} {lost.query_id} (lost by {count_of(lost.votes, 'verdict')}): "
+        f"{shortened(lost.question, 60)} -> {shortened(lost.answer, 60)} | baseline: "
+        f"{shortened(lost.baseline_answer, 60)}"
+    )

@@ -20,7 +20,7 @@ from arena.data.errors import ArenaError, DataError, UsageError, argument
 from arena.data.files import path_below
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import given_answers, given_judgments
-from surrogate_arena.cli.printing import plain, print_notes
+from surrogate_arena.cli.printing import plain
 from surrogate_arena.commands import arenas, boards, ranking
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Tools:
         """
         from arena.data.folder import read_arena
         from surrogate.board.board import Board
-        from surrogate_arena.gating.commands import candidate_answers
+        from surrogate_arena.gating.commands import candidate_answers, print_gate
         from surrogate_arena.gating.fault_comparison import given_limits
         from surrogate_arena.gating.gate import gate
         from surrogate_arena.gating.rating_difference import GateRates
@@ -241,18 +241,17 @@ class Tools:
             if name not in GateResult.model_fields
         }
         evidence["counts"] = plain(decision.faults.counts)
-        sentences = list(decision.sentences)
         result = GateResult(
             verdict=decision.verdict,
             candidate=decision.candidate,
             baseline=decision.baseline,
-            sentences=sentences,
+            sentences=list(decision.sentences),
             status=decision.status,
             reasons=list(decision.reasons),
             faults=plain(list(decision.faults.faults)),
             evidence=evidence,
         )
-        return _result(result, _printed(print_notes, sentences, ""))
+        return _result(result, _printed(print_gate, decision))
 
     def advise(
         self,

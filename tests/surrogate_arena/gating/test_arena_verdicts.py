@@ -103,10 +103,12 @@ def test_questions_that_every_verdict_gives_the_baseline_are_named():
     assert {lost.votes for lost in result.lost} == {2}
     first = result.lost[0]
     assert (first.answer, first.baseline_answer) == ("poor answer to q46", "fair answer to q46")
-    said = "\n".join(result.sentences)
-    assert "Where to look: 14 questions that every verdict gives the baseline." in said
-    assert "en q46 (2 verdicts): What is q46? -> poor answer to q46 | baseline: fair" in said
-    assert "and 9 more" in said
+    lost = "Where to look: 14 questions that every verdict gives the baseline."
+    assert lost in result.sentences
+    assert result.examples[0] == (
+        "en q46 (lost by 2 verdicts): What is q46? -> poor answer to q46 | "
+        "baseline: fair answer to q46"
+    )
     assert gate_markdown(result).count("| 2 | What is q") == 14
 
 
