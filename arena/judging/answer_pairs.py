@@ -103,8 +103,13 @@ class ArenaTexts:
             records = self._system_passages.get((key, system), records)
         passages = []
         for record in records:
-            optional = (record.get("title"), record.get("relevance"))
-            passages.append(ShownPassage(record["passage_id"], record["text"], *optional))
+            passage = ShownPassage(
+                passage_id=record["passage_id"],
+                text=record["text"],
+                title=record.get("title"),
+                relevance=record.get("relevance"),
+            )
+            passages.append(passage)
         return tuple(passages)
 
     def history(self, key: QuestionKey, system: str | None = None) -> tuple[ShownTurn, ...]:

@@ -11,12 +11,7 @@ from arena.data.arena import Arena
 from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
-from arena.judging.answer_pairs import (
-    PAIR_COLUMNS,
-    ArenaTexts,
-    PairKey,
-    unordered,
-)
+from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, PairKey, unordered
 from arena.judging.choosing.chosen_pairs import (
     ASKED_COLUMNS,
     ChosenPairs,
@@ -24,11 +19,7 @@ from arena.judging.choosing.chosen_pairs import (
     joined_pairs,
     turned,
 )
-from arena.judging.choosing.drawn_pairs import (
-    REPEATED,
-    asked_pairs,
-    pair_draw,
-)
+from arena.judging.choosing.drawn_pairs import REPEATED, asked_pairs, pair_draw
 from arena.judging.choosing.drawn_questions import draw_questions
 from arena.judging.choosing.forecast import Course, Forecast, course, forecast_adaptive
 from arena.judging.choosing.pairing import AdaptivePairing, round_size
@@ -166,9 +157,16 @@ class AdaptivePairs:
         """
         rows = []
         for language, pairing in self._pairings.items():
-            size = (len(pairing.systems), len(pairing.questions))
-            counts = (pairing.judged, pairing.failed, pairing.open)
-            rows.append((language, *size, *counts, pairing.misordered))
+            row = (
+                language,
+                len(pairing.systems),
+                len(pairing.questions),
+                pairing.judged,
+                pairing.failed,
+                pairing.open,
+                pairing.misordered,
+            )
+            rows.append(row)
         return pd.DataFrame(rows, columns=PROGRESS_COLUMNS)
 
     def ratings(self) -> pd.DataFrame:

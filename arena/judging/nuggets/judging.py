@@ -146,13 +146,13 @@ class NuggetPrompt(TemplatePrompt):
 
 class _Run:
     def __init__(self, task: JudgingTask, prompt: NuggetPrompt) -> None:
-        self.texts = ArenaTexts(task.arena)
+        self._texts = ArenaTexts(task.arena)
         self._prompt = prompt
         self._judge = task.judge
         self._questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
-        self._answers = _distinct_answers(task.left, self.texts)
+        self._answers = _distinct_answers(task.left, self._texts)
         stored = Nuggets.of(task.arena)
-        self.nuggets = stored_nuggets(stored, set(self._questions))
+        self._nuggets = stored_nuggets(stored, set(self._questions))
         self._stored_marks = stored_marks(stored, task.judge)
         self._marks: dict[AnswerKey, tuple[str, ...]] = {}
         self._new_nuggets: list[QuestionKey] = []
@@ -162,18 +162,18 @@ class _Run:
         # Why a question has no nuggets, or an answer no marks.
         self._failures: dict[QuestionKey | AnswerKey, Reply[Any]] = {}
 
-    def without_nuggets(self) -> list[QuestionKey]:
+    def _without_nuggets(self) -> list[QuestionKey]:
         """Return the questions to ask about: without nuggets, and with passages."""
         questions = []
         for question in self._questions:
-            if question not in self.nuggets and pooled_passages(self.texts, question):
+            if question not in self._nuggets and pooled_passages(self._texts, question):
                 questions.append(question)
         return questions
 
     def make_nuggets(self, llm: Llm, progress: Progress | None) -> Usage:
         """Ask for the nuggets of the questions that have none."""
         answered = ask_table(
-            self.without_nuggets(),
+            self._without_nuggets(),
             self._nugget_prompt,
             read_nuggets,
             replace(llm, settings=nugget_settings(llm.settings)),
@@ -182,18 +182,18 @@ class _Run:
         )
         for question, reply in answered:
             if llm.dry_runs is not None:
-                self.nuggets[question] = _STAND_INS
+                self._nuggets[question] = _STAND_INS
                 continue
             if reply.value is None:
-                self._failures[question] = replace(reply, value=None)
+                self._failures[question] = reply
                 continue
             nuggets = []
             for number, nugget in enumerate(reply.value, start=1):
                 nuggets.append(replace(nugget, nugget_id=str(number)))
-            self.nuggets[question] = tuple(nuggets)
+            self._nuggets[question] = tuple(nuggets)
             self._new_nuggets.append(question)
         for question in self._questions:
-            if question not in self.nuggets and question not in self._failures:
+            if question not in self._nuggets and question not in self._failures:
                 detail = "no passages to take nuggets from; write them into further/nuggets.jsonl"
                 self._failures[question] = Reply(None, NO_PASSAGES, detail, "", from_store=False)
                 answered.usage.prompts += 1
@@ -201,15 +201,15 @@ class _Run:
         return answered.usage
 
     def _nugget_prompt(self, question: QuestionKey) -> Prompt:
-        prompt, self.passages[question] = self._prompt.nugget_prompt_for(question, self.texts)
+        prompt, self.passages[question] = self._prompt.nugget_prompt_for(question, self._texts)
         return prompt
 
-    def without_marks(self) -> list[AnswerKey]:
+    def _without_marks(self) -> list[AnswerKey]:
         """Return the answers to ask about; note the marks of those that are known."""
         answers = []
         for answer in self._answers:
             question, text = answer
-            if question not in self.nuggets:
+            if question not in self._nuggets:
                 continue
             stored = self._stored_marks.get((question, answer_digest(text)))
             if stored is not None:
@@ -217,16 +217,16 @@ class _Run:
             elif text:
                 answers.append(answer)
             else:
-                self._marks[answer] = ("not",) * len(self.nuggets[question])
+                self._marks[answer] = ("not",) * len(self._nuggets[question])
                 self._new_marks.append(answer)
         return answers
 
     def mark_answers(self, llm: Llm, progress: Progress | None) -> Usage:
         """Ask for the marks of the answers that have none."""
         answered = ask_table(
-            self.without_marks(),
+            self._without_marks(),
             lambda answer: self._prompt.mark_prompt_for(
-                answer, self.nuggets[answer[0]], self.texts
+                answer, self._nuggets[answer[0]], self._texts
             ),
             read_marks,
             replace(llm, settings=mark_settings(llm.settings)),
@@ -235,9 +235,9 @@ class _Run:
         )
         for answer, reply in answered:
             marks = reply.value
-            numbers = list(range(1, len(self.nuggets[answer[0]]) + 1))
+            numbers = list(range(1, len(self._nuggets[answer[0]]) + 1))
             if marks is None:
-                self._failures[answer] = replace(reply, value=None)
+                self._failures[answer] = reply
             elif sorted(marks) != numbers:
                 # The reply is sound, but its marks are of other nuggets than were shown.
                 shown = ", ".join(map(str, sorted(marks)[:20]))
@@ -254,8 +254,8 @@ class _Run:
         """Compare the scores of a pair of answers."""
         language, query_id, system_a, system_b = key
         question = (language, query_id)
-        text_a = self.texts.shown(question, system_a)
-        text_b = self.texts.shown(question, system_b)
+        text_a = self._texts.shown(question, system_a)
+        text_b = self._texts.shown(question, system_b)
         flags = self._prompt.flags([text_a, text_b])
         answer_a, answer_b = (question, text_a), (question, text_b)
         for part in (question, answer_a, answer_b):
@@ -265,7 +265,7 @@ class _Run:
         return PairOutcome(key, Reply(verdict, None, "", "", from_store=False), flags)
 
     def _marked(self, answer: AnswerKey) -> list[tuple[str, Mark]]:
-        marks = zip(self.nuggets[answer[0]], self._marks[answer], strict=True)
+        marks = zip(self._nuggets[answer[0]], self._marks[answer], strict=True)
         return [(nugget.text, (nugget.importance, support)) for nugget, support in marks]
 
     def tables(self, model: str) -> Nuggets:
@@ -284,7 +284,7 @@ class _Run:
             source = f"{model}, {self._prompt.template.version}"
             if share:
                 source += f", from {share}"
-            for nugget in self.nuggets[question]:
+            for nugget in self._nuggets[question]:
                 key = (query_id, language, nugget.nugget_id)
                 yield *key, nugget.text, nugget.importance, source
 
@@ -293,9 +293,9 @@ class _Run:
             question, text = answer
             language, query_id = question
             digest = answer_digest(text)
-            marks = list(zip(self.nuggets[question], self._marks[answer], strict=True))
-            for system in self.texts.systems(question):
-                if self.texts.shown(question, system) != text:
+            marks = list(zip(self._nuggets[question], self._marks[answer], strict=True))
+            for system in self._texts.systems(question):
+                if self._texts.shown(question, system) != text:
                     continue
                 for nugget, support in marks:
                     mark = (query_id, language, system, nugget.nugget_id, nugget.text, support)
