@@ -27,7 +27,7 @@ from arena.data.wording import split_names
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 URL_VARIABLE = "OPENAI_BASE_URL"
-"""Environment variable with the address of the server of features, which a file may name, too."""
+"""Environment variable with the address of the server that features ask; files may name it, too."""
 MOST_CONNECTIONS = 1000
 CHATS, EMBEDDINGS = "/chat/completions", "/embeddings"
 """Where requests go, after the address of a server."""

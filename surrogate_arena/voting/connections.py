@@ -62,10 +62,10 @@ class BoundedConnection(H11Protocol):
 
 
 def network_of(client: tuple[str, int] | None) -> object:
-    """Return what is one machine by its address: of version 6, which has many, the first half."""
+    """Return what one machine has: an address of version 4, or a network /64 of version 6."""
     if client is None:
         return None
     address = ipaddress.ip_address(client[0])
     if isinstance(address, ipaddress.IPv4Address) or address.ipv4_mapped:
         return address
-    return int(address) >> 64
+    return ipaddress.IPv6Network((address, 64), strict=False)
