@@ -71,13 +71,15 @@ def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
         not missing.
     """
     columns = [by, "feature", "reason", "answers"]
-    parts = [pd.DataFrame(columns=columns)]
+    parts = []
     for feature in feature_columns(table):
         reasons = pd.DataFrame({by: table[by], "reason": _reasons(table, feature)})
         reasons = reasons[reasons["reason"].notna()]
         n_answers = reasons.groupby([by, "reason"], observed=True).size()
         parts.append(n_answers.reset_index(name="answers").assign(feature=feature))
-    counts = pd.concat(parts[1:] or parts).astype({"answers": np.int64})
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    counts = pd.concat(parts)
     # Within a group, features are in the order of the columns.
     return counts.sort_values(by, kind="stable", ignore_index=True)[columns]
 
