@@ -10,15 +10,8 @@ import pandas as pd
 from pydantic import ValidationError
 
 from arena.data.answer_digests import without_outdated
-from arena.data.checks import (
-    duplicates,
-    probability_problems,
-    reference_problems,
-    self_judgments,
-    undeclared,
-    unknown_questions,
-    validation_problems,
-)
+from arena.data.checks import validation_problems
+from arena.data.consistency import table_problems, unknown_questions
 from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.frames import (
     distinct_texts,
@@ -35,11 +28,9 @@ from arena.data.languages import is_language_code, language_hint
 from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import Rows, named_by_criterion, selected_columns, without_rows
 from arena.data.schema import (
-    ANSWER_KEY,
     ANSWERS,
     CRITERION,
     FURTHER,
-    INFO_FILE,
     JUDGMENTS,
     OWN_PASSAGES,
     QUERIES,
@@ -49,9 +40,7 @@ from arena.data.schema import (
 )
 from arena.data.selection import chosen_judges, dropped_names, judges_named, without_names
 from arena.data.systems import (
-    name_problems,
     no_attributes,
-    row_name_problems,
     system_attributes,
     with_own_passages,
 )
@@ -342,7 +331,7 @@ def checked_arena(
     )
     attributes, attribute_problems = system_attributes(attribute_rows, info.systems)
     problems = [
-        *_problems_between(info, queries, answers, judgments),
+        *table_problems(info, queries, answers, judgments),
         *rating_problems,
         *attribute_problems,
     ]
@@ -365,28 +354,6 @@ def checked_arena(
         further={name: typed_table(rows, FURTHER) for name, rows in further.items()},
         outdated=outdated,
     )
-
-
-def _problems_between(
-    info: ArenaInfo, queries: Rows, answers: Rows, judgments: Rows
-) -> list[Problem]:
-    """List what is wrong between tables whose rows are sound, and with names in them."""
-    name_source = "systems" if queries.is_frame else INFO_FILE
-    return [
-        *duplicates(queries, QUESTION_KEY, "query"),
-        *duplicates(answers, ANSWER_KEY, "answer"),
-        *undeclared(queries, "language", info.languages, "languages"),
-        *undeclared(answers, "system", info.systems, "systems"),
-        *unknown_questions(answers, queries, "answer"),
-        *unknown_questions(judgments, queries, "judgment"),
-        *undeclared(judgments, "system_a", info.systems, "systems"),
-        *undeclared(judgments, "system_b", info.systems, "systems"),
-        *self_judgments(judgments),
-        *probability_problems(judgments),
-        *reference_problems(info, queries),
-        *name_problems(info.systems, name_source, "systems"),
-        *row_name_problems(judgments, "judge"),
-    ]
 
 
 def _checked_info(fields: Mapping[str, object]) -> ArenaInfo:

@@ -1,12 +1,11 @@
-"""Checks of tables: what a row must hold, and how rows must agree."""
+"""Checks of one table: what a row must hold, and keys that repeat or that nothing declares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
@@ -23,13 +22,9 @@ from arena.data.schema import (
     FOR_ALL_ROWS,
     INFO_FILE,
     NUMBERS,
-    PROBABILITIES,
-    QUESTION_KEY,
-    REFERENCE,
     ROLES,
     SIDES_SHOWN,
     WINNERS,
-    ArenaInfo,
     Kind,
     Passage,
     TableSchema,
@@ -258,70 +253,3 @@ def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> lis
 
     is_undeclared = ~rows.table[field].isin(declared)
     return rows.problems_of(is_undeclared, [field], lambda _, value: fault_of(value))
-
-
-def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
-    """List the rows about questions that the query table does not hold."""
-    if rows.table.empty:
-        return []
-    query_keys = pd.MultiIndex.from_frame(queries.table[QUESTION_KEY].astype(object))
-    row_keys = pd.MultiIndex.from_frame(rows.table[QUESTION_KEY].astype(object))
-    fault = f"this {noun} is to a question that is not in {queries.source}"
-    hint = f"add the question there or leave the {noun} out"
-    return rows.problems_of(~row_keys.isin(query_keys), QUESTION_KEY, (fault, hint))
-
-
-def self_judgments(judgments: Rows) -> list[Problem]:
-    """List the judgments of a system against itself."""
-    is_self = judgments.table["system_a"] == judgments.table["system_b"]
-    fault = ("is judged against itself", "remove this judgment")
-    return judgments.problems_of(is_self, ["system_b"], fault)
-
-
-def probability_problems(judgments: Rows) -> list[Problem]:
-    """List the judgments whose two probabilities do not go together."""
-    table = judgments.table
-    present = [name for name in PROBABILITIES if name in table]
-    if not present:
-        return []
-    first, second = PROBABILITIES
-    if len(present) == 1:
-        absent = second if present == [first] else first
-        hint = f"add it, or leave {present[0]} out: a tie has what the two leave of 1"
-        return [Problem(judgments.source, None, absent, None, "this column is missing", hint)]
-    missing = table[list(PROBABILITIES)].isna()
-    is_half = missing[first] != missing[second]
-    half_fault = ("one of the two is missing", "write both probabilities, or neither")
-    numbers = table[list(PROBABILITIES)].map(finite_number).astype(np.float64)
-    rounding = 1e-6
-    is_above = numbers.sum(axis=1) > 1 + rounding
-    # A number above 1 has a problem of its own.
-    is_above &= (numbers <= 1).all(axis=1)
-    sum_fault = (
-        "sum to more than 1",
-        "write two numbers whose sum is at most 1: a tie has the rest",
-    )
-    return [
-        *judgments.problems_of(is_half, PROBABILITIES, half_fault),
-        *judgments.problems_of(is_above, PROBABILITIES, sum_fault),
-    ]
-
-
-def reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
-    """Check the reference system, and the reference answers of questions, which may be missing."""
-    name = info.reference_system
-    if name is not None and name not in info.systems:
-        source = INFO_FILE
-        fault = f"is not among the systems of {INFO_FILE}"
-        hint = "name one of the systems, or write null"
-        if queries.is_frame:
-            source = "from_frames"
-            fault = "is not among the systems"
-            hint = "name one of the systems, or None"
-        yield Problem(source, None, "reference_system", name, fault, hint)
-    if REFERENCE in queries.table:
-        references = queries.table[REFERENCE]
-        is_text = references.map(lambda value: isinstance(value, str)).astype(bool)
-        fault = "is not text"
-        hint = "write an answer, or leave it empty"
-        yield from queries.problems_of(references.notna() & ~is_text, [REFERENCE], (fault, hint))

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from arena.data.checks import check_table, duplicates, unknown_questions
+from arena.data.checks import check_table, duplicates
+from arena.data.consistency import unknown_questions
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, is_null, plain_table, whole_digits, with_numbers

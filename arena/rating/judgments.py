@@ -9,7 +9,8 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from arena.data.checks import check_table, probability_problems, self_judgments
+from arena.data.checks import check_table
+from arena.data.consistency import probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, frame_of, with_language_of
 from arena.data.languages import UNDETERMINED

@@ -15,6 +15,7 @@ import scipy
 from scipy.special import expit
 
 from arena.data.arena import Arena
+from arena.data.rows import are_in
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Rounds, joined_pairs
@@ -67,8 +68,7 @@ class EscalatedPairs:
         judgments = pd.concat([self._arena.judgments, outcome.judgments], ignore_index=True)
         failed = [table for table in (self._failed, outcome.failures) if table is not None]
         by_second = judgments[judgments["judge"] == self._settings.first_judge]
-        keys = pd.MultiIndex.from_frame(self._random.table[PAIR_COLUMNS])
-        is_random = pd.MultiIndex.from_frame(by_second[PAIR_COLUMNS]).isin(keys)
+        is_random = are_in(by_second, self._random.table, PAIR_COLUMNS)
         # Pairs that were chosen for their closeness would say little of how far judges agree.
         prior = calibrated_prior(self._first_ratings, by_second[is_random])
         self.adaptive = AdaptivePairs(
