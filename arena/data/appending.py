@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.answer_digests import replaced_flags
 from arena.data.errors import DataError
-from arena.data.files import atomic_path, locked_folder, open_text, synchronize
+from arena.data.files import open_text
 from arena.data.folder import (
     FURTHER_FOLDER,
     VOTES_FILE,
@@ -37,6 +37,7 @@ from arena.data.schema import (
 )
 from arena.data.tables import SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.types import Flags
+from arena.data.writing import atomic_path, locked_folder, synchronize
 
 Table = Literal["answers", "judgments"]
 

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import validation_problems
 from arena.data.errors import CONVERT, DataError, UsageError
-from arena.data.files import atomic_path, small_file
+from arena.data.files import small_file
 from arena.data.frames import (
     answers_of_frame,
     checked_answers,
@@ -43,6 +43,7 @@ from arena.data.schema import (
 )
 from arena.data.systems import SYSTEMS_TABLE
 from arena.data.tables import CSV_SUFFIXES, SUFFIXES, json_records, read_rows, write_rows
+from arena.data.writing import atomic_path
 
 TABLES = ("queries", "answers", "judgments")
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)

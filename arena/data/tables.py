@@ -23,12 +23,13 @@ from arena.data.errors import (
     Problem,
     UsageError,
 )
-from arena.data.files import MOST_EXPANDED, PACKED, atomic_path, open_text, parsed_json, small_file
+from arena.data.files import MOST_EXPANDED, PACKED, open_text, parsed_json, small_file
 from arena.data.parquet import read_parts
 from arena.data.rows import Numbered, Rows, is_unstorable, plain_table, rows_of_records
 from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.types import Record
 from arena.data.wording import repeated
+from arena.data.writing import atomic_path
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", *CSV_SUFFIXES, ".parquet")

@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from arena.data.errors import UsageError
-from arena.data.files import disk_advice, held_lock
+from arena.data.writing import disk_advice, held_lock
 from arena.llm.replies import Completion
 from arena.llm.requests import Request, digest
 

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from arena.data.errors import UsageError
-from arena.data.files import disk_advice
+from arena.data.writing import disk_advice
 from features.declare.sample import (
     Answer,
     Missing,

@@ -14,9 +14,10 @@ from pydantic import BaseModel
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError, argument
-from arena.data.files import check_small_file, file_digest, replaced_folder
+from arena.data.files import check_small_file, file_digest
 from arena.data.tables import read_record, write_record, write_rows
 from arena.data.wording import count_of, notebook_html
+from arena.data.writing import replaced_folder
 from arena.quality.judge_report import JudgeReport
 from features.declare.feature import Feature, offer
 from surrogate.board import tables

@@ -20,8 +20,9 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 
 from arena.data.errors import DataError, MissingDependencyError, UsageError
-from arena.data.files import atomic_path, most_expanded, refuse_beyond
+from arena.data.files import most_expanded, refuse_beyond
 from arena.data.parquet import read_parquet
+from arena.data.writing import atomic_path
 from arena.rating.biases import Biases
 from arena.rating.pairs import JudgedItems, Pairs
 from features.engine.extraction import FEATURE_KEY

@@ -206,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         raise SystemExit(2) from error
     except OSError as error:
-        from arena.data.files import disk_advice
+        from arena.data.writing import disk_advice
 
         parts = [f"error: {error}", disk_advice(error, Path(str(error.filename or "")))]
         print("; ".join(filter(None, parts)), file=sys.stderr)

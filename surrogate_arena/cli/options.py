@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from typer import Argument, Context, Option
 
 from arena.data.errors import UsageError
-from arena.data.files import disk_advice, is_stream, resolved
+from arena.data.files import resolved
+from arena.data.writing import disk_advice, is_stream
 from surrogate_arena.cli.folders import has_folder, imported
 
 if TYPE_CHECKING:

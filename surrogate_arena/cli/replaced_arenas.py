@@ -10,7 +10,7 @@ from pathlib import Path
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, UsageError
-from arena.data.files import LOCK_FILE, replaced_folder, resolved
+from arena.data.files import resolved
 from arena.data.folder import (
     TABLES,
     VOTES_FILE,
@@ -24,6 +24,7 @@ from arena.data.schema import INFO_FILE, JUDGMENTS
 from arena.data.systems import SYSTEMS_TABLE
 from arena.data.tables import SUFFIXES, read_rows
 from arena.data.wording import count_of, first_of
+from arena.data.writing import LOCK_FILE, replaced_folder
 
 FEATURES_FILE = "published_features.parquet"
 APART_FILE = "apart_answers.jsonl.gz"

@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.files import write_text
 from arena.data.rows import finite_number, is_null, selected_columns
 from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, QUESTION_KEY, TOKENS
 from arena.data.tables import guarded_csv
 from arena.data.types import Flags, Floats
 from arena.data.wording import first_of
+from arena.data.writing import write_text
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS
 from surrogate_arena.costs.uncompared import uncompared_systems

@@ -12,11 +12,11 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
-from arena.data.files import write_text
 from arena.data.folder import open_arena
 from arena.data.rows import finite_number
 from arena.data.tables import guarded_csv, plain_records
 from arena.data.wording import count_of
+from arena.data.writing import write_text
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.settings import BoardSettings, chosen_settings

@@ -94,8 +94,8 @@ def gate_command(
     cannot be said. With --cheaper it is 0 for cheaper, 3 for not cheaper or worse by more than the
     margin.
     """
-    from arena.data.files import write_text
     from arena.data.folder import read_arena
+    from arena.data.writing import write_text
     from arena.judging.judging_result import require_verdicts
     from surrogate_arena.gating.fault_comparison import given_limits
     from surrogate_arena.gating.gate import gate

@@ -105,7 +105,7 @@ def _drawings(source: Path, language: str | None) -> list[Drawing]:
 
 
 def _write_table(text: str, out: Path | None) -> None:
-    from arena.data.files import is_stream, write_text
+    from arena.data.writing import is_stream, write_text
 
     if out is None:
         sys.stdout.write(text)

@@ -15,10 +15,10 @@ import pandas as pd
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
-from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from arena.data.languages import language_name
 from arena.data.wording import short_digest
+from arena.data.writing import replaced_folder
 from arena.quality.influence import LISTED
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL, fingerprint

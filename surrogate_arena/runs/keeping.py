@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.files import replaced_folder
 from arena.data.schema import ANSWER_KEY
 from arena.data.tables import plain_records, write_record
 from arena.data.wording import count_of, first_of
+from arena.data.writing import replaced_folder
 from surrogate.board.board import Board
 from surrogate_arena.cli.first_place import conclusion
 from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move

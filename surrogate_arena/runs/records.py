@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data import __version__
 from arena.data.errors import DataError
-from arena.data.files import file_digest, small_file, write_text
+from arena.data.files import file_digest, small_file
+from arena.data.writing import write_text
 
 RECORDS_FILE = "manifest.json"
 UNSET = "unset"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from arena.data.errors import ArenaError
-from arena.data.files import locked_folder
 from arena.data.folder import read_info
 from arena.data.types import Progress, finish
 from arena.data.wording import count_of
+from arena.data.writing import locked_folder
 from arena.llm.batches.awaiting import RepliesAwaitedError
 from surrogate_arena.runs.configured import WEB_ROOT, ConfiguredBoard, Leaderboards
 from surrogate_arena.runs.making import BOARD, ingredients_of, make_board

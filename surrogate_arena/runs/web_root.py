@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import ArenaError, DataError, UsageError
-from arena.data.files import resolved, write_text
+from arena.data.files import resolved
+from arena.data.writing import write_text
 from surrogate.board.tables import FEATURE_CACHE
 from surrogate_arena.pages.feed import FEED, FeedEntry, atom_feed
 from surrogate_arena.pages.history import HistoryEntry

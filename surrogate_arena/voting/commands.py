@@ -47,7 +47,7 @@ def vote(
     if out is None:
         _collect(arena, files or [], as_json)
         return
-    from arena.data.files import write_text
+    from arena.data.writing import write_text
     from arena.judging import make_ballot
     from surrogate_arena.pages.pages import ballot_page
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO
 
 from arena.data.errors import UsageError
-from arena.data.files import locked_folder, synchronize
 from arena.data.folder import VOTES_FILE
+from arena.data.writing import locked_folder, synchronize
 
 
 def append_vote(folder: Path, judgment: Mapping[str, str]) -> int:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
-from arena.data.files import atomic_path
 from arena.data.types import Floats
 from arena.data.wording import short_digest
+from arena.data.writing import atomic_path
 from surrogate_arena.pages.formats import SEQUENTIAL, text_on
 
 if TYPE_CHECKING:

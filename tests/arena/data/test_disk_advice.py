@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.data.files import disk_advice
+from arena.data.writing import disk_advice
 
 ROOM = "make room on the disk, then repeat"
 

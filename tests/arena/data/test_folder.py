@@ -9,9 +9,9 @@ import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.data.arena import Arena
-from arena.data.files import locked_folder
 from arena.data.folder import ARENA_SUFFIXES, read_own_answers
 from arena.data.selection import chosen_judges, judges_named
+from arena.data.writing import locked_folder
 
 INFO = {
     "name": "small",
@@ -273,7 +273,7 @@ def test_people_are_the_reference_all_as_one_and_machines_stand_beside_them():
 
 
 def test_waiting_for_another_command_is_said(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("arena.data.files.NOTICE_AFTER_S", 0.1)
+    monkeypatch.setattr("arena.data.writing.NOTICE_AFTER_S", 0.1)
     waited = threading.Event()
 
     def wait():

@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from arena.data.files import atomic_path, replaced_folder
+from arena.data.writing import atomic_path, replaced_folder
 
 pytest.importorskip("fcntl", reason="needs a system that locks files")
 
 KILLED_WRITER = """
 import os, signal, sys
 from pathlib import Path
-from arena.data.files import atomic_path, replaced_folder
+from arena.data.writing import atomic_path, replaced_folder
 
 folder = Path(sys.argv[1])
 if sys.argv[2] == "file":

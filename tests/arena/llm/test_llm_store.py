@@ -77,7 +77,7 @@ def test_two_processes_share_a_store_and_pay_once(serve, store_path):
 
 
 def test_a_run_says_whom_it_waits_for(serve, llm_at, store, monkeypatch, caplog):
-    monkeypatch.setattr("arena.data.files.NOTICE_AFTER_S", 0.1)
+    monkeypatch.setattr("arena.data.writing.NOTICE_AFTER_S", 0.1)
     began, end = threading.Event(), threading.Event()
 
     def hold():

@@ -13,8 +13,8 @@ import pytest
 
 from arena import Arena, DataError, UsageError, read_arena, write_arena
 from arena.data import files
-from arena.data.files import atomic_path
 from arena.data.systems import alike, name_problems
+from arena.data.writing import atomic_path
 from arena.judging.pairwise import REPLY_FORMS
 from surrogate import Board
 from surrogate_arena.commands.boards import publish_board
