@@ -33,7 +33,7 @@ from arena.data.selection import PEOPLE, is_person
 from arena.data.types import Floats
 from arena.rating.battles import Battles
 from arena.rating.biases import EQUAL, LENGTH, with_traits
-from arena.rating.posterior import RatingPosterior, battle_posterior
+from arena.rating.posterior import BattlePosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
@@ -61,7 +61,7 @@ def without_traits(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.loc[:, ~rows.columns.str.startswith("trait_")]
 
 
-def rated(rows: pd.DataFrame, systems: list[str], *, with_side: bool) -> RatingPosterior:
+def rated(rows: pd.DataFrame, systems: list[str], *, with_side: bool) -> BattlePosterior:
     battles = Battles.from_judgments(without_traits(rows), systems)
     if not with_side:
         # Pairs without an order are the plain model.
@@ -81,7 +81,7 @@ def planned(rows: pd.DataFrame, plan: str, rng: np.random.Generator) -> pd.DataF
     return shuffled.drop_duplicates(["query_id", "first", "second"])
 
 
-def holding_share(near: RatingPosterior, far: RatingPosterior) -> float:
+def holding_share(near: BattlePosterior, far: BattlePosterior) -> float:
     errors = np.hypot(near.standard_errors, far.standard_errors)
     return float((np.abs(near.ratings - far.ratings) <= NORMAL_95 * errors).mean())
 
@@ -114,18 +114,18 @@ def side_gains(
     return results
 
 
-def coefficient_of(posterior: RatingPosterior, trait: str) -> tuple[float, float]:
+def coefficient_of(posterior: BattlePosterior, trait: str) -> tuple[float, float]:
     (bias,) = (bias for bias in posterior.biases if bias.trait == trait)
     return bias.coefficient, bias.standard_error
 
 
-def at_equal(rows: pd.DataFrame, equal: str) -> RatingPosterior:
+def at_equal(rows: pd.DataFrame, equal: str) -> BattlePosterior:
     """Rate at equal length or style."""
     traits = [f"trait_{name}" for name in EQUAL[equal]]
     return posterior_of(without_traits(rows).join(rows[traits]))
 
 
-def posterior_of(rows: pd.DataFrame) -> RatingPosterior:
+def posterior_of(rows: pd.DataFrame) -> BattlePosterior:
     """Rate by verdicts as if one judge had given them."""
     return battle_posterior(Battles.from_judgments(rows.assign(judge="judge")))
 

@@ -27,7 +27,7 @@ from arena.rating.biases import (
     with_traits,
 )
 from arena.rating.judgments import shown_sides
-from arena.rating.posterior import RatingPosterior, battle_posterior
+from arena.rating.posterior import BattlePosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import NORMAL_95, wilson_interval
 
@@ -226,7 +226,7 @@ def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[Remark
     return (Remark("length", "info", sentence),)
 
 
-def _posterior(judgments: pd.DataFrame, ties: TieRule) -> RatingPosterior | None:
+def _posterior(judgments: pd.DataFrame, ties: TieRule) -> BattlePosterior | None:
     """Rate the largest group of systems; None without a verdict that counts."""
     if ties == "drop":
         judgments = judgments[judgments["winner"] != "tie"]
@@ -235,7 +235,7 @@ def _posterior(judgments: pd.DataFrame, ties: TieRule) -> RatingPosterior | None
     return battle_posterior(Battles.from_judgments(judgments).largest_group())
 
 
-def _prefers_length(posterior: RatingPosterior) -> bool:
+def _prefers_length(posterior: BattlePosterior) -> bool:
     for bias in posterior.biases:
         low, high = bias.bounds
         if bias.trait == LENGTH and (low > 0 or high < 0):
@@ -243,7 +243,7 @@ def _prefers_length(posterior: RatingPosterior) -> bool:
     return False
 
 
-def _moved_systems(raw: RatingPosterior, differences: Floats) -> str:
+def _moved_systems(raw: BattlePosterior, differences: Floats) -> str:
     """Name the systems that move by more than their standard error; empty if none does."""
     # Systems of a language that the sentence names: those that move most
     most_listed = 3

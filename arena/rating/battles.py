@@ -173,13 +173,15 @@ class Battles:
             return len(self)
         return round(float(self.weight.sum()))
 
-    def decided(self) -> Battles:
-        """Drop ties, and questions and systems without other battles.
+    def counted(self, ties: str) -> Battles:
+        """Keep the battles that count by a tie rule.
+
+        With ``drop`` ties go, and with them questions and systems without other battles.
 
         Raises:
             UsageError: If there are only ties.
         """
-        return self.only(self.winner != TIE)
+        return self.only(self.winner != TIE) if ties == "drop" else self
 
     def only(self, rows: Flags) -> Battles:
         """Keep some battles, and the questions and systems that have any of them.

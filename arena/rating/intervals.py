@@ -5,6 +5,7 @@ Guide: docs/guides/ratings.md, "Intervals" and "Ranks and tiers".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,8 +18,8 @@ from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import BradleyTerryFit, WarmStart, regularize, solve
 from arena.rating.pairs import JudgedItems
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, PenalizedLikelihood
-from arena.statistics.bootstrap import percentile_intervals
-from arena.statistics.significance import holm_adjusted
+from arena.statistics.bootstrap import SAME_DECIMALS, percentile_intervals
+from arena.statistics.significance import NORMAL_95, holm_adjusted
 
 LEVEL = 0.95
 MOST_COMPARED = 1_500
@@ -55,6 +56,12 @@ class Uncertainty:
         """Return unknown bounds and an unknown covariance."""
         bounds = np.full(systems, np.nan)
         return cls(bounds, bounds, np.full((systems, systems), np.nan))
+
+    @classmethod
+    def normal(cls, coefficients: Floats, covariance: Floats) -> Uncertainty:
+        """Return normal intervals about coefficients whose covariance is known."""
+        half_widths = NORMAL_95 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        return cls(coefficients - half_widths, coefficients + half_widths, covariance)
 
 
 def bootstrap(
@@ -121,6 +128,30 @@ def _of_replicates(replicates: Floats, n_questions: int, n_regularized: int) -> 
         freedom=n_questions - 1,
         regularized=n_regularized,
         constant=is_constant,
+    )
+
+
+def rating_rows(
+    systems: Sequence[str], coefficients: Floats, uncertainty: Uncertainty
+) -> pd.DataFrame:
+    """Return ratings with intervals, ranks and tiers, a row per system.
+
+    Returns:
+        Columns ``system, rating, low, high, rank, rank_low, rank_high, tier``.
+    """
+    # Rounding errors must not rank systems of equal ratings.
+    rounded = pd.Series(coefficients).round(SAME_DECIMALS)
+    return pd.DataFrame(
+        {
+            "system": list(systems),
+            "rating": coefficients,
+            "low": uncertainty.low,
+            "high": uncertainty.high,
+            "rank": rounded.rank(ascending=False, method="min"),
+            **ranks_and_tiers(
+                coefficients, uncertainty.covariance, uncertainty.freedom, uncertainty.p_values
+            ),
+        }
     )
 
 

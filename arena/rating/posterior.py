@@ -1,10 +1,10 @@
-"""Ratings as the posterior of what was asked, right for judgments that were chosen by others.
+"""Bayesian Bradley-Terry ratings: the posterior given battles, under a prior of unknown spread.
 
-Who chooses battles by earlier verdicts stops asking about pairs that look decided, some of them by
-luck. Maximum likelihood then stretches the ratings, and a bootstrap over questions cannot repeat
-the choices. The likelihood is the same whatever chose the battles, so that a posterior is right
-where its prior is (Rubin, 1976, "Inference and missing data"): the prior's spread is not fixed but
-averaged over, by its evidence. Formulas:
+It holds also where battles were chosen by the outcomes of others. Who chooses so stops asking about
+pairs that look decided, some of them by luck. Maximum likelihood then stretches the ratings, and a
+bootstrap over questions cannot repeat the choices. The likelihood is the same whatever chose the
+battles, so that a posterior is right where its prior is (Rubin, 1976, "Inference and missing
+data"): the prior's spread is not fixed but averaged over, by its evidence. Formulas:
 docs/reference/formulas.md, "Verdicts".
 """
 
@@ -111,18 +111,12 @@ class RatingPosterior:
         covariance: Posterior covariance, shape (S, S).
         shares: Weight of the system's own verdicts in its rating, shape (S,): by how much the
             rating moves where they move by 1; 0 without any.
-        biases: What the judges like besides quality, where it was estimated with the ratings.
-        likelihood: Of the verdicts, where they alone are rated.
-        effects: Design effects of their questions.
     """
 
     systems: tuple[str, ...]
     ratings: Floats
     covariance: Floats
     shares: Floats
-    biases: tuple[JudgeBias, ...] = ()
-    likelihood: BattleLikelihood | None = None
-    effects: DesignEffects | None = None
 
     @property
     def standard_errors(self) -> Floats:
@@ -140,6 +134,21 @@ class RatingPosterior:
         return normal_draws(self.ratings, self.covariance, rounds, random)
 
 
+@dataclass(frozen=True)
+class BattlePosterior(RatingPosterior):
+    """Posterior of ratings by the battles of one language alone.
+
+    Attributes:
+        biases: What the judges like besides quality.
+        likelihood: Of the battles.
+        effects: Design effects of their questions.
+    """
+
+    biases: tuple[JudgeBias, ...]
+    likelihood: BattleLikelihood
+    effects: DesignEffects
+
+
 def battle_posterior(
     battles: Battles,
     prior: RatingPrior | None = None,
@@ -147,7 +156,7 @@ def battle_posterior(
     design_effect: float | None = None,
     *,
     separated: Flags | None = None,
-) -> RatingPosterior:
+) -> BattlePosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
     The likelihood is that of Bradley and Terry, with what each judge likes besides quality, to the
@@ -163,8 +172,8 @@ def battle_posterior(
         trust: Factors of its precisions that are averaged over.
         design_effect: Of the questions, where more verdicts than these tell it; by default it is
             estimated from the battles.
-        separated: Systems that won or lost all, shape (S,). With these ratings may spread far more,
-            and theirs most, so that intervals hold what the verdicts do not bound.
+        separated: Which systems won or lost all, shape (S,). Ratings may then spread far more, and
+            theirs most, so that intervals hold what the verdicts do not bound.
 
     Raises:
         ConvergenceError: If a mode is not found.
@@ -189,7 +198,7 @@ def battle_posterior(
     n_systems = len(battles.systems)
     errors = np.sqrt(np.diag(covariance)[n_systems:])
     own_errors = likelihood.bias_errors(means, effects.common)
-    return RatingPosterior(
+    return BattlePosterior(
         systems=battles.systems,
         ratings=means[:n_systems],
         covariance=covariance[:n_systems, :n_systems],

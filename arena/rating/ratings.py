@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -11,41 +11,26 @@ import pandas as pd
 
 from arena.data import __version__
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.frames import frame_of
 from arena.data.rows import is_true
 from arena.data.schema import ALL, BOTH_BAD
 from arena.data.systems import alike
-from arena.data.types import Floats
 from arena.data.wording import count_of, notebook_html
-from arena.rating.battles import TIE_RULES, Battles
-from arena.rating.biases import SIDES_NOT_TOLD, JudgeBias
-from arena.rating.bradley_terry import solve
-from arena.rating.intervals import (
-    MOST_COMPARED,
-    Uncertainty,
-    bootstrap,
-    expected_shares,
-    pair_comparisons,
-    ranks_and_tiers,
-)
+from arena.rating.battles import Battles
+from arena.rating.biases import JudgeBias
+from arena.rating.group_ratings import DEFAULT_ROUNDS, GroupRatings, Method, rate_group
+from arena.rating.intervals import MOST_COMPARED, expected_shares, pair_comparisons, rating_rows
 from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
-from arena.rating.posterior import battle_posterior
-from arena.rating.separation import pair_p_values, separated_systems
 from arena.rating.soft_verdicts import (
     Temperature,
     calibrated_judgments,
     learn_temperatures,
     temperature_notes,
 )
-from arena.statistics.bootstrap import SAME_DECIMALS, generator
 from arena.statistics.codes import coded_judgments
 from arena.statistics.significance import NORMAL_95
-from arena.statistics.workers import one_thread
 
-DEFAULT_ROUNDS = 1000
 RATING_COLUMNS = (
     "system",
     "rating",
@@ -66,25 +51,11 @@ TOO_MANY = f"rank intervals and tiers compare all pairs: not done above {MOST_CO
 NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
 ALL_WON = "wins every battle; its rating is bounded by the prior only"
 ALL_LOST = "loses every battle; its rating is bounded by the prior only"
-STRETCHED = (
-    "pairs were chosen by the verdicts on others: ratings are stretched, and intervals too narrow, "
-    "unless they are the posterior's"
-)
 APART = (
     "the systems fall into {} groups that never met: each is rated on a scale of its own, and "
     "ratings and ranks of two groups cannot be compared"
 )
 BIASES_OF_LARGEST = "the biases of judges are those in the largest group"
-ALL_SAMPLES_ALIKE = (
-    "there are no intervals: all bootstrap samples give the same ratings, as the verdicts on "
-    "all questions agree; the default method, without `ridge`, has intervals"
-)
-SOME_SAMPLES_ALIKE = "a rating that is the same in all bootstrap samples has no interval"
-ONE_QUESTION = "all verdicts are on one question: there is nothing to resample, and no interval"
-SAMPLES_REGULARIZED = (
-    "in {} of {} bootstrap samples the likelihood has no maximum: these have a Gaussian prior of "
-    f"precision {DEFAULT_RIDGE:g}; the ratings themselves have none"
-)
 
 
 @dataclass(frozen=True)
@@ -145,9 +116,9 @@ def rate(
     *,
     language: str | None = None,
     judge: str | None = None,
-    hard_verdicts: bool = False,
     ties: str = "half",
     ridge: float | None = None,
+    position: bool = False,
     rounds: int = DEFAULT_ROUNDS,
     seed: int = 0,
 ) -> Ratings:
@@ -156,21 +127,23 @@ def rate(
     By default ratings and intervals are those of ``arena.rating.posterior``, right for few
     questions, and where the outcomes of battles chose others; they are free of the judges' biases
     to a side. With a ridge they are the maximum of the plain likelihood and a bootstrap over
-    questions.
+    questions. With ``position`` the plain likelihood has a free term of each judge for side A, as
+    published fits have, and errors of maximum likelihood times the root of the questions' design
+    effects.
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
-            ``language``, ``judge``, ``sides``, ``probability_a`` and ``probability_b``, and those
+            ``language``, ``judge``, ``sides``, ``probability_a`` and ``probability_b`` (which count
+            instead of the winner, see ``arena.rating.soft_verdicts``), and those
             of ``arena.rating.biases.with_traits``, for ratings at equal length or style; or the
             arena that has them, or battles already read.
         language: Language to take, where there are several; or ``all``.
         judge: Judge to take, where there are several; or ``all``.
-        hard_verdicts: Count the winner alone, where judgments have probabilities. By default these
-            count, at a temperature (``arena.rating.soft_verdicts``).
         ties: ``half`` a win for both, or ``drop``.
         ridge: Precision of the Gaussian prior of the plain Bradley-Terry model, without biases of
             judges; 0 is maximum likelihood. Bootstrap samples without a maximum have a prior by
             themselves.
+        position: Whether to fit a term for side A, by maximum likelihood if there is no ridge.
         rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
         seed: Seed of the resamples.
 
@@ -179,25 +152,19 @@ def rate(
             systems.
         ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
     """
+    method = Method(ties, ridge, position, rounds, seed)
     if isinstance(judgments, Battles):
-        return rate_battles(judgments, ties=ties, ridge=ridge, rounds=rounds, seed=seed)
-    selected, temperatures = counted_judgments(
-        judgments, language, judge, hard_verdicts=hard_verdicts
-    )
+        return rate_battles(judgments, method)
+    selected, temperatures = counted_judgments(judgments, language, judge)
     battles = Battles.from_judgments(selected)
-    rated = rate_battles(battles, ties=ties, ridge=ridge, rounds=rounds, seed=seed)
-    notes = list(rated.notes)
-    if battles.n_copies:
-        notes.append(copies_note(battles.n_copies))
-    notes += judgment_notes(selected)
+    rated = rate_battles(battles, method)
+    notes = [*rated.notes, *input_notes(selected, battles, temperatures)]
     is_compared = len(rated.table) <= MOST_COMPARED
     if language == ALL and is_compared and selected.get("language", pd.Series()).nunique() > 1:
         # Loaded here: boards rate one language after the other.
         from arena.rating.reversed_orders import pooling_notes
 
         notes += pooling_notes(selected, rated.pairs())
-    notes += temperature_notes(temperatures, selected)
-    notes += name_notes(rated.table["system"])
     return replace(rated, notes=tuple(notes))
 
 
@@ -205,8 +172,6 @@ def counted_judgments(
     judgments: pd.DataFrame | Arena,
     language: str | None = None,
     judge: str | None = None,
-    *,
-    hard_verdicts: bool = False,
 ) -> tuple[pd.DataFrame, tuple[Temperature, ...]]:
     """Select judgments, with probabilities at learned temperatures.
 
@@ -214,7 +179,6 @@ def counted_judgments(
         judgments: As in ``rate``; so are the others.
         language: Language to take.
         judge: Judge to take.
-        hard_verdicts: Count the winner alone.
 
     Returns:
         The judgments that count, and the temperatures.
@@ -226,77 +190,30 @@ def counted_judgments(
         judgments = judgments.judgments
     judgments = coded_judgments(frame_of(judgments, "judgments"))
     # All judges first: the votes of people tell the temperatures of the others.
-    temperatures = () if hard_verdicts else learn_temperatures(judgments)
-    counted = calibrated_judgments(judgments, temperatures, hard=hard_verdicts)
+    temperatures = learn_temperatures(judgments)
+    counted = calibrated_judgments(judgments, temperatures)
     return selected_judgments(counted, language, judge), temperatures
 
 
-def rate_with_position(
-    judgments: pd.DataFrame,
-    *,
-    language: str | None = None,
-    judge: str | None = None,
-    ties: str = "half",
-    ridge: float = 0.0,
-) -> Ratings:
-    """Fit the plain model with a free term of each judge for side A, as published fits have.
-
-    Errors are those of maximum likelihood, times the root of the questions' design effects.
-
-    Args:
-        judgments: As for ``rate``; so are the others.
-        language: Language to take.
-        judge: Judge to take.
-        ties: ``half`` a win for both, or ``drop``.
-        ridge: Precision of the ratings' Gaussian prior; of the term there is none.
-
-    Raises:
-        UsageError: As ``rate``, and where no sides were shown.
-        ConvergenceError: Where the likelihood has no maximum.
-    """
-    coded = coded_judgments(frame_of(judgments, "judgments"))
-    battles = Battles.from_judgments(selected_judgments(coded, language, judge))
-    return rate_battles(battles, ties=ties, ridge=ridge, position=True)
-
-
-def rate_battles(
-    battles: Battles,
-    *,
-    ties: str = "half",
-    ridge: float | None = None,
-    position: bool = False,
-    rounds: int = DEFAULT_ROUNDS,
-    seed: int = 0,
-    largest_only: bool = False,
-) -> Ratings:
+def rate_battles(battles: Battles, method: Method, *, largest_only: bool = False) -> Ratings:
     """Rate the systems of battles, each group that battles connect on a scale of its own.
 
     Args:
         battles: The battles.
-        ties: As in ``rate``; so are the others up to ``seed``.
-        ridge: Precision of the Gaussian prior.
-        position: Whether the fit with a ridge has a free term for side A.
-        rounds: Bootstrap replicates.
-        seed: Seed of the resamples.
+        method: How to rate.
         largest_only: Leave all but the largest group without a rating.
 
     Raises:
-        UsageError: For an unknown choice, or without two systems that met.
-        ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
+        UsageError: Without two systems that met, or if the method does not suit the battles.
+        ConvergenceError: If the likelihood has no maximum, and there is no prior.
     """
-    checked_choice(ties, TIE_RULES, "tie rule")
-    if rounds < 0 or rounds == 1:
-        raise UsageError("rounds must be 0 (no intervals) or at least 2")
-    if position and ridge is None:
-        raise UsageError(f"{argument('position')} is a term of the fit with {argument('ridge')}")
-    method = _Method(ties, ridge, rounds, seed, position)
-    counted = battles.decided() if ties == "drop" else battles
+    counted = battles.counted(method.ties)
     groups = counted.groups()
     if largest_only or not groups:
         groups = [counted.largest_group()]
     for group in groups:
         checked_number(len(group.systems))
-    rated = [_rate_group(group, method) for group in groups]
+    rated = [rate_group(group, method) for group in groups]
     table = _table(battles, groups, rated)
     # Without duplicates, in the order in which they first appear.
     notes = list(dict.fromkeys(chain.from_iterable(ratings.notes for ratings in rated)))
@@ -325,7 +242,7 @@ def rate_battles(
 
 
 def _covariance(
-    table: pd.DataFrame, groups: Sequence[Battles], rated: Sequence[_GroupRatings]
+    table: pd.DataFrame, groups: Sequence[Battles], rated: Sequence[GroupRatings]
 ) -> pd.DataFrame:
     systems = pd.Index(table.loc[table["rating"].notna(), "system"], dtype=object)
     covariance = np.full((len(systems), len(systems)), np.nan)
@@ -335,110 +252,13 @@ def _covariance(
     return pd.DataFrame(covariance, systems, systems)
 
 
-@dataclass(frozen=True)
-class _Method:
-    ties: str
-    ridge: float | None
-    rounds: int
-    seed: int
-    position: bool = False
-
-
-@dataclass(frozen=True)
-class _GroupRatings:
-    """Ratings of one group of systems that battles connect; ``signature`` names the method."""
-
-    coefficients: Floats
-    uncertainty: Uncertainty
-    signature: str
-    biases: tuple[JudgeBias, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
-    if method.ridge is None:
-        posterior = battle_posterior(battles)
-        p_values = pair_p_values(posterior)
-        low, high = posterior.bounds
-        separated = separated_systems(battles.items)
-        if separated.any():
-            # Verdicts do not bound these: intervals also hold what wider priors let expect.
-            low_if_wide, high_if_wide = battle_posterior(battles, separated=separated).bounds
-            low, high = np.minimum(low, low_if_wide), np.maximum(high, high_if_wide)
-        uncertainty = Uncertainty(low, high, posterior.covariance, p_values=p_values)
-        signature = f"ties:{method.ties}|posterior"
-        if battles.traits:
-            signature += f"|equal:{'+'.join(battles.traits)}"
-        biases = tuple(bias for bias in posterior.biases if bias.is_known)
-        notes: tuple[str, ...] = ()
-        if len(biases) < len(posterior.biases):
-            notes = (SIDES_NOT_TOLD,)
-        return _GroupRatings(posterior.ratings, uncertainty, signature, biases, notes)
-    if battles.traits:
-        raise UsageError(
-            f"{argument('ridge')} is for the plain model, which knows no length or style; "
-            "leave one of the two out"
-        )
-    if method.position:
-        from arena.rating.position import fit_with_position  # only published fits need it
-
-        signature = f"ties:{method.ties}|ridge:{method.ridge:g}|position"
-        fitted = fit_with_position(battles, method.ridge)
-        return _GroupRatings(fitted.coefficients, fitted.uncertainty, signature, fitted.biases)
-    systems = len(battles.systems)
-    items = battles.items
-    points, counts = (total[:, None] for total in items.totals)
-    prior = NormalPrior.ridge(systems, method.ridge)
-    problem = PenalizedLikelihood(items.pairs, points, counts, prior)
-    with one_thread():
-        fit = solve(problem).checked()
-        uncertainty = Uncertainty.unknown(systems)
-        if method.rounds:
-            random = generator(method.seed, "ratings", "bootstrap")
-            uncertainty = bootstrap(items, problem, fit, method.rounds, random)
-    signature = (
-        f"ties:{method.ties}|ridge:{method.ridge:g}|rounds:{method.rounds}|seed:{method.seed}"
-    )
-    notes = tuple(_group_notes(battles, method, uncertainty))
-    return _GroupRatings(fit.coefficients[0], uncertainty, signature, notes=notes)
-
-
-def _group_notes(battles: Battles, method: _Method, uncertainty: Uncertainty) -> Iterator[str]:
-    if battles.adaptive:
-        yield STRETCHED
-    # There is nothing to resample.
-    if method.rounds and battles.n_questions < 2:
-        yield ONE_QUESTION
-    if uncertainty.constant is not None and uncertainty.constant.any():
-        yield ALL_SAMPLES_ALIKE if uncertainty.constant.all() else SOME_SAMPLES_ALIKE
-    if uncertainty.regularized:
-        n_regularized = f"{uncertainty.regularized:,}"
-        yield SAMPLES_REGULARIZED.format(n_regularized, f"{method.rounds:,}")
-
-
 def _table(
-    battles: Battles, groups: Sequence[Battles], rated: Sequence[_GroupRatings]
+    battles: Battles, groups: Sequence[Battles], rated: Sequence[GroupRatings]
 ) -> pd.DataFrame:
     parts = []
     for number, (group, ratings) in enumerate(zip(groups, rated, strict=True), start=1):
-        coefficients = ratings.coefficients
-        uncertainty = ratings.uncertainty
-        # Rounding errors must not rank systems of equal ratings.
-        rounded = pd.Series(coefficients).round(SAME_DECIMALS)
-        part = pd.DataFrame(
-            {
-                "system": group.systems,
-                "rating": coefficients,
-                "low": uncertainty.low,
-                "high": uncertainty.high,
-                "rank": rounded.rank(ascending=False, method="min"),
-                "group": number,
-            }
-        )
-        bounds = ranks_and_tiers(
-            coefficients, uncertainty.covariance, uncertainty.freedom, uncertainty.p_values
-        )
-        parts.append(part.assign(**bounds))
+        rows = rating_rows(group.systems, ratings.coefficients, ratings.uncertainty)
+        parts.append(rows.assign(group=number))
     table = battles.records().merge(pd.concat(parts), how="left", on="system")
     reasons = {
         NOT_CONNECTED: table["rating"].isna(),
@@ -447,6 +267,24 @@ def _table(
     }
     table["note"] = np.select(list(reasons.values()), list(reasons), "").astype(object)
     return best_first(table)
+
+
+def input_notes(
+    judgments: pd.DataFrame, battles: Battles, temperatures: Sequence[Temperature]
+) -> list[str]:
+    """Note what of the judgments the ratings leave out, change, or cannot tell apart.
+
+    Args:
+        judgments: Those that are rated.
+        battles: Read from them.
+        temperatures: Those that they were calibrated with.
+    """
+    notes = []
+    if battles.n_copies:
+        notes.append(copies_note(battles.n_copies))
+    notes += judgment_notes(judgments)
+    notes += temperature_notes(temperatures, judgments)
+    return notes + name_notes(battles.systems)
 
 
 def copies_note(copies: int) -> str:

@@ -15,7 +15,8 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.types import Flags, Floats, Integers
 from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import around, regularize, solve
-from arena.rating.intervals import MOST_COMPARED, ranks_and_tiers
+from arena.rating.group_ratings import Method
+from arena.rating.intervals import MOST_COMPARED, Uncertainty, rating_rows
 from arena.rating.pairs import Pairs, checked_number, connected_groups
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
 from arena.rating.ratings import TOO_MANY, Ratings, best_first, rate_battles
@@ -25,7 +26,6 @@ from arena.statistics.bootstrap import (
     percentile_intervals,
     places_by_value,
 )
-from arena.statistics.significance import NORMAL_95
 
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
@@ -93,7 +93,8 @@ class Tournaments:
                 as MIRAGE-Bench prints them (tables 7 and 8); ranks' intervals and tiers are those
                 of all judgments.
         """
-        rated = rate_battles(self.battles, ties=self.ties, seed=self.seed, largest_only=True)
+        method = Method(ties=self.ties, seed=self.seed)
+        rated = rate_battles(self.battles, method, largest_only=True)
         if by == "judgments":
             return rated
         low, high = percentile_intervals(self.coefficients)
@@ -158,7 +159,7 @@ def bootstrap_tournaments(
         judgments = Battles.from_judgments(judgments)
         language = languages[0]
     checked_choice(ties, TIE_RULES, "tie rule")
-    battles = judgments.decided() if ties == "drop" else judgments
+    battles = judgments.counted(ties)
     checked_number(len(battles.systems))
     random = generator(seed, "tournaments", language)
     n_drawn = min(questions, battles.n_questions)
@@ -320,21 +321,16 @@ class PublishedTournaments(Tournaments):
         Errors of different systems are taken as independent, see ``errors``.
         """
         errors = self.errors
-        half_widths = NORMAL_95 * errors
         is_assumed = np.isnan(self.standard_errors) & np.isfinite(errors)
         n_assumed = int(is_assumed.sum())
         assumed_error = float(errors[is_assumed].max(initial=0.0))
-        table = pd.DataFrame(
-            {
-                "system": self.systems,
-                "rating": self.ratings,
-                "low": self.ratings - half_widths,
-                "high": self.ratings + half_widths,
-                "rank": pd.Series(self.ratings).rank(ascending=False, method="min"),
-                **ranks_and_tiers(self.ratings, np.diag(errors**2)),
-                **dict.fromkeys(("wins", "losses", "ties"), 0),
-                "note": np.where(is_assumed, ASSUMED.format(assumed_error), ""),
-            }
+        covariance = np.diag(errors**2)
+        uncertainty = Uncertainty.normal(self.ratings, covariance)
+        table = rating_rows(self.systems, self.ratings, uncertainty).assign(
+            wins=0,
+            losses=0,
+            ties=0,
+            note=np.where(is_assumed, ASSUMED.format(assumed_error), ""),
         )
         notes = []
         if not np.isfinite(errors).all():
@@ -347,7 +343,7 @@ class PublishedTournaments(Tournaments):
             table=best_first(table),
             notes=tuple(notes),
             signature=f"published|systems:{len(table)}|seed:{self.seed}|version:{__version__}",
-            covariance=pd.DataFrame(np.diag(errors**2), self.systems, self.systems),
+            covariance=pd.DataFrame(covariance, self.systems, self.systems),
         )
 
 

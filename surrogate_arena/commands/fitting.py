@@ -117,11 +117,13 @@ def fit(
 
         counted = with_even_pairs(counted, language, judge)
     choices: dict[str, Any] = {"language": language, "judge": judge, "ties": ties, "seed": seed}
-    if by is not None and ridge is not None:
-        raise UsageError("`--ridge` is for one part; leave it or `--by` out")
+    if by is not None and (ridge is not None or position):
+        raise UsageError("`--ridge` and `--position` are for one part; leave them or `--by` out")
     parts = None
     if by is None:
-        rated = _rated(counted, ridge, choices, position=position)
+        from arena.rating.ratings import rate
+
+        rated = rate(counted, ridge=ridge, position=position, **choices)
     else:
         from surrogate_arena.diagnosis.parts import rate_parts
 
@@ -155,7 +157,7 @@ def fit(
     if check:
         from surrogate_arena.diagnosis.model_check import check_model
 
-        checked = check_model(counted, ridge=ridge, **choices)
+        checked = check_model(counted, ridge=ridge, position=position, **choices)
     shown = {
         "ratings": table if as_json else _shown_ratings(table),
         "parts": parts if as_json or parts is None else _shown_ratings(parts),
@@ -187,17 +189,6 @@ def _compared(rated: Ratings) -> dict[str, object]:
         "covariance": {"systems": list(covariance), "matrix": matrix},
         "pairs": rated.pairs(),
     }
-
-
-def _rated(
-    counted: pd.DataFrame, ridge: float | None, choices: dict[str, Any], *, position: bool
-) -> Ratings:
-    from arena.rating.ratings import rate, rate_with_position
-
-    if not position:
-        return rate(counted, ridge=ridge, **choices)
-    without_seed = {name: value for name, value in choices.items() if name != "seed"}
-    return rate_with_position(counted, ridge=ridge or 0.0, **without_seed)
 
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.rating.battles import Battles
 from arena.rating.biases import SIDE
+from arena.rating.group_ratings import Method
 from arena.rating.intervals import expected_shares
 from arena.rating.judgments import POINTS_OF_A, TIE
 from arena.rating.ratings import Ratings, counted_judgments, rate_battles
@@ -61,6 +62,7 @@ def check_model(
     judge: str | None = None,
     ties: str = "half",
     ridge: float | None = None,
+    position: bool = False,
     folds: int = FOLDS,
     seed: int = 0,
 ) -> ModelCheck:
@@ -72,6 +74,7 @@ def check_model(
         judge: Judge to take, where there are several.
         ties: ``half`` or ``drop``.
         ridge: Precision of the prior of the plain model.
+        position: Whether that has a term for side A.
         folds: Number of parts of the questions, each predicted by ratings from the others.
         seed: Of the parts, and of the tests.
 
@@ -82,7 +85,7 @@ def check_model(
     if not isinstance(judgments, Battles):
         counted, _ = counted_judgments(judgments, language, judge)
         judgments = Battles.from_judgments(counted)
-    battles = judgments.decided() if ties == "drop" else judgments
+    battles = judgments.counted(ties)
     if not 2 <= folds <= battles.n_questions:
         raise UsageError(
             f"folds must be from 2 to the number of questions, {battles.n_questions:,}"
@@ -90,10 +93,11 @@ def check_model(
     shares = np.full(len(battles), np.nan)
     order = generator(seed, "model check", "folds").permutation(battles.n_questions)
     fold = (order % folds)[battles.question]
+    method = Method(ridge=ridge, position=position, rounds=0, seed=seed)
     for number in range(folds):
         is_held_out = fold == number
         seen = battles.only(~is_held_out)
-        rated = rate_battles(seen, ridge=ridge, rounds=0, seed=seed)
+        rated = rate_battles(seen, method)
         shares[is_held_out] = predicted_shares(rated, battles)[is_held_out]
     weight = np.ones(len(battles)) if battles.weight is None else battles.weight
     is_predicted = np.isfinite(shares)

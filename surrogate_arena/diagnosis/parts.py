@@ -16,16 +16,12 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.schema import ALL
-from arena.data.types import Floats
 from arena.data.wording import count_of, did_you_mean
 from arena.rating.battles import TIE_RULES, Battles
-from arena.rating.intervals import ranks_and_tiers
+from arena.rating.intervals import Uncertainty, rating_rows
 from arena.rating.judgments import copies_of_others
 from arena.rating.posterior import battle_posterior
-from arena.rating.ratings import NOT_CONNECTED, Ratings, best_first, counted_judgments, name_notes
-from arena.rating.soft_verdicts import temperature_notes
-from arena.statistics.bootstrap import SAME_DECIMALS
-from arena.statistics.significance import NORMAL_95
+from arena.rating.ratings import NOT_CONNECTED, Ratings, best_first, counted_judgments, input_notes
 from surrogate.board.view import LANGUAGE, part_names
 from surrogate.learning.observations import JointPosterior, centering
 from surrogate.learning.ratings import posterior_ratings
@@ -84,18 +80,19 @@ def rate_parts(
     # Copies are told by all columns, of which some are replaced below.
     is_counted = ~copies_of_others(selected)
     rows = selected[is_counted].assign(part=part[is_counted])
-    pooled = _battles(rows, ties)
+    pooled = Battles.from_judgments(selected).counted(ties)
     connected = pooled.largest_group()
     by_part: dict[str, Battles] = {}
     for name, rows_of_part in rows.groupby("part", sort=True):
-        battles = _battles(rows_of_part, ties).among(connected.systems)
+        battles = Battles.from_judgments(rows_of_part).counted(ties).among(connected.systems)
         if len(battles):
             by_part[str(name)] = battles.largest_group()
     joint = _joint_posterior(by_part, connected.systems)
     table, covariance = _over_parts(joint, pooled, connected.systems, len(by_part))
     # The parts in the place of judges; their rows are numbered, so that none is taken for a copy.
     numbered = rows.assign(judge=rows["part"], number=np.arange(len(rows)))
-    test = disagreement_test(_battles(numbered, ties).largest_group(), f"parts by {by}", seed)
+    battles_by_part = Battles.from_judgments(numbered).counted(ties).largest_group()
+    test = disagreement_test(battles_by_part, f"parts by {by}", seed)
     notes = [f"mean over {count_of(len(by_part), 'part')} by {by}, which weigh the same"]
     if test is not None:
         notes.append(test.sentence)
@@ -107,7 +104,7 @@ def rate_parts(
     )
     return PartRatings(
         table=table,
-        notes=(*notes, *temperature_notes(temperatures, selected), *name_notes(table["system"])),
+        notes=(*notes, *input_notes(selected, pooled, temperatures)),
         signature=signature,
         biases=tuple(bias for bias in battle_posterior(connected).biases if bias.is_known),
         covariance=covariance,
@@ -132,11 +129,6 @@ def _parts_of(judgments: pd.DataFrame, by: str) -> pd.Series:
             f"({argument('by')}): parts need several each; take a column with fewer values"
         )
     return parts
-
-
-def _battles(judgments: pd.DataFrame, ties: str) -> Battles:
-    battles = Battles.from_judgments(judgments)
-    return battles.decided() if ties == "drop" else battles
 
 
 def _joint_posterior(by_part: Mapping[str, Battles], systems: Sequence[str]) -> JointPosterior:
@@ -176,7 +168,7 @@ def _over_parts(
     ratings = joint.ratings.reshape(n_parts, n_systems).mean(axis=0)
     blocks = joint.covariance.reshape(n_parts, n_systems, n_parts, n_systems)
     covariance = blocks.mean(axis=(0, 2))
-    rated = _rated(systems, ratings, covariance)
+    rated = rating_rows(systems, ratings, Uncertainty.normal(ratings, covariance))
     table = pooled.records().merge(rated, how="left", on="system")
     table["note"] = np.where(table["rating"].isna(), NOT_CONNECTED, "").astype(object)
     table = best_first(table.assign(group=np.where(table["rating"].isna(), np.nan, 1.0)))
@@ -189,7 +181,8 @@ def _part_tables(joint: JointPosterior, by_part: Mapping[str, Battles]) -> pd.Da
     tables = []
     for part, battles in by_part.items():
         posterior = joint[part]
-        rated = _rated(posterior.systems, posterior.ratings, posterior.covariance)
+        uncertainty = Uncertainty.normal(posterior.ratings, posterior.covariance)
+        rated = rating_rows(posterior.systems, posterior.ratings, uncertainty)
         table = rated.merge(battles.records(), how="left", on="system")
         is_judged = table["wins"].notna()
         records = (
@@ -200,19 +193,3 @@ def _part_tables(joint: JointPosterior, by_part: Mapping[str, Battles]) -> pd.Da
         ordered.insert(0, "part", part)
         tables.append(ordered.drop(columns="group"))
     return pd.concat(tables, ignore_index=True)
-
-
-def _rated(systems: Sequence[str], ratings: Floats, covariance: Floats) -> pd.DataFrame:
-    """Return ratings with intervals, ranks and tiers."""
-    half_widths = NORMAL_95 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    rounded = pd.Series(ratings).round(SAME_DECIMALS)
-    return pd.DataFrame(
-        {
-            "system": list(systems),
-            "rating": ratings,
-            "low": ratings - half_widths,
-            "high": ratings + half_widths,
-            "rank": rounded.rank(ascending=False, method="min"),
-            **ranks_and_tiers(ratings, covariance),
-        }
-    )

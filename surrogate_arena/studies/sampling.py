@@ -98,7 +98,7 @@ def _orders(battles: Battles, language: str, design: str, repeats: int, seed: in
 def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "half") -> Battles:
     """Count the battles of the largest group of systems that one judge's verdicts connect."""
     battles = Battles.from_judgments(judgments)
-    connected = (battles.decided() if ties == "drop" else battles).largest_group()
+    connected = battles.counted(ties).largest_group()
     if len(connected.systems) < FEWEST_SYSTEMS:
         raise UsageError(
             f"{language}: judgments connect {len(connected.systems)} systems; "

@@ -105,7 +105,7 @@ def run_recipe(
     from sklearn.metrics import r2_score
 
     language = _only_language(judgments)
-    battles = Battles.from_judgments(judgments).decided()  # section 4.3: ties are dropped
+    battles = Battles.from_judgments(judgments).counted("drop")  # section 4.3: ties are dropped
     systems = battles.systems
     judged_values = _feature_values(features, language, systems, battles.questions)
     is_trained = ~np.isin(systems, holdout)

@@ -55,11 +55,11 @@ def test_systems_ties_and_questions_are_left_out():
     among = battles.among(["x", "y"])
     assert (among.systems, among.questions, len(among)) == (("x", "y"), ("q1", "q2"), 2)
     assert among.on_battled_questions().questions == ("q1",)
-    decided = battles.decided()
+    decided = battles.counted("drop")
     assert (len(decided), decided.systems) == (3, ("x", "y", "z"))
     only_ties = ROWS.assign(winner="tie")
     with pytest.raises(UsageError, match="no judgments to count"):
-        Battles.from_judgments(only_ties).decided()
+        Battles.from_judgments(only_ties).counted("drop")
 
 
 def test_questions_of_two_languages_are_two():

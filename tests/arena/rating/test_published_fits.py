@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_expit
 
-from arena.rating.ratings import rate, rate_with_position
+from arena.rating.ratings import rate
 
 JOURNALS = ("Biometrika", "Comm Statist", "JASA", "JRSS-B")
 CITED = [[714, 730, 498, 221], [33, 425, 68, 17], [320, 813, 1072, 142], [284, 276, 325, 188]]
@@ -85,7 +85,7 @@ def test_baseball_is_that_of_r_with_and_without_home():
     without = abilities(rate(baseball("none"), ridge=0, rounds=0), "Baltimore")
     expected = {"Boston": 1.1077, "Cleveland": 0.6839, "Detroit": 1.4364, "Milwaukee": 1.5814}
     assert without[list(expected)].to_dict() == pytest.approx(expected, abs=5e-5)
-    rated = rate_with_position(baseball())
+    rated = rate(baseball(), position=True)
     expected = {"Boston": 1.1438, "Cleveland": 0.7047, "Detroit": 1.4754, "Milwaukee": 1.6196}
     expected |= {"New York": 1.2813, "Toronto": 1.3271}
     assert abilities(rated, "Baltimore")[list(expected)].to_dict() == pytest.approx(

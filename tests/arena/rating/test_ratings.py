@@ -17,6 +17,7 @@ from simulations import small_simulation
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import ConvergenceError
+from arena.rating.group_ratings import Method
 from arena.rating.ratings import (
     ALL_LOST,
     ALL_WON,
@@ -198,7 +199,7 @@ def test_systems_that_no_battles_connect_are_not_put_on_one_scale():
 
 def test_a_board_rates_the_largest_group_alone():
     table = pd.concat([arena_of([0.5, 0.0, -0.5], 10), judgments([("q", "x", "y", "a")])])
-    ratings = rate_battles(Battles.from_judgments(table), largest_only=True)
+    ratings = rate_battles(Battles.from_judgments(table), Method(), largest_only=True)
     unrated = ratings.table.set_index("system").loc[["x", "y"]]
     assert unrated[["rating", "rank"]].isna().all(axis=None)
     assert list(unrated["wins"]) == [1, 0]

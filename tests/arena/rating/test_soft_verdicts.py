@@ -201,10 +201,6 @@ def test_probabilities_that_state_whole_verdicts_rate_as_those_do():
     )
     expected = rate(whole.drop(columns=["probability_a", "probability_b"]))
     pd.testing.assert_frame_equal(rate(whole).table, expected.table)
-    pd.testing.assert_frame_equal(
-        rate(table, hard_verdicts=True).table,
-        rate(table.drop(columns=["probability_a", "probability_b"])).table,
-    )
     assert rate(whole).notes != rate(table).notes
     assert learn_temperatures(whole) == ()
 

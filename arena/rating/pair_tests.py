@@ -1,9 +1,9 @@
-"""Tests of differences where a system wins, or loses, (nearly) all: a normal one fails there.
+"""Tests whether two systems differ: p-values of all pairs, also where a system wins or loses all.
 
 The more a system wins, the less a further win tells of its rating, and the error grows as fast as
 the distance from the others: Wald's test gets weaker the clearer the case is (Hauck and Donner,
-1977, "Wald's test as applied to hypotheses in logit analysis"). How much less probable the verdicts
-are if both systems were equal does not have this fault. Formulas: docs/reference/formulas.md.
+1977, "Wald's test as applied to hypotheses in logit analysis"). The likelihood ratio, of the
+verdicts with both systems equal, does not have this fault. Formulas: docs/reference/formulas.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from arena.rating.intervals import LEVEL, wald_p_values
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.pairs import JudgedItems, Pairs
 from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
-from arena.rating.posterior import RatingPosterior
+from arena.rating.posterior import BattlePosterior
 
 FAR = 1.5
 """Difference of two ratings in logits below which both tests agree."""
@@ -27,7 +27,7 @@ MOST_SYSTEMS = 100
 """Systems above which only those that won or lost all have another test than Wald's."""
 
 
-def pair_p_values(posterior: RatingPosterior) -> Floats:
+def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
     """Return the p-value of every two systems' difference, shape (S, S).
 
     It is Wald's, and where ratings are far apart the smaller one of that and of the likelihood
@@ -35,14 +35,12 @@ def pair_p_values(posterior: RatingPosterior) -> Floats:
     sign test over the questions on which both were judged at least.
 
     Args:
-        posterior: Of battles alone.
+        posterior: Of the battles.
+        is_separated: See ``separated_systems``, shape (S,).
     """
     p_values = wald_p_values(posterior.ratings, posterior.covariance)
     n_systems = len(p_values)
-    likelihood, effects = posterior.likelihood, posterior.effects
-    if likelihood is None or effects is None:
-        return p_values
-    is_separated = separated_systems(likelihood.items)
+    effects = posterior.effects
     is_tested = is_separated[:, None] | is_separated[None, :]
     if n_systems <= MOST_SYSTEMS:
         # Tests of pairs that surely differ, whatever the others, are not made again.
@@ -51,7 +49,7 @@ def pair_p_values(posterior: RatingPosterior) -> Floats:
     tested = np.argwhere(np.triu(is_tested & (gaps > FAR)))
     if not len(tested):
         return p_values
-    ratios = _LikelihoodRatios(likelihood, max(effects.common, 1.0))
+    ratios = _LikelihoodRatios(posterior.likelihood, max(effects.common, 1.0))
     by_system = effects.by_system
     for first, second in tested:
         p_value = ratios.p_value(first, second, max(by_system[first], by_system[second]))
