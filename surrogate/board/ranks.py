@@ -20,10 +20,17 @@ RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
 VERDICT_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
 """Columns by verdicts alone."""
 FEWEST_JUDGED_QUESTIONS = 3
-"""From so many questions on that a system was judged on, verdicts rank it; from all of them where
-fewer are judged."""
+"""From so many questions on that a system was judged on, verdicts rank it."""
 NOT_JUDGED = "placed by its answers: nobody has judged it here"
 FEW_JUDGED = "placed: judged on {} of the {} questions that rank a system"
+
+
+def needed_questions(n_judged: int) -> int:
+    """Return on how many questions a system must be judged to be ranked.
+
+    Where fewer are judged, on all of these.
+    """
+    return min(FEWEST_JUDGED_QUESTIONS, n_judged) or FEWEST_JUDGED_QUESTIONS
 
 
 def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: int) -> pd.DataFrame:
@@ -61,6 +68,17 @@ def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
         taken = [1 + int((compared > value).sum()) for value in rows[bound]]
         places[place_column] = pd.Series(taken, rows.index, "Int64").mask(rows[bound].isna())
     return places
+
+
+def ranks_and_places(places: pd.DataFrame, is_placed: pd.Series) -> pd.DataFrame:
+    """Take a place for a rank, but of systems that are only placed.
+
+    Args:
+        places: ``PLACE_COLUMNS`` among the ranked systems.
+        is_placed: Which systems have a place alone.
+    """
+    ranks = places.set_axis(RANK_COLUMNS, axis=1)
+    return ranks.mask(is_placed).join(places.where(is_placed))
 
 
 def ranked_rows(

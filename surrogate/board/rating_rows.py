@@ -11,7 +11,12 @@ import pandas as pd
 
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import NO_SURROGATE
-from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, ranked_rows, with_placed_notes
+from surrogate.board.ranks import (
+    FEWEST_JUDGED_QUESTIONS,
+    needed_questions,
+    ranked_rows,
+    with_placed_notes,
+)
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS, empty_board_table
 from surrogate.checks.status import (
@@ -175,8 +180,7 @@ def rows_with_verdicts(
     rows = rated_rows(_estimates(study, predictions, systems), interval, status, unproven)
     if unjudged == "placed":
         judged_questions = _judged_questions(study, systems)
-        # Where fewer questions are judged, all of them are needed.
-        needed = min(FEWEST_JUDGED_QUESTIONS, int(judged_questions.max()))
+        needed = needed_questions(int(judged_questions.max()))
         rows = with_placed_notes(rows, judged_questions, needed)
     covariance = covariance_of(rows, study)
     columns = ["rank", "rating", "low", "high"]

@@ -21,13 +21,12 @@ from features.engine.extraction import FEATURE_KEY, extract
 from features.measures.registry import chosen_features
 from surrogate.board.board import Board, open_board
 from surrogate.board.ranks import (
-    FEWEST_JUDGED_QUESTIONS,
-    PLACE_COLUMNS,
-    RANK_COLUMNS,
     VERDICT_COLUMNS,
     counting_languages,
+    needed_questions,
     overall_places,
     places_among,
+    ranks_and_places,
     with_placed_notes,
 )
 from surrogate.board.rating_rows import (
@@ -166,13 +165,14 @@ def _placed_rows(
         unproven = estimates.index[~(estimates["verdict_share"] >= SUBSTANTIAL_SHARE)]
     rows = rated_rows(estimates, board.prediction_interval(language), status, unproven, on_board)
     rows = rows.round(DECIMALS)
+    places = places_among(rows, on_board.loc[on_board["rank"].notna(), "rating"])
     is_placed = pd.Series(False, rows.index)
     if board.summary.settings.unjudged == "placed":
-        rows = with_placed_notes(rows, estimates["judged_questions"], FEWEST_JUDGED_QUESTIONS)
+        trained = board.surrogate.ratings_.get(language)
+        needed = needed_questions(0 if trained is None else trained.items.n_questions)
+        rows = with_placed_notes(rows, estimates["judged_questions"], needed)
         is_placed = rows["is_placed"]
-    places = places_among(rows, on_board.loc[on_board["rank"].notna(), "rating"])
-    ranks = places.rename(columns=dict(zip(PLACE_COLUMNS, RANK_COLUMNS, strict=True)))
-    rows = rows.join(places.where(is_placed)).join(ranks.where(~is_placed))
+    rows = rows.join(ranks_and_places(places, is_placed))
     if board.summary.macro.is_one_sided:
         rows = without_ranks(rows)
     rows["judgments"] = estimates["judgments"]
@@ -240,17 +240,16 @@ def _overall_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     grouped = new.groupby("system")
     n_ranked = grouped["rank"].count()
     is_ranked = n_ranked == len(counting)
-    ranked_rating = new["rating"].where(new["rank"].notna()).groupby(new["system"])
+    has_all_ratings = grouped["rating"].count() == len(counting)
     rows = pd.DataFrame(
         {
             "coverage": grouped["coverage"].mean().astype(float).round(DECIMALS),
             "languages": n_ranked,
             "mean_rank": grouped["rank"].mean().astype(float).round(DECIMALS).where(is_ranked),
-            "mean_rating": ranked_rating.mean().astype(float).round(DECIMALS).where(is_ranked),
+            "mean_rating": grouped["rating"].mean().round(DECIMALS).where(has_all_ratings),
         }
     )
-    ranks = places.rename(columns=dict(zip(PLACE_COLUMNS, RANK_COLUMNS, strict=True)))
-    rows = rows.join(places.where(~is_ranked)).join(ranks.where(is_ranked))
+    rows = rows.join(ranks_and_places(places, ~is_ranked))
     placed = pd.concat([board.overall, rows.rename_axis("system").reset_index()], ignore_index=True)
     return placed.sort_values(["rank", "mean_rank", "place"], kind="stable", ignore_index=True)
 

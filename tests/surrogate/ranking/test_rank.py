@@ -53,7 +53,7 @@ def test_by_a_judge_that_always_says_a_nothing_has_a_rank_not_even_a_copy(tiny_a
     assert board.ratings["rank"].isna().all()
     system = tiny_arena.info.systems[0]
     placed = rank_systems(board, copy_of(tiny_arena, system, "copy"), says_a)
-    assert placed.new["rank"].isna().all()
+    assert placed.new[["rank", "place"]].isna().all(axis=None)
     assert placed.new["note"].str.contains(ONE_SIDED, regex=False).all()
 
 
