@@ -210,23 +210,9 @@ def content_coverage(sample: Sample) -> Value:
     support = evidence(sample)
     if isinstance(support, Missing):
         return support
-    return _held_content(support.words, support.index, support.cited)
-
-
-def passage_support(sample: Sample) -> Value:
-    """Return ``content_coverage`` by all passages of the question, cited or not.
-
-    Function words and the question's subject stand in some passage anyway: two answers to the same
-    question can be compared by it, and little else.
-    """
-    if not sample.question.passages:
-        return NO_PASSAGES
-    index = passage_index(sample)
-    if not index.with_words:
-        return EMPTY_PASSAGES
-    if not sample.folded_words:
-        return EMPTY_ANSWER
-    return _held_content(sample.folded_words, index, index.with_words)
+    distinct = list(dict.fromkeys(support.words))
+    held = [word for word in distinct if support.index.holders(word) & support.cited]
+    return _weight(support.index, held) / _weight(support.index, distinct)
 
 
 @declared(source=THIS_PACKAGE, needs=("answer", "query", "passages"))
@@ -284,12 +270,6 @@ def longest_common_span(sample: Sample) -> Value:
     if isinstance(support, Missing):
         return support
     return float(max(support.matches))
-
-
-def _held_content(answer: Iterable[str], index: PassageIndex, allowed: int) -> float:
-    distinct = list(dict.fromkeys(answer))
-    held = [word for word in distinct if index.holders(word) & allowed]
-    return _weight(index, held) / _weight(index, distinct)
 
 
 def _weight(index: PassageIndex, words: Iterable[str]) -> float:

@@ -59,14 +59,14 @@ class Access:
             return True
         if self.tokens is None:
             return False
-        return is_address(name) or name in {socket.gethostname().lower(), socket.getfqdn().lower()}
+        return _is_address(name) or name in {socket.gethostname().lower(), socket.getfqdn().lower()}
 
     def cookie(self, role: str) -> str:
         """Return the name of the cookie that holds a token."""
         return f"surrogate-arena-{role}-{self.port}"
 
 
-def is_address(name: str) -> bool:
+def _is_address(name: str) -> bool:
     """Return whether a host is an IP address, and not a name."""
     try:
         ipaddress.ip_address(name)

@@ -113,7 +113,7 @@ class BatchSender:
         self._send_draft()
 
     def awaited(self) -> list[str]:
-        """Show each batch under way, and what was held back."""
+        """Show each batch under way, and how many replies this run collected."""
         shown = [f"{state} at {self._settings.base_url}" for state in self._under_way]
         if self.collected:
             shown.append(f"{count_of(len(self.collected), 'reply', 'replies')} collected")
