@@ -47,9 +47,9 @@ from arena.data.writing import atomic_path
 
 TABLES = ("queries", "answers", "judgments")
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
+VOTES_FILE = "votes.jsonl"
 FAILED_JUDGMENTS = "failed_judgments.jsonl"
 """File of an arena folder that lists pairs without a verdict."""
-
 FURTHER_FOLDER = "further"
 """Folder of further tables, which people may edit: they are plain lines of JSON."""
 
@@ -168,14 +168,8 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
         f"{PUBLISHED_TABLE}.csv": arena.published_ratings,
         f"{SYSTEMS_TABLE}.csv": arena.attributes if has_attributes else arena.attributes[:0],
     }
-    stale = []
-    for table_name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE):
-        for other_suffix in SUFFIXES:
-            name = f"{table_name}{other_suffix}"
-            if name in tables or name in optional_tables:
-                continue
-            if (folder / name).is_file():
-                stale.append(name)
+    others = [name for name in table_files() if name not in tables | optional_tables]
+    stale = [name for name in others if (folder / name).is_file()]
     if stale:
         raise UsageError(
             f"{folder} holds an arena in another format ({', '.join(stale)}); "
@@ -224,6 +218,14 @@ def write_info(info: ArenaInfo, folder: Path) -> None:
         path.write_text(text + "\n", encoding="utf-8")
 
 
+def table_files() -> list[str]:
+    """Return the names that files of an arena's tables may have."""
+    names = []
+    for table in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE):
+        names += [f"{table}{suffix}" for suffix in SUFFIXES]
+    return names
+
+
 def find_table_file(folder: Path, name: str) -> Path | None:
     """Return the file of a table of an arena folder, or its folder of Parquet files, or None.
 
@@ -265,9 +267,6 @@ def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -
     if queries is None:
         raise UsageError(f"{folder} has no file of queries; expected queries.jsonl or the like")
     return checked_arena(info, read_rows(queries), empty_rows(ANSWERS))
-
-
-VOTES_FILE = "votes.jsonl"
 
 
 def read_votes(folder: Path) -> Rows | None:

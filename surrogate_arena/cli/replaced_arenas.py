@@ -12,17 +12,15 @@ from arena.data.arena import Arena
 from arena.data.errors import DataError, UsageError
 from arena.data.files import resolved
 from arena.data.folder import (
-    TABLES,
     VOTES_FILE,
     find_table_file,
     read_votes,
+    table_files,
     with_votes,
     write_arena,
 )
-from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.schema import INFO_FILE, JUDGMENTS
-from arena.data.systems import SYSTEMS_TABLE
-from arena.data.tables import SUFFIXES, read_rows
+from arena.data.tables import read_rows
 from arena.data.wording import count_of, first_of
 from arena.data.writing import LOCK_FILE, replaced_folder
 
@@ -33,7 +31,7 @@ _IMPORTED = (
     LOCK_FILE,
     FEATURES_FILE,
     APART_FILE,
-    *(f"{name}{end}" for name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE) for end in SUFFIXES),
+    *table_files(),
 )
 """What an import writes, so that another one can write it again, and what holds nothing."""
 

@@ -9,12 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.folder import FAILED_JUDGMENTS, FURTHER_FOLDER, TABLES, VOTES_FILE, read_arena
-from arena.data.published import TABLE as PUBLISHED_TABLE
+from arena.data.folder import FAILED_JUDGMENTS, FURTHER_FOLDER, VOTES_FILE, read_arena, table_files
 from arena.data.rows import are_in
 from arena.data.schema import INFO_FILE
-from arena.data.systems import SYSTEMS_TABLE
-from arena.data.tables import SUFFIXES, write_rows
+from arena.data.tables import write_rows
 from arena.data.types import Progress
 from arena.data.writing import replaced_folder
 from arena.judging.answer_pairs import PAIR_COLUMNS
@@ -46,21 +44,22 @@ from surrogate_arena.runs.records import (
 
 BOARD = "board"
 JUDGING = "judging"
+ARENA_FILES = (
+    INFO_FILE,
+    VOTES_FILE,
+    FAILED_JUDGMENTS,
+    METAEVALUATION_FILE,
+    FURTHER_FOLDER,
+    *table_files(),
+)
+"""Files and folders of an arena that a board and its pages are made from."""
 LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
 
-def _arena_files() -> list[str]:
-    """Name the files and folders of an arena that a board and its pages are made from."""
-    names = [INFO_FILE, VOTES_FILE, FAILED_JUDGMENTS, METAEVALUATION_FILE, FURTHER_FOLDER]
-    for table in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE):
-        names += [f"{table}{suffix}" for suffix in SUFFIXES]
-    return names
-
-
 def ingredients_of(board: ConfiguredBoard) -> Ingredients:
     """Return what a board is made from."""
-    ingredients = folder_digests(board.arena, _arena_files(), "arena/")
+    ingredients = folder_digests(board.arena, ARENA_FILES, "arena/")
     ingredients |= shown_values(board.settings.model_dump(mode="json"))
     ingredients |= shown_values(board.pages.model_dump(mode="json"), "site ")
     ingredients |= {"publish": str(board.options.publish), "site parent": board.parent}
