@@ -22,6 +22,7 @@ import pandas as pd
 from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import first_of
 from surrogate_arena.importers.values import (
+    is_missing_cell,
     is_value,
     number_of,
     opened_or_same,
@@ -95,7 +96,12 @@ class Columns:
     def values(self, record: Mapping[str, object]) -> dict[str, object]:
         """Return the fields of a row that it has a value for."""
         values = {name: record.get(column) for name, column in self.names.items()}
-        return {name: value for name, value in values.items() if is_value(value)}
+        kept = {name: value for name, value in values.items() if is_value(value)}
+        answer = values.get("answer")
+        # A word for a missing value, such as None, is what a reader sees of an answer.
+        if isinstance(answer, str) and answer.strip() and is_missing_cell(answer):
+            kept["answer"] = answer
+        return kept
 
 
 def with_paths(frame: pd.DataFrame, chosen: Mapping[str, str]) -> pd.DataFrame:

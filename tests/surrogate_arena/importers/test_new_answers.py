@@ -34,6 +34,13 @@ def test_the_file_that_was_imported_is_read_as_the_same_answers(written):
     assert "passages" not in answers  # they are the question's
 
 
+def test_an_answer_that_is_a_word_for_a_missing_value_stays(written):
+    arena = import_arena("csv", [written]).arena
+    written.write_text(TABLE.replace("So.", "None").replace("330 m.", ""), encoding="utf-8")
+    answers = read_answers(written, arena.queries)
+    assert sorted(answers["answer"]) == ["", "300 m [1].", "None"]
+
+
 @pytest.mark.parametrize("suffix", [".jsonl", ".json", ".parquet", ".xlsx", ".tsv"])
 def test_a_new_system_in_another_form(suffix, written, tmp_path):
     arena = import_arena("csv", [written]).arena
