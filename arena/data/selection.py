@@ -82,9 +82,10 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
         listed = [chosen]
     else:
         listed = [name.strip() for name in chosen.split(",")]
+    known = set(names)
     voters: set[str] = set()
     for name in listed:
-        members = (name,) if name in names else judges_named(names, name)
+        members = (name,) if name in known else judges_named(names, name)
         if is_person(name):
             voters.update(members)
     first = listed[0]

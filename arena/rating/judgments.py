@@ -215,7 +215,7 @@ def selected_judgments(
         listed = sorted(compress(names, present))
         if judge is None:
             judge = chosen_judges(listed)[0]
-        chosen = judges_named(listed, judge)
+        chosen = set(judges_named(listed, judge))
         is_named = [name in chosen for name in names]
         is_selected &= np.array([*is_named, False], dtype=np.bool_)[codes]
     if not is_selected.all():
@@ -466,8 +466,8 @@ def question_codes(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
         if len(languages) > 1:
             present = distinct(language * len(ids) + codes, len(languages) * len(ids))
             of_language, of_id = np.divmod(present.values, len(ids))
-            pairs = zip(of_language, of_id, strict=True)
-            ids = pd.Index([f"{languages[number]}/{ids[place]}" for number, place in pairs])
+            pairs = zip(of_language, ids[of_id], strict=True)
+            ids = pd.Index([f"{languages[number]}/{query_id}" for number, query_id in pairs])
             codes = present.codes
     order, names = pd.factorize(ids, sort=True)
     return order[codes], tuple(names)
