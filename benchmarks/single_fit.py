@@ -10,7 +10,7 @@ Newton's method for the plain likelihood.
     python benchmarks/single_fit.py --battles 1000000 --systems 200 [--only ours,evalica]
 
 ``--form`` writes the same verdicts as other programs do: with further columns, as LMArena, as CSV
-or as JSON lines. ``--only ours,by-row`` compares reading by column and by row.
+or as JSON lines.
 
 ``--peers`` is the Python of an environment that holds peers (``pip install arena-rank evalica``).
 """
