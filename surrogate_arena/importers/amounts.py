@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from arena.data.checks import LEAST_AMOUNT, MOST_AMOUNT, amount_fault
@@ -21,20 +20,6 @@ NUMBER_FIELDS = (
     "input_tokens",
     "output_tokens",
 )
-NUMBER = r"(?P<number>[0-9.,eE+-]+)"
-COST_UNITS = {"cost_usd": re.compile(rf"(?=.*(?:\$|USD))\$?\s*{NUMBER}\s*(?:\$|USD)?")}
-LATENCY_UNITS = {
-    "latency": re.compile(rf"{NUMBER}\s*(?:s|secs?|seconds?)"),
-    "latency_ms": re.compile(rf"{NUMBER}\s*(?:ms|msecs?|milliseconds?)"),
-}
-UNITS: Mapping[str, Mapping[str, re.Pattern[str]]] = {
-    "cost": COST_UNITS,
-    "cost_usd": COST_UNITS,
-    "latency": LATENCY_UNITS,
-    "latency_ms": LATENCY_UNITS,
-}
-"""By field, the fields that a cell may belong to by its unit, with how the cell then reads."""
-AMOUNT_FIELDS = (*NUMBER_FIELDS, "currency")
 """Fields of tables and tools' records; a name that states a unit is a field of its own."""
 
 
@@ -44,7 +29,7 @@ def amounts_of(collected: Collected, place: Place, values: Mapping[str, object])
     Args:
         collected: Counts what is left out.
         place: The row's file and line.
-        values: Field to cell; those of ``AMOUNT_FIELDS`` are read.
+        values: Field to cell; those of ``NUMBER_FIELDS`` and ``currency`` are read.
 
     Returns:
         Those of ``cost`` with its ``currency`` (None if none is stated), ``latency`` in seconds and
@@ -53,14 +38,14 @@ def amounts_of(collected: Collected, place: Place, values: Mapping[str, object])
     numbers: dict[str, float] = {}
     for field in NUMBER_FIELDS:
         name = collected.names.get(field, field)
-        stated_field, cell = _in_unit_of_cell(field, values.get(field))
+        cell = values.get(field)
         if is_missing_cell(cell):
             continue
         number = number_of(cell)
         if number is None or number < 0:
             collected.skip(place, "amount", f"{name!r} is no number of 0 or more")
             continue
-        numbers[stated_field] = number
+        numbers[field] = number
     amounts: Record = {}
     if "cost" in numbers:
         amounts[COST] = numbers["cost"]
@@ -84,16 +69,6 @@ def amounts_of(collected: Collected, place: Place, values: Mapping[str, object])
             bounds = f"{LEAST_AMOUNT:g} to {MOST_AMOUNT:g}"
             collected.skip(place, "amount", f"{name!r} is neither 0 nor from {bounds}")
     return amounts
-
-
-def _in_unit_of_cell(field: str, cell: object) -> tuple[str, object]:
-    """Return the field whose unit a cell states, as ``1.2 s`` and ``$0.01`` do, and its number."""
-    if isinstance(cell, str):
-        for field_of_unit, pattern in UNITS.get(field, {}).items():
-            match = pattern.fullmatch(cell.strip())
-            if match is not None:
-                return field_of_unit, match["number"]
-    return field, cell
 
 
 def _currency(cell: object) -> str | None:

@@ -63,7 +63,6 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
 
 def _refuse_other_shapes(table: ColumnTable, columns: Columns) -> None:
     _refuse_columns_of_pairs(table, columns)
-    _refuse_several_systems(table, columns)
     _refuse_matrices(table)
     if looks_like_data([table.frame]):
         raise UsageError(f"{table.source}: {NO_HEADER} system_a,system_b,winner")
@@ -98,21 +97,6 @@ def _values_of_pairs(table: ColumnTable, pairs: Mapping[str, str]) -> str:
     except UnclearValuesError as error:
         return f"; and with it, {error.command}"
     return ""
-
-
-def _refuse_several_systems(table: ColumnTable, columns: Columns) -> None:
-    numbered: dict[str, list[str]] = {}
-    for name in columns.unread:
-        stem = "".join(character for character in name if not character.isdigit())
-        if stem != name:
-            numbered.setdefault(stem, []).append(name)
-    for names in numbered.values():
-        if len(names) > 2 and _hold_names(table, names):
-            raise UsageError(
-                f"{table.source}: {first_of(names, MOST_NAMED)} name several systems in a row; "
-                "name the columns of their ranks rank1, rank2 and so on, or call two columns best "
-                "and worst"
-            )
 
 
 def _refuse_matrices(table: ColumnTable) -> None:

@@ -144,7 +144,7 @@ class ReadValues:
     Attributes:
         verdicts: Value to verdict; a name of a system has none, since its side differs by row.
         assumed: What was assumed of them, for the user to see; empty if nothing was.
-        names: Values that may be the name of a system, or compare two by name.
+        names: Values that may be the name of a system.
     """
 
     verdicts: Mapping[object, StatedVerdict]
@@ -198,7 +198,7 @@ def read_values(
         verdict = _word(text)
         number = number_of(cell)
         # A system may be called "none", or 7. Which side it is differs by row.
-        if text in names or _compares(text, names):
+        if text in names:
             named.add(cell)
         if verdict is not None:
             words[cell] = verdict
@@ -257,12 +257,6 @@ def _word(text: str) -> StatedVerdict | None:
 
 def _plain(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
-
-
-def _compares(text: str, names: Collection[str]) -> bool:
-    """Tell whether a value compares two systems by name: ``gpt-4 > llama``."""
-    match = _COMPARISON.fullmatch(text)
-    return match is not None and {match["first"], match["second"]} <= set(names)
 
 
 _SCALES: tuple[tuple[frozenset[float], Mapping[float, str]], ...] = (
@@ -352,17 +346,9 @@ def verdict_of_word(value: object) -> StatedVerdict | None:
 
 
 def side_named(cell: object, system_a: str, system_b: str) -> str | None:
-    """Return the side that a cell names, or puts first as in ``gpt-4 > llama``; None if neither."""
-    text = _value_text(cell)
+    """Return the side whose system a cell names; None if it is neither."""
     names = (_value_text(system_a), _value_text(system_b))
-    if names[0] == names[1]:
+    text = _value_text(cell)
+    if names[0] == names[1] or text not in names:
         return None
-    if text in names:
-        return "ab"[names.index(text)]
-    match = _COMPARISON.fullmatch(text)
-    if match is None or {match["first"], match["second"]} != set(names):
-        return None
-    if match["sign"][0] == "=":
-        return "tie"
-    better = match["first"] if match["sign"][0] == ">" else match["second"]
-    return "ab"[names.index(better)]
+    return "ab"[names.index(text)]

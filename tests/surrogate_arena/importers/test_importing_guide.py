@@ -50,7 +50,7 @@ def winners(path="battles.csv"):
 
 
 def test_every_recipe_is_tried():
-    assert len(RECIPES) == 7
+    assert len(RECIPES) == 8
 
 
 def test_a_column_per_system(follow):
@@ -116,6 +116,18 @@ def test_a_matrix_of_wins(follow):
         winner = row.system_a if row.winner == "a" else row.system_b
         wins[winner] += 1
     assert wins == {"x": 3, "y": 2}
+
+
+def test_rankings_as_lists(follow):
+    rows = [{"ranking": ["x", "y", "z"], "voter": "v"}, {"ranking": ["z", "y"], "voter": "w"}]
+    table = "\n".join(map(json.dumps, rows))
+    Path("rankings.jsonl").write_text(table, encoding="utf-8")
+    follow("Rankings as lists", "unused.json", {})
+    pairs = [("x", "y", "a"), ("x", "z", "a"), ("y", "z", "a"), ("y", "z", "b")]
+    assert winners() == pairs
+    table = counted_judgments_of(Path("battles.csv")).table
+    assert list(table["query_id"].astype(str)) == ["0", "0", "0", "1"]
+    assert list(table["voter"].astype(str)) == ["v", "v", "v", "w"]
 
 
 def test_answers_beside_their_names(tmp_path):

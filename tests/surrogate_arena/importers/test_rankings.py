@@ -1,7 +1,6 @@
 """Rankings of several systems in a row: battles of every two, one cluster; Plackett and Luce."""
 
 import itertools
-import json
 
 import choix
 import numpy as np
@@ -38,12 +37,9 @@ def wide(orders, seed=1):
     return pd.DataFrame(rows)
 
 
-def read(table, tmp_path, name="rankings.csv", **options):
-    path = tmp_path / name
-    if name.endswith("csv"):
-        table.to_csv(path, index=False)
-    else:
-        path.write_text("\n".join(map(json.dumps, table.to_dict(orient="records"))))
+def read(table, tmp_path, **options):
+    path = tmp_path / "rankings.csv"
+    table.to_csv(path, index=False)
     return counted_judgments_of(path, **options)
 
 
@@ -84,49 +80,14 @@ def test_the_pairs_of_one_ranking_are_one_cluster(tmp_path):
     assert np.mean(clustered / errors(judgments.drop(columns="query_id"))) > 1.1
 
 
-def test_lists_ties_and_missing_ranks_are_read(tmp_path):
-    table = pd.DataFrame({"ranking": [["x", "y", "z"], ["y", ["x", "z"]]], "voter": ["v", "w"]})
-    found = read(table, tmp_path, "rankings.jsonl")
-    expected = [("x", "y", "won"), ("x", "z", "won"), ("y", "z", "won")]
-    expected += [("y", "x", "won"), ("y", "z", "won"), ("x", "z", "tie")]
+def test_ties_and_missing_ranks_are_read(tmp_path):
+    columns = {f"model_{n}": [name, name] for n, name in enumerate("xyz", start=1)}
+    columns |= {"rank_1": [1, 2], "rank_2": [None, 3], "rank_3": [1, 1], "voter": ["v", "w"]}
+    found = read(pd.DataFrame(columns), tmp_path)
+    expected = [("x", "z", "tie"), ("x", "y", "won"), ("z", "x", "won"), ("z", "y", "won")]
     assert won(found.table) == sorted(expected)
     assert set(found.table["voter"]) == {"v", "w"}
     assert "2 rankings" in found.understood[0]
-    columns = {f"model_{n}": [name] for n, name in enumerate("xyz", start=1)}
-    columns |= {"rank_1": [1], "rank_2": [None], "rank_3": [1]}
-    found = read(pd.DataFrame(columns), tmp_path)
-    assert won(found.table) == [("x", "z", "tie")]
-
-
-def test_columns_of_ranks_may_hold_the_systems(tmp_path):
-    rows = [("z", "x", "y", "en"), ("x", None, "z", "en")]
-    table = pd.DataFrame(rows, columns=["Rank 1", "Rank 2", "Rank 3", "lang"])
-    found = read(table, tmp_path).table
-    expected = [("z", "x"), ("z", "y"), ("x", "y"), ("x", "z")]
-    assert won(found) == sorted((*pair, "won") for pair in expected)
-
-
-@pytest.mark.parametrize("in_a_list", [False, True])
-def test_of_best_and_worst_the_others_are_not_compared(tmp_path, in_a_list):
-    options = ["x", "y", "z", "w"]
-    row = {f"option{n}": name for n, name in enumerate(options, start=1)}
-    if in_a_list:
-        row = {"options": options}
-    table = pd.DataFrame([row | {"best": "y", "worst": "w"}])
-    judgments = read(table, tmp_path, "choices.jsonl").table
-    expected = [("x", "w"), ("y", "w"), ("y", "x"), ("y", "z"), ("z", "w")]
-    assert won(judgments) == [(*pair, "won") for pair in expected]
-
-
-def test_best_and_worst_tell_the_order_of_whole_rankings(tmp_path):
-    orders = rankings(400)
-    rows = [
-        {**{f"item{n}": NAMES[item] for n, item in enumerate(sorted(order))}}
-        | {"best": NAMES[order[0]], "worst": NAMES[order[-1]]}
-        for order in orders
-    ]
-    ratings = by_system(read(pd.DataFrame(rows), tmp_path).table)
-    assert list(ratings.sort_values(ascending=False).index) == list(NAMES)
 
 
 def test_neither_names_nor_the_order_of_columns_or_rows_change_ratings(tmp_path):

@@ -80,12 +80,9 @@ def test_counts_that_stand_twice_are_refused_with_the_line_to_write(tmp_path):
     assert wins(path, columns=columns) == {"x": 7, "y": 3, "z": 3}
 
 
-def test_a_matrix_is_sent_to_its_recipe_and_several_systems_need_their_ranks(tmp_path):
+def test_a_matrix_is_sent_to_its_recipe(tmp_path):
     matrix = written(tmp_path / "wins.csv", ",x,y\nx,0,3\ny,2,0\n")
     assert "'A matrix of wins'" in refusal(counted_judgments_of, matrix)
-    rows = "".join(f"x,y,z,{number}\n" for number in range(9))
-    without_ranks = written(tmp_path / "ranks.csv", f"bot1,bot2,bot3,note\n{rows}")
-    assert "rank1, rank2" in refusal(counted_judgments_of, without_ranks)
 
 
 def test_a_margin_shows_both_directions_of_its_scale(case):
