@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal, get_args
 
 from arena.data.errors import checked_choice
@@ -17,8 +15,8 @@ from arena.data.types import Record
 from surrogate_arena.importers.amounts import amounts_of
 from surrogate_arena.importers.collected import SCORE, Collected, Key, Place, question_id, seen_from
 from surrogate_arena.importers.conversations import last_exchange
-from surrogate_arena.importers.files import checked_language
-from surrogate_arena.importers.languages import AUTO, detected_languages
+from surrogate_arena.importers.languages import AUTO, languages_by_id
+from surrogate_arena.importers.notes import note_on_systems
 from surrogate_arena.importers.passages import HINT, passages_of
 from surrogate_arena.importers.score_columns import lowest_wins
 from surrogate_arena.importers.values import (
@@ -28,7 +26,6 @@ from surrogate_arena.importers.values import (
     name_text,
     opened,
     opened_or_same,
-    short,
 )
 
 Repeats = Literal["first", "each"]
@@ -80,19 +77,17 @@ def _messages_or_same(cell: object) -> object:
     return inside if all(isinstance(item, dict) and "role" in item for item in inside) else cell
 
 
-def default_languages(
+def _default_languages(
     collected: Collected, rows: Sequence[Record], language: str | None
 ) -> list[str]:
     """Return the language of each row that names none: as stated, or detected per question."""
-    if language not in (None, AUTO):
-        return [checked_language(language) or UNDETERMINED] * len(rows)
-    if all("language" in values for values in rows):
-        return [UNDETERMINED] * len(rows)
     questions = [str(values.get("question", "")) for values in rows]
-    detected = detected_languages(list(dict.fromkeys(questions)))
-    if detected.note:
-        collected.notes.append(detected.note)
-    return [detected.languages.get(question, UNDETERMINED) for question in questions]
+    if language in (None, AUTO) and all("language" in values for values in rows):
+        return [UNDETERMINED] * len(rows)
+    languages, note = languages_by_id(dict(zip(questions, questions, strict=True)), language)
+    if note:
+        collected.notes.append(note)
+    return [languages[question] for question in questions]
 
 
 def language_of_row(collected: Collected, place: Place, cell: object, default: str) -> str | None:
@@ -154,33 +149,53 @@ class AnswerRows:
             marks: Judge to the mark of the answer.
             default: Language where the row names none.
         """
-        collected = self.collected
-        language = language_of_row(collected, place, values.get("language"), default)
+        language = language_of_row(self.collected, place, values.get("language"), default)
         question = self._text(place, "question", values.get("question"))
+        key = None
+        if language is not None and question is not None:
+            key = _question_key(language, question, values)
+        passages = passages_of_row(self.collected, place, values.get("passages"))
+        row = self.add_answer(place, key, values, {**marks, **self._verdict(place, values)})
+        if row is None or passages is None:
+            return
+        row.setdefault(OWN_PASSAGES, passages or None)
+        self._add_question(place, (row["language"], row["query_id"]), str(question), values)
+
+    def add_answer(
+        self, place: Place, key: Key | None, values: Record, marks: Mapping[str, float]
+    ) -> Record | None:
+        """Add the answer of a row with its history, its amounts and its marks.
+
+        Args:
+            place: Its file and line.
+            key: The question; None if that is at fault.
+            values: Field to cell.
+            marks: Judge to the mark of the answer.
+
+        Returns:
+            The answer as it is collected; None if the row is left out.
+        """
+        collected = self.collected
         system = self._text(place, "system", values.get("system"))
         answer = self._answer(place, values.get("answer"))
-        passages = passages_of_row(collected, place, values.get("passages"))
-        if language is None or question is None or system is None:
-            return
-        if answer is None or passages is None:
-            return
-        marks = {**marks, **self._verdict(place, values)}
-        key = _question_key(language, question, values)
+        if key is None or system is None or answer is None:
+            return None
         asked = self._asking(place, key, system, answer, marks)
-        if asked is None or not self._add_question(place, asked, question, values):
-            return
+        if asked is None:
+            return None
         is_new = (*asked, system) not in collected.answers
         if is_new and not answer.strip():
             self.empty[system] += 1
         row = collected.answer(place, asked, system, answer, may_repeat=True)
         if not is_new:
             collected.outcomes[place] = SCORE
-        row.setdefault(OWN_PASSAGES, passages or None)
-        row.setdefault(HISTORY, values.get(HISTORY))
+        if values.get(HISTORY):
+            row.setdefault(HISTORY, values[HISTORY])
         for column, amount in amounts_of(collected, place, values).items():
             row.setdefault(column, amount)
         for judge, mark in marks.items():
             self._add_mark(asked, system, judge, mark, values)
+        return row
 
     def _text(self, place: Place, name: str, cell: object) -> str | None:
         text = name_text(cell)
@@ -213,16 +228,16 @@ class AnswerRows:
             self.collected.fault(place, "verdict", values["verdict"], "is no mark", hint)
             return {}
         column = self.collected.names.get("verdict", "")
-        if lowest_wins(column):
-            mark = -mark
-            note = f"of {column!r} the lowest wins"
-            if note not in self.collected.notes:
-                self.collected.notes.append(note)
         judge = str(name_text(values.get("judge")) or self.judge or UNKNOWN_JUDGE)
         criterion = values.get("criterion")
         if criterion:
             judge = f"{judge}:{criterion}"
             self.collected.criteria[judge] = str(criterion)
+        if lowest_wins(column):
+            self.collected.lower_is_better.add(judge)
+            note = f"of {column!r} the lowest wins"
+            if note not in self.collected.notes:
+                self.collected.notes.append(note)
         return {judge: mark}
 
     def _asking(
@@ -252,8 +267,7 @@ class AnswerRows:
             is_same = all(marks[judge] == mark for judge, mark in earlier_marks.items())
             if earlier["answer"] == answer and is_same:
                 if earlier_marks or not marks:
-                    reason = SAME_AGAIN
-                    collected.skip(place, "row", reason)
+                    collected.skip(place, "row", SAME_AGAIN)
                     return None
                 return asked
             if self.repeats is None:
@@ -275,8 +289,8 @@ class AnswerRows:
         """Whether rows may repeat an answer because several judges marked it."""
         return not self.collected.names.keys().isdisjoint(("judge", "criterion"))
 
-    def _add_question(self, place: Place, key: Key, text: str, values: Record) -> bool:
-        """Add a question; tell whether an earlier row has the same text and reference, if any."""
+    def _add_question(self, place: Place, key: Key, text: str, values: Record) -> None:
+        """Add a question; another text or reference than an earlier row has is a fault."""
         question = self.collected.question(place, key, text, [], may_repeat=True)
         reference = values.get("reference")
         stated = {"query": text}
@@ -289,8 +303,6 @@ class AnswerRows:
             where = seen_from(place, question["place"])
             fault = f"differs from that of the same question {where}"
             self.collected.fault(place, name, value, fault, f"give each question one {name}")
-            return False
-        return True
 
     def _add_mark(self, key: Key, system: str, judge: str, mark: float, values: Record) -> None:
         language, query_id = key
@@ -307,36 +319,29 @@ class AnswerRows:
         self.collected.marked[language, query_id, system, judge] = mark
 
 
-SAME_AGAIN = "it repeats an earlier row: the same answer again"
-_SHOWN = ("query_id", "language", "question", "system", "answer", "reference", "passages")
-"""Fields of a row that are shown first, in this order."""
-
-
-def shown_row(
-    values: Mapping[str, object],
-    marks: Mapping[str, float] = MappingProxyType({}),
-    lower_is_better: Collection[str] = (),
-) -> tuple[str, ...]:
-    """Return one row as it was understood, a line per field, for the user to check.
+def add_rows(
+    collected: Collected,
+    rows: Sequence[tuple[Place, Record, Mapping[str, float]]],
+    language: str | None,
+    judge: str | None = None,
+    repeats: Repeats | None = None,
+) -> None:
+    """Add rows of answers; what all answers to a question have becomes the question's.
 
     Args:
-        values: Its fields.
-        marks: Its mark by each judge, the higher the better.
-        lower_is_better: Judges whose scores are the marks with the sign turned.
+        collected: Gets them.
+        rows: The place, the fields, and the marks by judge of each.
+        language: Language of rows that name none; ``auto`` or None detects it per question.
+        judge: Judge of verdicts in rows that name none.
+        repeats: What becomes of a question that a system answers again; None refuses it.
     """
-    names = [name for name in _SHOWN if name in values]
-    names += [name for name in values if name not in _SHOWN]
-    shown = []
-    for name in names:
-        value = values[name]
-        if name == "passages":
-            with suppress(ValueError):
-                passages = passages_of(value)
-                first = f", the first: {short(passages[0]['text'])}" if passages else ""
-                shown.append(f"passages: {len(passages)}{first}")
-                continue
-        shown.append(f"{name}: {short(value)}")
-    for judge, mark in marks.items():
-        score = f"{-mark:g}, the lower the better" if judge in lower_is_better else f"{mark:g}"
-        shown.append(f"judge {judge}: {score}")
-    return tuple(shown)
+    added = AnswerRows(collected, judge, repeats)
+    defaults = _default_languages(collected, [values for _, values, _ in rows], language)
+    for (place, values, marks), default in zip(rows, defaults, strict=True):
+        added.add(place, values, marks, default)
+    if added.empty:
+        collected.notes.append(note_on_systems(added.empty, "is empty", "are empty"))
+    collected.share(OWN_PASSAGES)
+
+
+SAME_AGAIN = "it repeats an earlier row: the same answer again"

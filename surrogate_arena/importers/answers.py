@@ -11,21 +11,17 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.frames import as_list
 from arena.data.rows import Rows
-from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
 from arena.data.wording import first_of
 from surrogate_arena.importers.answer_rows import (
-    AnswerRows,
     Repeats,
+    add_rows,
     check_repeats_choice,
-    default_languages,
     row_values,
-    shown_row,
 )
 from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.contract import MOST_NAMED, NO_COLUMNS
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
-from surrogate_arena.importers.notes import note_on_systems
 from surrogate_arena.importers.plain_tables import (
     PlainTables,
     known_tables,
@@ -72,64 +68,42 @@ def read_answer_tables(
     """
     check_repeats_choice(repeats)
     known = read_plain_tables(paths, columns=columns, scores=scores, may_repeat=repeats is not None)
-    collected, shown = _collected(known, language, judge, repeats)
-    return _arena(collected, shown, name, reference_system)
-
-
-PlacedValues = tuple[Place, Record, Mapping[str, float]]
-"""The fields and the marks of a row, with its place."""
+    return _arena(_collected(known, language, judge, repeats), name, reference_system)
 
 
 def _collected(
     known: PlainTables, language: str | None, judge: str | None, repeats: Repeats | None
-) -> tuple[Collected, tuple[str, ...]]:
+) -> Collected:
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
     collected.n_empty = sum(n for (_, item, _), n in known.left_out.items() if item == "row")
-    records: list[PlacedValues] = []
+    collected.lower_is_better.update(filter(lowest_wins, known.scores))
+    rows: list[tuple[Place, Record, Mapping[str, float]]] = []
     for table in known.tables:
         for place, record in collected.raw(table):
             values = row_values(collected, place, known.columns.values(record))
-            records.append((place, values, known.marks(record)))
-    rows = AnswerRows(collected, judge, repeats)
-    defaults = default_languages(collected, [values for _, values, _ in records], language)
-    for (place, values, marks), default in zip(records, defaults, strict=True):
-        rows.add(place, values, marks, default)
-    if rows.empty:
-        collected.notes.append(note_on_systems(rows.empty, "is empty", "are empty"))
-    collected.share(OWN_PASSAGES)
-    return collected, _shown(collected, records)
-
-
-def _shown(collected: Collected, records: Sequence[PlacedValues]) -> tuple[str, ...]:
-    """Show how the first row was understood, and note fields that only later rows have."""
-    if not records:
-        return ()
-    _, first, marks = records[0]
-    fields: set[str] = set()
-    for _, values, _ in records:
-        fields.update(values)
+            rows.append((place, values, known.marks(record)))
+    add_rows(collected, rows, language, judge, repeats)
+    first_fields = rows[0][1] if rows else {}
+    later_fields = {field for _, values, _ in rows for field in values if field not in first_fields}
     for field, column in collected.names.items():
-        if field in fields and field not in first:
+        if field in later_fields:
             collected.notes.append(f"{field} is read from {column!r}; the first row has none")
-    return shown_row(first, marks, list(filter(lowest_wins, marks)))
+    return collected
 
 
-def _arena(
-    collected: Collected, shown: tuple[str, ...], name: str, reference_system: str | None
-) -> ForeignArena:
+def _arena(collected: Collected, name: str, reference_system: str | None) -> ForeignArena:
     foreign = foreign_arena(collected, name, reference=reference_system)
     judged = set(foreign.arena.judgments["judge"])
     judges = dict.fromkeys(mark["judge"] for mark in collected.marks)
     unused = [judge for judge in judges if judge not in judged]
-    notes = foreign.notes
-    if unused:
-        note = (
-            f"no verdicts by {first_of(unused, MOST_NAMED)}: scores become verdicts where two "
-            "systems answered a question"
-        )
-        notes = (*notes, note)
-    return replace(foreign, notes=notes, shown=shown)
+    if not unused:
+        return foreign
+    note = (
+        f"no verdicts by {first_of(unused, MOST_NAMED)}: scores become verdicts where two systems "
+        "answered a question"
+    )
+    return replace(foreign, notes=(*foreign.notes, note))
 
 
 def table_in_memory(name: str, frame: pd.DataFrame) -> Rows:
@@ -164,5 +138,4 @@ def read_tables(
         raise UsageError("there is no table to read")
     rows = [with_file(table_in_memory(name, frame), name) for name, frame in tables.items()]
     known = known_tables(rows, columns=columns, scores=scores, may_repeat=repeats is not None)
-    collected, shown = _collected(known, language, None, repeats)
-    return _arena(collected, shown, "answers", None)
+    return _arena(_collected(known, language, None, repeats), "answers", None)

@@ -60,6 +60,7 @@ class Collected:
         marks: Marks of single answers: ``language, query_id, system, judge, mark``.
         marked: Language, id of the question, system and judge of an answer to its mark.
         criteria: Judge to the criterion of its judgments, if it has one.
+        lower_is_better: Judges of whose marks the lower wins.
         notes: Remarks for the user on how the files were read.
         problems: Everything wrong in the files.
         skips: Source, item and reason of what was left out, with counts.
@@ -75,6 +76,7 @@ class Collected:
     marks: list[Record] = field(default_factory=list)
     marked: dict[tuple[str, str, str, object], float] = field(default_factory=dict)
     criteria: dict[object, str] = field(default_factory=dict)
+    lower_is_better: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)

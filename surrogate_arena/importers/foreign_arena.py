@@ -83,12 +83,12 @@ def foreign_arena(
     """
     _replace_half_surrogates(collected)
     collected.share(HISTORY)
-    queries = _rows(collected.queries.values(), QUERIES)
-    answers = _rows(collected.answers.values(), ANSWERS)
+    queries = rows_of_records(collected.queries.values(), QUERIES)
+    answers = rows_of_records(collected.answers.values(), ANSWERS)
     # The winners of marks at fault would be wrong.
     if collected.marks and not collected.problems:
         _add_judgments_of_marks(collected, f"verdicts of {answers.source}")
-    judgments = _rows(_completed_judgments(collected), JUDGMENTS)
+    judgments = rows_of_records(_completed_judgments(collected), JUDGMENTS)
     if collected.problems:
         problems = list(collected.problems)
         for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
@@ -121,18 +121,33 @@ def foreign_arena(
     )
 
 
+_SHOWN = ("query_id", "language", "question", "system", "answer", "reference")
+"""Fields of an answer that are shown first, in this order."""
+
+
 def shown_answer(collected: Collected) -> tuple[str, ...]:
     """Return the first answer as it was understood, a line per field; nothing without answers."""
-    for (language, query_id, _), answer in collected.answers.items():
-        question = collected.queries.get((language, query_id), {})
-        row = {**question, **answer, "question": question.get("query")}
-        shown = []
-        for name in ("query_id", "language", "question", "system", "answer", "reference"):
-            if row.get(name) is not None:
-                shown.append(f"{name}: {short(row[name])}")
-        n_passages = len(row.get(OWN_PASSAGES) or question.get("passages") or ())
-        return (*shown, f"passages: {n_passages}")
-    return ()
+    if not collected.answers:
+        return ()
+    key, answer = next(iter(collected.answers.items()))
+    question = collected.queries.get(key[:2], {})
+    row = {**question, **answer, "question": question.get("query")}
+    fields = [name for name in row if name not in (*_SHOWN, "query", "place", OWN_PASSAGES)]
+    shown = []
+    for name in (*_SHOWN, *fields):
+        if row.get(name) is not None:
+            shown.append(f"{name}: {short(row[name])}")
+    passages = answer.get(OWN_PASSAGES) or question.get(OWN_PASSAGES) or []
+    # Passages of a new system may be ids among the question's
+    texts = [item["text"] if isinstance(item, Mapping) else item for item in passages]
+    first = f", the first: {short(texts[0])}" if texts else ""
+    shown.append(f"passages: {len(texts)}{first}")
+    for mark in collected.marks:
+        if (mark["language"], mark["query_id"], mark["system"]) == key:
+            is_reversed = mark["judge"] in collected.lower_is_better
+            direction = ", the lower the better" if is_reversed else ""
+            shown.append(f"judge {mark['judge']}: {mark['mark']:g}{direction}")
+    return tuple(shown)
 
 
 def _replace_half_surrogates(collected: Collected) -> None:
@@ -150,9 +165,11 @@ def _replace_half_surrogates(collected: Collected) -> None:
 
 
 def _add_judgments_of_marks(collected: Collected, source: str) -> None:
-    for mark in collected.marks:
-        mark["system"] = str(mark["system"]).strip()
-    table = judgments_of_marks(pd.DataFrame(collected.marks))
+    marks = pd.DataFrame(collected.marks)
+    marks["system"] = marks["system"].astype(str).str.strip()
+    is_reversed = marks["judge"].isin(collected.lower_is_better)
+    marks["mark"] = marks["mark"].where(~is_reversed, -marks["mark"])
+    table = judgments_of_marks(marks)
     for line, row in enumerate(table.to_dict(orient="records"), start=1):
         collected.judgments.append({**row, "place": Place(source, line)})
 
@@ -177,7 +194,8 @@ def _by_file_names(collected: Collected, problems: Iterable[Problem]) -> list[Pr
     ]
 
 
-def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
+def rows_of_records(records: Iterable[Record], schema: TableSchema) -> Rows:
+    """Return collected records as rows with the place of each."""
     records = list(records)
     columns = dict.fromkeys(schema.columns)
     for record in records:

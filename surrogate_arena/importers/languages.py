@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of, first_of
@@ -15,21 +14,26 @@ AUTO = "auto"
 """What a user writes for a language that is detected."""
 
 
-@dataclass(frozen=True)
-class DetectedLanguages:
-    """The language of each question, and what to say of it.
+def languages_by_id(
+    questions: Mapping[str, str], stated: str | None
+) -> tuple[Mapping[str, str], str]:
+    """Return the language of each question by its id, and what to say of it.
 
-    Attributes:
-        languages: Question to the code of its language.
-        note: Which languages were detected; empty if there is no question.
+    Args:
+        questions: Id to text.
+        stated: The language of all, if the user states one; else each is detected.
+
+    Raises:
+        UsageError: If what is stated is no language.
     """
+    if stated not in (None, AUTO):
+        return dict.fromkeys(questions, stated_language(stated)), ""
+    languages, note = _detected(list(dict.fromkeys(questions.values())))
+    return {name: languages[text] for name, text in questions.items()}, note
 
-    languages: Mapping[str, str]
-    note: str
 
-
-def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
-    """Detect the language of each question.
+def _detected(questions: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Detect the language of each question, and say which were detected.
 
     A language of fewer than five questions and a twentieth of them is likely a mistake: these
     questions get the most frequent language, and the note names it.
@@ -37,7 +41,7 @@ def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
     smallest_share = 0.05
     fewest = 5
     if not questions:
-        return DetectedLanguages({}, "")
+        return {}, ""
     languages = {question: likeliest_language(question) or UNDETERMINED for question in questions}
     counts = Counter(languages.values())
     usual, _ = counts.most_common(1)[0]
@@ -60,25 +64,7 @@ def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
             f"{'is' if n_rare == 1 else 'are'} read as {usual}: if that is wrong, add a column "
             "language"
         )
-    return DetectedLanguages(languages, note)
-
-
-def languages_by_id(
-    questions: Mapping[str, str], stated: str | None
-) -> tuple[Mapping[str, str], str]:
-    """Return the language of each question by its id, and what to say of it.
-
-    Args:
-        questions: Id to text.
-        stated: The language of all, if the user states one; else each is detected.
-
-    Raises:
-        UsageError: If what is stated is no language.
-    """
-    if stated not in (None, AUTO):
-        return dict.fromkeys(questions, stated_language(stated)), ""
-    detected = detected_languages(list(dict.fromkeys(questions.values())))
-    return {name: detected.languages[text] for name, text in questions.items()}, detected.note
+    return languages, note
 
 
 def stated_language(language: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,20 @@ from arena.data.appending import append_rows
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import read_arena, read_own_answers
 from arena.data.frames import checked_answers
-from arena.data.rows import Rows
-from arena.data.schema import ANSWER_KEY, HISTORY, OWN_PASSAGES, QUESTION_KEY
+from arena.data.schema import ANSWER_KEY, ANSWERS, HISTORY, OWN_PASSAGES
 from arena.data.systems import refuse_names_alike
 from arena.data.types import Record
-from surrogate_arena.importers.amounts import amounts_of
 from surrogate_arena.importers.answer_rows import (
+    AnswerRows,
+    Repeats,
     check_repeats_choice,
     language_of_row,
     passages_of_row,
     row_values,
-    shown_row,
 )
 from surrogate_arena.importers.collected import Collected, Place, question_id
 from surrogate_arena.importers.contract import NO_COLUMNS
+from surrogate_arena.importers.foreign_arena import rows_of_records, shown_answer
 from surrogate_arena.importers.plain_tables import read_plain_tables
 from surrogate_arena.importers.values import name_text
 
@@ -37,7 +38,7 @@ def open_answers(
     answers: pd.DataFrame | Path | str,
     queries: pd.DataFrame,
     columns: Mapping[str, str] = NO_COLUMNS,
-    repeats: str | None = None,
+    repeats: Repeats | None = None,
 ) -> pd.DataFrame:
     """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
 
@@ -52,7 +53,7 @@ def read_answers(
     path: Path | str,
     queries: pd.DataFrame,
     columns: Mapping[str, str] = NO_COLUMNS,
-    repeats: str | None = None,
+    repeats: Repeats | None = None,
 ) -> pd.DataFrame:
     """Read the answers of new systems to the questions of an arena.
 
@@ -86,56 +87,21 @@ def read_answers(
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
     questions = _Questions(queries)
-    answers: list[Record] = []
-    lines: list[int] = []
+    rows = AnswerRows(collected, repeats=repeats)
     [table] = known.tables
     for place, record in collected.raw(table):
         values = row_values(collected, place, known.columns.values(record))
         question = _question_of(collected, place, values, questions)
         if question is not None:
-            answers.append(_answer(collected, place, values, question))
-            lines.append(place.line)
-            if len(answers) == 1:
-                collected.notes.insert(0, f"the first row is {', '.join(shown_row(values))}")
-    if not answers and collected.problems:
+            _add_answer(rows, place, values, question)
+    if not collected.answers and collected.problems:
         raise DataError(collected.problems)
-    if not answers:
+    if not collected.answers:
         raise UsageError(f"{path}: there is no answer in it")
-    rows = _distinct(pd.DataFrame(answers, dtype=object), lines, path.name, repeats, collected)
+    collected.notes.insert(0, f"the first row is {', '.join(shown_answer(collected))}")
     _log(collected, path.name)
-    return checked_answers(rows, queries)
-
-
-def _distinct(
-    table: pd.DataFrame,
-    lines: Sequence[int],
-    source: str,
-    repeats: str | None,
-    collected: Collected,
-) -> Rows:
-    if repeats == "each":
-        table = _with_numbered_askings(table)
-    # JSON may hold lists, which have no hash; the checks refuse them later.
-    keys = table[[*QUESTION_KEY, "system", "answer"]].map(repr)
-    is_copy = keys.duplicated()
-    collected.skip(source, "row", "it repeats an earlier answer", int(is_copy.sum()))
-    is_left_out = is_copy
-    if repeats == "first":
-        is_further = keys.duplicated([*QUESTION_KEY, "system"]) & ~is_copy
-        reason = "a further answer to a question: the first is kept"
-        collected.skip(source, "row", reason, int(is_further.sum()))
-        is_left_out = is_copy | is_further
-    kept_lines = pd.Series(lines, dtype=int)[~is_left_out].reset_index(drop=True)
-    kept = table[~is_left_out].reset_index(drop=True)
-    return Rows(kept, kept_lines, source, tuple(collected.problems))
-
-
-def _with_numbered_askings(table: pd.DataFrame) -> pd.DataFrame:
-    """Give each further answer to a question the id of that asking, as imports name it."""
-    keys = table[[*QUESTION_KEY, "system"]].map(repr)
-    number = keys.groupby(list(keys)).cumcount() + 1
-    numbered = table["query_id"] + "-" + number.astype(str)
-    return table.assign(query_id=table["query_id"].where(number == 1, numbered))
+    answers = rows_of_records(collected.answers.values(), ANSWERS)
+    return checked_answers(replace(answers, problems=tuple(collected.problems)), queries)
 
 
 def _log(collected: Collected, source: str) -> None:
@@ -208,22 +174,17 @@ def _question_of(
     return question
 
 
-def _answer(collected: Collected, place: Place, values: Record, question: Record) -> Record:
-    answer = values.get("answer")
-    system = name_text(values.get("system"))
-    row: Record = {
-        "query_id": str(question["query_id"]),
-        "language": str(question["language"]),
-        "system": system.strip() if isinstance(system, str) else system,
-        "answer": "" if answer is None else name_text(answer),
-    }
-    history = values.get(HISTORY)
-    if history and history != question.get(HISTORY):
-        row[HISTORY] = history
+def _add_answer(rows: AnswerRows, place: Place, values: Record, question: Record) -> None:
+    key = (str(question["language"]), str(question["query_id"]))
+    if values.get(HISTORY) == question.get(HISTORY):
+        values.pop(HISTORY, None)
     shared = question.get("passages") or []
-    row[OWN_PASSAGES] = _different_passages(collected, place, values.get("passages"), shared)
-    row.update(amounts_of(collected, place, values))
-    return row
+    passages = _different_passages(rows.collected, place, values.get("passages"), shared)
+    row = rows.add_answer(place, key, values, {})
+    if row is not None:
+        shown = {"query": question.get("query"), OWN_PASSAGES: shared}
+        rows.collected.queries.setdefault(key, shown)
+        row.setdefault(OWN_PASSAGES, passages)
 
 
 def _different_passages(

@@ -57,12 +57,12 @@ class PlainTables:
     left_out: Mapping[tuple[str, str, str], int]
 
     def marks(self, record: Record) -> dict[str, float]:
-        """Return the marks of a row by judge, the higher the better."""
+        """Return the marks of a row by judge."""
         marks: dict[str, float] = {}
         for judge in self.scores:
             number = mark_of(record.get(judge))
             if number is not None:
-                marks[judge] = -number if lowest_wins(judge) else number
+                marks[judge] = number
         return marks
 
 

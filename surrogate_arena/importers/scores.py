@@ -30,14 +30,14 @@ _CATEGORY = _Category()
 def marks_of(
     collected: Collected, place: Place, scores: Scores, record: Record, named: Mapping[str, str]
 ) -> dict[str, float]:
-    """Return the mark of each score: the mean of its values, the higher the better.
+    """Return the mark of each score: the mean of its values.
 
     Values that are no numbers are counted as left out.
 
     Args:
         collected: Counts what is left out.
         place: The record's file and line.
-        scores: Where they are, and which are better where they are lower.
+        scores: Where they are.
         record: The record, opened.
         named: Further scores to their paths.
     """
@@ -59,8 +59,7 @@ def marks_of(
                 numbers.append(number)
         if numbers:
             # The mean of 0.1 and 0.1 and 0.1 is not 0.1 in floating point, and would beat it.
-            mean = round(fsum(numbers) / len(numbers), 12)
-            marks[name] = -mean if name in scores.lower_is_better else mean
+            marks[name] = round(fsum(numbers) / len(numbers), 12)
     return marks
 
 

@@ -13,16 +13,10 @@ from pathlib import Path
 
 from arena.data.checks import history_fault
 from arena.data.errors import DataError, UsageError, checked_choice
-from arena.data.schema import HISTORY, OWN_PASSAGES
+from arena.data.schema import HISTORY
 from arena.data.types import Record
 from arena.data.wording import count_of, first_of
-from surrogate_arena.importers.answer_rows import (
-    AnswerRows,
-    Repeats,
-    check_repeats_choice,
-    default_languages,
-    shown_row,
-)
+from surrogate_arena.importers.answer_rows import Repeats, add_rows, check_repeats_choice
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord, question_id
 from surrogate_arena.importers.contract import FILE, MOST_ROWS, NO_COLUMNS, are_numbers, contract
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
@@ -105,12 +99,14 @@ class ToolReader:
         reading = self._reading(records, columns, may_name_files=len(files) > 1)
         rows = self._rows(records, reading, collected)
         marks = self._marks(collected, reading, rows, scores)
-        _add_answers(collected, reading, rows, marks, language, repeats)
+        answers = []
+        for (place, _, fields), marked in zip(rows, marks, strict=True):
+            if _is_complete(collected, place, fields, reading):
+                answers.append((place, fields, marked))
+        collected.lower_is_better.update(self.map.scores.lower_is_better)
+        add_rows(collected, answers, language, repeats=repeats)
         note = f"Fields: {reading.shown()}. Scores: {self._judges(marks)}."
-        arena = foreign_arena(collected, name, reference=reference_system, note=note)
-        return replace(
-            arena, shown=shown_row(rows[0][-1], marks[0], self.map.scores.lower_is_better)
-        )
+        return foreign_arena(collected, name, reference=reference_system, note=note)
 
     def _rows(
         self, records: Sequence[PlacedRecord], reading: FieldReading, collected: Collected
@@ -223,22 +219,6 @@ class ToolReader:
         for name in asked:
             checked_choice(name, _judges_of(marks), "score")
         return marks
-
-
-def _add_answers(
-    collected: Collected,
-    reading: FieldReading,
-    rows: Sequence[Row],
-    marks: Sequence[Mapping[str, float]],
-    language: str | None,
-    repeats: Repeats | None,
-) -> None:
-    answers = AnswerRows(collected, repeats=repeats)
-    defaults = default_languages(collected, [values for *_, values in rows], language)
-    for (place, _, values), marked, default in zip(rows, marks, defaults, strict=True):
-        if _is_complete(collected, place, values, reading):
-            answers.add(place, values, marked, default)
-    collected.share(OWN_PASSAGES)
 
 
 def _texts_by_path(records: Sequence[Record]) -> dict[str, list[str]]:
