@@ -172,10 +172,10 @@ def _ratings_with_position(battles: Battles, method: Method) -> GroupRatings:
         effects = likelihood.design_effects(parameters, precisions)
         prior = np.diag(np.append(precisions, np.zeros(len(free))))
         inverse = np.linalg.inv(likelihood.information(parameters) + prior)
+        # Products with the large variance of the level would lose half of the digits.
+        inverse[ratings] -= inverse[ratings].mean(axis=0)
         clustered = likelihood.clustered_information(parameters, effects.by_parameter)
-        covariance = inverse @ (prior + clustered) @ inverse
-    covariance[ratings] -= covariance[ratings].mean(axis=0)
-    covariance[:, ratings] -= covariance[:, ratings].mean(axis=1, keepdims=True)
+        covariance = inverse @ (prior + clustered) @ inverse.T
     coefficients = parameters[ratings] - parameters[ratings].mean()
     errors = np.sqrt(np.diag(covariance)[n_systems:])
     own_errors = np.zeros(len(free))

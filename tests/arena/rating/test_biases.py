@@ -88,6 +88,8 @@ def test_rakuda_equals_the_published_fit_with_a_position_term():
     assert bias.coefficient == pytest.approx(side, abs=1e-9)
     found = 1000 + 400 / np.log(10) * rated.table.set_index("system")["rating"]
     assert (found - golden["scout_refit_elo"]).abs().max() < 1e-3
+    covariance = rated.covariance.to_numpy()
+    np.testing.assert_allclose(covariance, covariance.T, atol=1e-10)
 
 
 @pytest.mark.slow
