@@ -198,32 +198,38 @@ class BattleLikelihood:
         independent = np.diag(information)
         n_systems = self.pairs.n_systems
         n_questions = self.items.n_questions
-        if n_questions < 2:
-            effects = np.where(independent > 0, 1.0, np.nan)
-            return DesignEffects(
-                effects[:n_systems], np.ones(n_systems), of_biases=effects[n_systems:]
-            )
-        dispersion = self.dispersion(parameters)
-        least = LEAST_EFFECT * dispersion
+        least = LEAST_EFFECT * self.dispersion(parameters)
         squares, judged_on = self.squared_scores(parameters)
-        if self.items.is_single:
-            effects = np.where(
-                independent > 0, max(self._share_of_variance(parameters), least), np.nan
-            )
-            return DesignEffects(
-                effects[:n_systems], judged_on[:n_systems], least, effects[n_systems:]
-            )
-        clustered = squares * n_questions / (n_questions - 1)
+        if n_questions < 2:
+            clustered = independent
+        elif self.items.is_single:
+            clustered = independent * max(self._share_of_variance(parameters), least)
+        else:
+            clustered = self._clustered_variances(squares, information, precisions)
+        effects = np.full(len(clustered), np.nan)
+        np.divide(clustered, independent, out=effects, where=independent > 0)
+        return DesignEffects(effects[:n_systems], judged_on[:n_systems], least, effects[n_systems:])
+
+    def _clustered_variances(
+        self, squares: Floats, information: Floats, precisions: npt.ArrayLike
+    ) -> Floats:
+        """Variance of each parameter's score where questions are drawn, shape (K,).
+
+        Args:
+            squares: Sums over questions of the squared scores, shape (K,).
+            information: Shape (K, K).
+            precisions: Of the ratings' prior.
+        """
+        n_systems = self.pairs.n_systems
+        n_questions = self.items.n_questions
         # A fit lies closer to the verdicts it was made from than to others, by its number of free
         # parameters; a prior leaves only a part of each parameter free.
         rating_precisions = np.broadcast_to(np.asarray(precisions, np.float64), n_systems)
         prior = np.diag(np.append(rating_precisions, self.bias_precisions))
         n_free = float(np.trace(np.linalg.solve(information + prior, information)))
         n_battles = float(self.items.counts.sum())
-        clustered *= n_battles / max(n_battles - n_free, 1.0)
-        effects = np.full(len(clustered), np.nan)
-        np.divide(clustered, independent, out=effects, where=independent > 0)
-        return DesignEffects(effects[:n_systems], judged_on[:n_systems], least, effects[n_systems:])
+        unbiased = n_questions / (n_questions - 1)
+        return squares * unbiased * n_battles / max(n_battles - n_free, 1.0)
 
     def with_voters(
         self,
