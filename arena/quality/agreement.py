@@ -13,7 +13,7 @@ from arena.data.errors import UsageError, argument
 from arena.data.schema import ANSWER_KEY, FLAG_SEPARATOR, IDENTICAL, QUESTION_KEY, VERDICT_FLAGS
 from arena.data.types import Floats
 from arena.rating.battles import Battles
-from arena.rating.judgments import sideless_by_name
+from arena.rating.judgment_columns import sideless_by_name
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from arena.statistics.agreement import (

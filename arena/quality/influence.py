@@ -22,7 +22,7 @@ from arena.quality.judge_report import (
     FirstPlace,
 )
 from arena.rating.battles import Battles
-from arena.rating.judgments import points_of_a, weights_of
+from arena.rating.judgment_columns import points_of_a, weights_of
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 
 EQUAL = 1e-6

@@ -36,7 +36,7 @@ from arena.quality.people_agreement import (
     recorded_agreement,
 )
 from arena.quality.preferences import length_test, side_test
-from arena.rating.judgments import shown_sides
+from arena.rating.judgment_columns import shown_sides
 
 
 def label_judge(

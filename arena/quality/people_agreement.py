@@ -27,7 +27,7 @@ from arena.quality.judge_report import (
     JudgeTest,
     MetaEvaluation,
 )
-from arena.rating.judgments import named_voters
+from arena.rating.judgment_columns import named_voters
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import generator, resampled_sums
 from arena.statistics.codes import without_categories

@@ -1,4 +1,4 @@
-"""Battles: judgments of one language as arrays, by question, side, outcome and judge."""
+"""Battles: the judgments that are rated together, as arrays."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import TRAIT, Biases, trait_differences
-from arena.rating.judgments import (
-    MIRRORED,
+from arena.rating.judgment_columns import (
     POINTS_OF_A,
     TIE,
-    copies_of_others,
     judge_codes,
     outcome_rows,
     question_codes,
@@ -33,19 +30,20 @@ from arena.rating.judgments import (
     weights_of,
     winner_codes,
 )
+from arena.rating.judgments import copies_of_others
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 from arena.statistics.codes import distinct, text_codes
 
 TieRule = Literal["half", "drop"]
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
-RECORD = ["wins", "losses", "ties"]
-"""Columns of records, in the order of ``WINNERS`` for the system on side A."""
-
 
 @dataclass(frozen=True)
 class Battles:
-    """N battles between S systems on Q questions, of one language, by one or more judges.
+    """N battles between S systems on Q questions, by one judge or several: what one fit rates.
+
+    A fit is by language, or over several as if they were one. Each judge has biases of its own in
+    it, but all have one rating of each system.
 
     Attributes:
         systems: The systems, sorted by name.
@@ -89,7 +87,7 @@ class Battles:
 
     @classmethod
     def from_judgments(cls, judgments: pd.DataFrame, systems: Sequence[str] = ()) -> Battles:
-        """Read the judgments of one judge; exact copies count once (``copies_of_others``).
+        """Read judgments; exact copies count once (``copies_of_others``).
 
         Args:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
@@ -258,19 +256,13 @@ class Battles:
         return self.among(list(members)).on_battled_questions()
 
     def _take(self, rows: Flags) -> Battles:
-        return replace(
-            self,
-            side_a=self.side_a[rows],
-            side_b=self.side_b[rows],
-            winner=self.winner[rows],
-            question=self.question[rows],
-            weight=None if self.weight is None else self.weight[rows],
-            is_sided=None if self.is_sided is None else self.is_sided[rows],
-            is_soft=None if self.is_soft is None else self.is_soft[rows],
-            judge=None if self.judge is None else self.judge[rows],
-            voter=None if self.voter is None else self.voter[rows],
-            differences=None if self.differences is None else self.differences[rows],
-        )
+        # Every array has one row per battle.
+        taken: dict[str, Any] = {}
+        for field in fields(self):
+            values = getattr(self, field.name)
+            if isinstance(values, np.ndarray):
+                taken[field.name] = values[rows]
+        return replace(self, **taken)
 
     @cached_property
     def items(self) -> JudgedItems:
@@ -373,47 +365,3 @@ class Battles:
             n_questions=n_clusters,
             soft_counts=soft_counts,
         )
-
-    def outcomes(self) -> pd.DataFrame:
-        """Count wins, losses and ties of every two systems that met, in both directions.
-
-        Returns:
-            Columns ``system, opponent, wins, losses, ties``, sorted; whole numbers unless verdicts
-            are soft or have fractional weights.
-        """
-        n_systems = max(len(self.systems), 1)
-        system = np.concatenate([self.side_a, self.side_b])
-        opponent = np.concatenate([self.side_b, self.side_a])
-        met = distinct(system * n_systems + opponent, n_systems**2)
-        code_a, code_b = np.split(met.codes, 2)
-        counts = self._record_counts(code_a, code_b, len(met.values))
-        first, second = np.divmod(met.values, n_systems)
-        names = np.array(self.systems, dtype=object)
-        table = pd.DataFrame({"system": names[first], "opponent": names[second]})
-        table[RECORD] = counts
-        return table.astype({"system": "str", "opponent": "str"})
-
-    def records(self) -> pd.DataFrame:
-        """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``."""
-        table = pd.DataFrame({"system": pd.Series(self.systems, dtype="str")})
-        table[RECORD] = self._record_counts(self.side_a, self.side_b, len(self.systems))
-        return table
-
-    def _record_counts(self, row_a: Indices, row_b: Indices, n_rows: int) -> npt.NDArray[Any]:
-        """Count wins, losses and ties.
-
-        Args:
-            row_a: Row of the result to which each battle counts for side A, shape (N,).
-            row_b: The same for side B.
-            n_rows: Number of rows.
-
-        Returns:
-            Shape (n_rows, 3); whole numbers if the weights are.
-        """
-        n_outcomes = len(RECORD)
-        size = n_rows * n_outcomes
-        counts = np.bincount(row_a * n_outcomes + self.winner, self.weight, size)
-        counts += np.bincount(row_b * n_outcomes + MIRRORED[self.winner], self.weight, size)
-        if self.weight is not None and bool((self.weight == np.round(self.weight)).all()):
-            counts = counts.astype(np.intp)
-        return counts.reshape(n_rows, n_outcomes)

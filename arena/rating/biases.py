@@ -19,10 +19,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.schema import (
-    ANSWER_KEY,
-    QUESTION_KEY,
-)
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.types import Flags, Floats, Indices
 from arena.statistics.significance import NORMAL_95
 from arena.text.answers import parse_answer

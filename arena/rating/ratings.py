@@ -22,6 +22,7 @@ from arena.rating.group_ratings import DEFAULT_ROUNDS, GroupRatings, Method, rat
 from arena.rating.intervals import MOST_COMPARED, expected_shares, pair_comparisons, rating_rows
 from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
+from arena.rating.records import system_records
 from arena.rating.soft_verdicts import (
     Temperature,
     calibrated_judgments,
@@ -259,7 +260,7 @@ def _table(
     for number, (group, ratings) in enumerate(zip(groups, rated, strict=True), start=1):
         rows = rating_rows(group.systems, ratings.coefficients, ratings.uncertainty)
         parts.append(rows.assign(group=number))
-    table = battles.records().merge(pd.concat(parts), how="left", on="system")
+    table = system_records(battles).merge(pd.concat(parts), how="left", on="system")
     reasons = {
         NOT_CONNECTED: table["rating"].isna(),
         ALL_WON: table["losses"] + table["ties"] == 0,

@@ -22,7 +22,8 @@ from arena.data.schema import PROBABILITIES, QUESTION_KEY
 from arena.data.selection import is_derived, is_person
 from arena.data.types import Flags, Floats
 from arena.data.wording import count_of
-from arena.rating.judgments import checked_shares, copies_of_others, soft_flags
+from arena.rating.judgment_columns import checked_shares, soft_flags
+from arena.rating.judgments import copies_of_others
 
 DEFAULT_TEMPERATURE = 4.0
 """Temperature of a judge that neither people nor repeated verdicts say anything about.

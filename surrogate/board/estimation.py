@@ -15,6 +15,7 @@ from arena.quality.preferences import EQUAL_LENGTH
 from arena.rating.battles import Battles
 from arena.rating.intervals import pair_comparisons
 from arena.rating.ratings import TOO_MANY, Ratings
+from arena.rating.records import pair_records
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.rating.tournaments import NO_ERRORS
 from arena.statistics.bootstrap import generator, normal_draws
@@ -303,7 +304,8 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
     parts = [empty_board_table(WIN_MATRIX)]
     judgments = calibrated_judgments(judgments, hard=True)
     for language, rows in judgments.groupby("language"):
-        parts.append(Battles.from_judgments(rows).outcomes().assign(language=str(language)))
+        records = pair_records(Battles.from_judgments(rows))
+        parts.append(records.assign(language=str(language)))
     table = pd.concat(parts[1:] or parts, ignore_index=True)
     table = table.sort_values(["language", "system", "opponent"], ignore_index=True)
     return table[list(WIN_MATRIX.columns)]

@@ -32,13 +32,8 @@ from arena.quality.influence import VERDICT_COLUMNS, first_places
 from arena.quality.judge_label import verdict_tests
 from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
 from arena.rating.biases import LENGTH, answer_traits
-from arena.rating.judgments import (
-    checked_judgments,
-    copies_of_others,
-    named_voters,
-    selected_judgments,
-    weights_of,
-)
+from arena.rating.judgment_columns import named_voters, weights_of
+from arena.rating.judgments import checked_judgments, copies_of_others, selected_judgments
 from arena.rating.ratings import judgment_notes
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from surrogate_arena.diagnosis.connections import connection_check

@@ -17,7 +17,7 @@ from arena.rating.battles import Battles
 from arena.rating.biases import SIDE
 from arena.rating.group_ratings import Method
 from arena.rating.intervals import expected_shares
-from arena.rating.judgments import POINTS_OF_A, TIE
+from arena.rating.judgment_columns import POINTS_OF_A, TIE
 from arena.rating.ratings import Ratings, counted_judgments, rate_battles
 from arena.statistics.bootstrap import generator
 from surrogate_arena.diagnosis.lack_of_fit import FitTest, disagreement_test, pairs_test

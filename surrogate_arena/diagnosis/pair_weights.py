@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import WEIGHT
-from arena.rating.judgments import selected_judgments, weights_of
+from arena.rating.judgment_columns import weights_of
+from arena.rating.judgments import selected_judgments
 from arena.statistics.codes import distinct, text_codes
 
 RARE_PAIR = 50

@@ -22,6 +22,7 @@ from arena.rating.intervals import Uncertainty, rating_rows
 from arena.rating.judgments import copies_of_others
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import NOT_CONNECTED, Ratings, best_first, counted_judgments, input_notes
+from arena.rating.records import RECORD, system_records
 from surrogate.board.view import LANGUAGE, part_names
 from surrogate.learning.observations import JointPosterior, centering
 from surrogate.learning.ratings import posterior_ratings
@@ -169,7 +170,7 @@ def _over_parts(
     blocks = joint.covariance.reshape(n_parts, n_systems, n_parts, n_systems)
     covariance = blocks.mean(axis=(0, 2))
     rated = rating_rows(systems, ratings, Uncertainty.normal(ratings, covariance))
-    table = pooled.records().merge(rated, how="left", on="system")
+    table = system_records(pooled).merge(rated, how="left", on="system")
     table["note"] = np.where(table["rating"].isna(), NOT_CONNECTED, "").astype(object)
     table = best_first(table.assign(group=np.where(table["rating"].isna(), np.nan, 1.0)))
     best = list(table.loc[table["rating"].notna(), "system"])
@@ -183,13 +184,11 @@ def _part_tables(joint: JointPosterior, by_part: Mapping[str, Battles]) -> pd.Da
         posterior = joint[part]
         uncertainty = Uncertainty.normal(posterior.ratings, posterior.covariance)
         rated = rating_rows(posterior.systems, posterior.ratings, uncertainty)
-        table = rated.merge(battles.records(), how="left", on="system")
-        is_judged = table["wins"].notna()
-        records = (
-            table[["wins", "losses", "ties"]].fillna(0).astype(battles.records()["wins"].dtype)
-        )
-        table = table.assign(note=np.where(is_judged, "", NOT_JUDGED_HERE).astype(object))
-        ordered = best_first(table.assign(**records))
+        records = system_records(battles).set_index("system")
+        is_judged = rated["system"].isin(battles.systems)
+        table = rated.assign(note=np.where(is_judged, "", NOT_JUDGED_HERE).astype(object))
+        table[RECORD] = records.reindex(table["system"], fill_value=0).to_numpy()
+        ordered = best_first(table)
         ordered.insert(0, "part", part)
         tables.append(ordered.drop(columns="group"))
     return pd.concat(tables, ignore_index=True)

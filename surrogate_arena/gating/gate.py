@@ -22,7 +22,7 @@ from arena.quality.people_agreement import (
     recorded_agreement,
 )
 from arena.quality.preferences import nearly_all_longer
-from arena.rating.judgments import points_of_a
+from arena.rating.judgment_columns import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate.board.board import Board, open_board
 from surrogate.checks.languages import language_remarks

@@ -31,7 +31,7 @@ from arena.data.selection import UNKNOWN_JUDGE
 from arena.data.types import Indices
 from arena.data.wording import count_of
 from arena.rating.biases import TRAIT
-from arena.rating.judgments import sideless_by_name
+from arena.rating.judgment_columns import sideless_by_name
 from surrogate_arena.importers.battle_columns import columns_of_battles
 from surrogate_arena.importers.battle_rows import BattleRows
 from surrogate_arena.importers.battle_traits import root_of, trait_lines, with_trait_columns

@@ -10,6 +10,7 @@ from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.judgments import copies_of_others
 from arena.rating.pairs import connected_groups, is_strongly_connected
+from arena.rating.records import system_records
 
 ROWS = pd.DataFrame(
     [
@@ -45,7 +46,7 @@ def test_points_and_counts_by_question():
     met = [*zip(by_side.pairs.first, by_side.pairs.second, strict=True)]
     assert met == [(0, 1), (0, 2), (1, 0)]
     np.testing.assert_array_equal(by_side.totals, [[1.0, 0.5, 1.0], [1.0, 1.0, 2.0]])
-    records = battles.records().set_index("system")
+    records = system_records(battles).set_index("system")
     assert records.loc["beta"].to_dict() == {"wins": 1, "losses": 2, "ties": 0}
     assert records.loc["gamma"].to_dict() == {"wins": 0, "losses": 0, "ties": 1}
 
@@ -128,7 +129,7 @@ def test_a_weight_is_the_number_of_times_that_a_row_stands_there(weights):
     weighted = Battles.from_judgments(ROWS.assign(weight=weights))
     repeated = Battles.from_judgments(ROWS.loc[np.repeat(ROWS.index, weights)])
     assert weighted.judged == repeated.judged
-    pd.testing.assert_frame_equal(weighted.records(), repeated.records())
+    pd.testing.assert_frame_equal(system_records(weighted), system_records(repeated))
     for ours, others in zip(weighted.items.totals, repeated.items.totals, strict=True):
         np.testing.assert_allclose(ours, others)
 

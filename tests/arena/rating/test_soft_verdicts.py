@@ -9,10 +9,11 @@ from scipy.special import expit, logit
 
 from arena import UsageError
 from arena.rating.battles import Battles
-from arena.rating.judgments import outcome_rows
+from arena.rating.judgment_columns import outcome_rows
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import rate
+from arena.rating.records import system_records
 from arena.rating.soft_verdicts import (
     DEFAULT_TEMPERATURE,
     SMALLEST_PROBABILITY,
@@ -48,8 +49,8 @@ def test_shares_count_as_the_battles_they_stand_for(shares):
     assert soft.judged == len(shares)
     np.testing.assert_allclose(4 * soft.items.counts, whole.items.counts)
     np.testing.assert_allclose(4 * soft.items.points, whole.items.points)
-    records = soft.records().set_index("system") * 4
-    np.testing.assert_allclose(records, whole.records().set_index("system"))
+    records = system_records(soft).set_index("system") * 4
+    np.testing.assert_allclose(records, system_records(whole).set_index("system"))
 
 
 def test_ratings_and_tournaments_are_those_of_the_battles_they_stand_for():
