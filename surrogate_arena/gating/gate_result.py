@@ -247,12 +247,11 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
     if verdicts is not None and one_side:
         side, count = one_side
         n_asked = len(without_identical(verdicts.judgments))
-        judge = f"{result.judge.short}: it" if result.judge is not None else "The judge"
         yield (
-            f"{judge} chose side {side} in {count} of {n_asked} verdicts on answers that differ, "
+            f"The judge chose side {side} in {count} of {n_asked} verdicts on answers that differ, "
             "whichever answer stood there, so they say nothing about the systems."
         )
-    elif result.judge is not None:
+    elif result.judge is not None and result.judge.grade != "unreliable":
         yield f"{result.judge.sentence}."
     if result.longer_wins is not None:
         n_won, n_decided = result.longer_wins
@@ -300,7 +299,12 @@ def _headline(result: Gate) -> str:
         headline = f"{headline[:-1]}: its answers are the baseline's, word for word."
     elif result.by == "surrogate":
         headline = f"{headline[:-1]}, by the surrogate alone."
-    if result.is_judge_unchecked:
+    if result.judge is not None and result.judge.grade == "unreliable":
+        is_constant = result.verdicts is not None and result.verdicts.one_side is not None
+        # That the judge always names one side has a sentence of its own.
+        judge_text = result.judge.short if is_constant else result.judge.sentence
+        headline = f"{headline} {judge_text}."
+    elif result.is_judge_unchecked:
         if result.people is None:
             headline = f"{headline} No person has checked this judge."
         else:

@@ -3,10 +3,8 @@
 import pytest
 from faulty_versions import broken, good, other, support_arena
 
-from arena import write_arena
 from surrogate import build_board
 from surrogate.checks import faults
-from surrogate_arena.commands.boards import publish_board
 from surrogate_arena.pages import write_site
 
 
@@ -42,20 +40,3 @@ def test_answers_that_are_not_published_are_not_shown(arena, board, tmp_path):
 def test_arenas_with_too_many_answers_are_not_checked(arena, monkeypatch):
     monkeypatch.setattr("surrogate.checks.faults.MOST_CHECKED", 100)
     assert faults.arena_faults(arena) is None
-
-
-def test_a_board_and_its_pages_check_answers_once(arena, board, tmp_path, monkeypatch, capsys):
-    checked = []
-    find_faults = faults.find_faults
-
-    def counted(*args):
-        checked.append(args)
-        return find_faults(*args)
-
-    monkeypatch.setattr("surrogate.checks.faults.find_faults", counted)
-    write_arena(arena, tmp_path / "arena")
-    publish_board(board, tmp_path / "board", tmp_path / "arena", arena, site=True)
-    assert len(checked) == 1
-    assert "9 of 180 answers are broken, 9 of them by v5." in capsys.readouterr().out
-    index = tmp_path / "board" / "site" / "index.html"
-    assert "9 of 180 answers are broken" in index.read_text(encoding="utf-8")

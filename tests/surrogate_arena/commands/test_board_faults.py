@@ -1,0 +1,27 @@
+"""A board and its pages check the answers once."""
+
+from faulty_versions import broken, good, other, support_arena
+
+from arena import write_arena
+from surrogate import build_board
+from surrogate.checks import faults
+from surrogate_arena.commands.boards import publish_board
+
+
+def test_a_board_and_its_pages_check_answers_once(tmp_path, monkeypatch, capsys):
+    arena = support_arena({"v4": good, "v5": broken, "v6": other})
+    board = build_board(arena, features="answer_length")
+    checked = []
+    find_faults = faults.find_faults
+
+    def counted(*args):
+        checked.append(args)
+        return find_faults(*args)
+
+    monkeypatch.setattr("surrogate.checks.faults.find_faults", counted)
+    write_arena(arena, tmp_path / "arena")
+    publish_board(board, tmp_path / "board", tmp_path / "arena", arena, site=True)
+    assert len(checked) == 1
+    assert "9 of 180 answers are broken, 9 of them by v5." in capsys.readouterr().out
+    index = tmp_path / "board" / "site" / "index.html"
+    assert "9 of 180 answers are broken" in index.read_text(encoding="utf-8")
