@@ -255,7 +255,7 @@ def test_a_judge_that_sees_sides_alone_says_nothing(run, folders, capsys):
     assert "50.0%" not in content["sentences"][0]
     said = re.search(r"chose side A in (\d+) of (\d+) verdicts", " ".join(content["sentences"]))
     assert said[1] == said[2]  # ties of identical answers are none of its verdicts
-    about_sides = [sentence for sentence in content["sentences"] if "side" in sentence]
+    about_sides = [sentence for sentence in content["sentences"] if "side A" in sentence]
     assert len(about_sides) == 1
     assert about_sides[0].startswith("Judge sides is unreliable")
 
