@@ -257,7 +257,7 @@ def test_a_judge_that_sees_sides_alone_says_nothing(run, folders, capsys):
     assert said[1] == said[2]  # ties of identical answers are none of its verdicts
     about_sides = [sentence for sentence in content["sentences"] if "side A" in sentence]
     assert len(about_sides) == 1
-    assert about_sides[0].startswith("Judge sides is unreliable")
+    assert "Judge sides is unreliable" in content["sentences"][0]
 
 
 def test_a_judge_that_always_took_the_longer_answer_may_like_length(run, folders, capsys):
