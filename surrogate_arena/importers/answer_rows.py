@@ -58,7 +58,10 @@ def row_values(collected: Collected, place: Place, values: Record) -> Record:
             text = exchange.question if name == "question" else exchange.reply
             if text:
                 values[name] = text
-                collected.skip(place, f"messages around the {name}", "the last one is read")
+                if exchange.question:
+                    collected.skip(place, f"messages around the {name}", "the last one is read")
+                else:
+                    collected.skip(place, f"parts of the {name}", "their texts alone are read")
                 if name == "question" and exchange.history:
                     values.setdefault(HISTORY, exchange.history)
         elif name == "answer" and isinstance(inside, list) and len(inside) == 1:

@@ -30,7 +30,12 @@ from surrogate_arena.importers.left_out import (
     with_true_passages,
     without_empty_rows,
 )
-from surrogate_arena.importers.refused_tables import check_answers, check_needed, check_repeats
+from surrogate_arena.importers.refused_tables import (
+    check_answers,
+    check_needed,
+    check_questions,
+    check_repeats,
+)
 from surrogate_arena.importers.score_columns import lowest_wins, paths_of_metrics, score_columns
 from surrogate_arena.importers.tables import SHEET, read_table
 from surrogate_arena.importers.values import mark_of, option
@@ -139,6 +144,8 @@ def _found_columns(
     known = chosen_columns(frames, "answers", stated)
     if "answer" not in stated:
         check_answers(frames, known)
+    if "question" not in stated:
+        check_questions(frames, known)
     notes: list[str] = []
     if "system" in needed and "system" not in known.names:
         holder = SHEET if any(SHEET in frame for frame in frames) else FILE

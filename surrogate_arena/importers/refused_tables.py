@@ -29,8 +29,10 @@ from surrogate_arena.importers.contract import (
     Columns,
     Frames,
     are_addresses,
+    are_ids,
     are_labels,
     are_numbers,
+    are_texts,
     bare_column,
     cells_of,
     chosen_columns,
@@ -84,6 +86,24 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
             f"{competing_answers} {option('column', f'reference={column}')}, or "
             f"{column_answers} {option('column', f'reference={competitor}')}"
         )
+
+
+def check_questions(frames: Frames, chosen: Columns) -> None:
+    """Refuse questions that are numbers or ids, beside a column of texts with a known name."""
+    if "question" not in chosen.names:
+        return
+    column = chosen.names["question"]
+    cells = cells_of(frames, column)
+    if not (are_numbers(cells) or are_ids(cells)):
+        return
+    for other in chosen.competitors.get("question", ()):
+        if are_texts(cells_of(frames, other)):
+            texts = option("column", f"question={other}")
+            ids = option("column", f"query_id={column}")
+            raise UsageError(
+                f"{column!r} holds ids such as {short(cells[0])!r}, and {other!r} texts: "
+                f"{texts} {ids}"
+            )
 
 
 def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]) -> None:

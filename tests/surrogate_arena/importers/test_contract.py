@@ -97,6 +97,25 @@ def test_labels_in_a_known_column_are_no_answers_beside_texts_in_another(tmp_pat
     assert answers_of(read(path, columns={"answer": "output"})) == EXPECTED
 
 
+def test_ids_in_a_known_column_are_no_questions_beside_texts_in_another(tmp_path):
+    rows = [{**row, "query": row["question"], "question": place} for place, row in enumerate(ROWS)]
+    path = written(tmp_path, rows)
+    with pytest.raises(UsageError, match="--column question=query --column query_id=question"):
+        read(path)
+    columns = {"question": "query", "query_id": "question"}
+    questions = read(path, columns=columns).arena.queries["query"]
+    assert set(questions) == {row["question"] for row in ROWS}
+
+
+def test_of_an_answer_in_parts_all_texts_are_read(tmp_path):
+    parts = [{"text": "Carbon dioxide.", "citations": [0]}, {"text": "Plants need it."}]
+    path = tmp_path / "parts.jsonl"
+    path.write_text(json.dumps({**ROWS[0], "answer": parts}), encoding="utf-8")
+    imported = read(path)
+    assert imported.arena.answers["answer"].tolist() == ["Carbon dioxide.\n\nPlants need it."]
+    assert "parts of the answer" in str(imported.left_out)
+
+
 @pytest.mark.parametrize("name", ["03-count-as-passages.csv", "04-names-as-passages.csv"])
 def test_numbers_and_file_names_are_no_passages(rag_case, name):
     foreign = read(rag_case(name))
