@@ -1,18 +1,26 @@
-"""Whether ranks can be bought without a note, and whether honest habits cost one.
+"""Whether ranks can be bought: manipulated answers predicted, then judged.
 
     python benchmarks/gaming.py ARENA ... [--judge J] [--systems 3] [--questions 40] [--real]
-        [--judged N] [--draw 1]
+        [--forms FILE]
 
-A board without some system places it in all forms of ``gaming_forms.py``: honest habits,
-answers that are none, manipulations. Prints how many of each keep no rank, have a note, rise by a
-tenth of the field by the surrogate's rating, and rise without a note. With ``--real``, every system
-is left out and placed as it is; this says how many ordinary systems have a note. ``--judged`` draws
-so many of an arena's systems and leaves the others out (``--draw`` is the seed).
+A board without some system places it in all forms of ``gaming_forms.py``: honest habits, answers
+that are none, other systems' answers in disguise, mixtures. ``--forms`` adds a module's ``FORMS``,
+written by someone who has not read the rules. All differences are in standard deviations of the
+board's ratings:
+
+- ``above honest``: the prediction less that of the system's honest answers;
+- ``above original``: the rating of a disguise less its original's on the board;
+- ``after K``: the rating less that of the honest answers, once both have the verdicts on the honest
+  answers to K questions, as if the judge is not fooled; and the share that such a form is first.
+
+With ``--real``, every system is left out and placed as it is: refused, noted, the width of its
+interval, and whether that holds its rating by its own verdicts.
 """
 
 from __future__ import annotations
 
 import argparse
+import runpy
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,45 +28,42 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from gaming_answers import Material
-from gaming_forms import AS_IS, KINDS, OF_PASSAGES
+from gaming_forms import AS_IS, DISGUISES, INVENTED, KINDS, OF_PASSAGES
 
 from arena import Arena, rate, read_arena
 from arena.simulation import simulated_arena
 from surrogate import build_board, rank_systems
+from surrogate.ranking.ranked_systems import RankedSystems
 
 SIMULATED = "simulated"
 TOURNAMENTS = 5
-RISE = 0.1
-"""Share of the board's places that a manipulated system must gain to count as risen."""
-SHOWN = {
-    "cases": ("refused", "size"),
-    "refused": ("refused", "mean"),
-    "noted": ("noted", "mean"),
-    "risen": ("rises", "sum"),
-    "risen_unnoted": ("rises_unnoted", "sum"),
-}
+JUDGED_QUESTIONS = (3, 6, 12)
+REFUSED = "not ranked"
+REMARKED = "seen in its answers"
 
 
 def main() -> None:
     options = read_options()
-    rows: list[dict[str, object]] = []
+    if options.forms is not None:
+        KINDS[INVENTED] = runpy.run_path(str(options.forms))["FORMS"]
+    tables = []
     for name in options.arenas:
         arena = simulated_arena() if name == SIMULATED else read_arena(name)
         arena = fewer_questions(arena.judged_by(options.judge), options.questions)
-        if options.judged is not None:
-            arena = fewer_systems(arena, options.judged, options.draw)
-        order = ordered_systems(arena)
+        systems = ordered_systems(arena)
         if options.real:
-            rows += real_systems(arena, order)
+            tables += [placed_as_it_is(arena, system) for system in systems]
         else:
-            rows += changed_systems(arena, order, options.systems)
-        print(f"{arena.info.name}: {len(rows)} cases", flush=True)
-    table = pd.DataFrame(rows)
+            indices = np.linspace(len(systems) / 3, len(systems) - 1, options.systems)
+            for index in np.unique(indices.round().astype(int)):
+                tables.append(placed_in_all_forms(arena, systems[index], systems))
+        print(f"{arena.info.name}: {sum(map(len, tables))} cases", flush=True)
+    table = pd.concat(tables, ignore_index=True)
     if options.json is not None:
         table.to_json(options.json, orient="records", indent=1)
-    for columns in (["kind", "form"], ["kind", "arena"], ["kind"]):
-        means = table.groupby(columns, sort=False).agg(**SHOWN)
-        print(f"\n{means.to_string(float_format='{:.3f}'.format)}")
+    keys = [["kind", "arena"]] if options.real else [["kind", "form"], ["kind", "arena"], ["kind"]]
+    for columns in keys:
+        print(f"\n{summary(table, columns).to_string(float_format='{:.2f}'.format)}")
 
 
 def read_options() -> argparse.Namespace:
@@ -67,11 +72,21 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--judge")
     parser.add_argument("--systems", type=int, default=3, help="of an arena that are changed")
     parser.add_argument("--questions", type=int, default=40, help="of a language, at most")
-    parser.add_argument("--judged", type=int, help="systems of an arena, drawn at random")
-    parser.add_argument("--draw", type=int, default=1)
     parser.add_argument("--real", action="store_true", help="place every system as it is")
+    parser.add_argument("--forms", type=Path, help="Python file with further FORMS")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
+
+
+def summary(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return means over cases, and the largest rise above an original."""
+    cases = table.groupby(list(columns), sort=False)
+    numbers = table.select_dtypes(["number", "bool"]).columns
+    means = cases[list(numbers)].mean()
+    means.insert(0, "cases", cases.size())
+    if "above original" in means:
+        means["most above original"] = cases["above original"].max()
+    return means
 
 
 def fewer_questions(arena: Arena, most: int) -> Arena:
@@ -84,12 +99,6 @@ def fewer_questions(arena: Arena, most: int) -> Arena:
         answers=arena.answers.merge(keys),
         judgments=arena.judgments.merge(keys),
     )
-
-
-def fewer_systems(arena: Arena, n_systems: int, draw: int) -> Arena:
-    """Draw some of the judged systems, for a smaller arena."""
-    rng = np.random.default_rng(draw)
-    return of_systems(arena, rng.permutation(ordered_systems(arena))[:n_systems])
 
 
 def of_systems(arena: Arena, systems: Collection[str]) -> Arena:
@@ -111,85 +120,101 @@ def ordered_systems(arena: Arena) -> list[str]:
     return [str(name) for name in ranks.sort_values(kind="stable").index]
 
 
-def real_systems(arena: Arena, order: Sequence[str]) -> list[dict[str, object]]:
-    """Place each system as it is on a board without it."""
-    rows = []
-    for system in order:
-        answers = arena.answers[arena.answers["system"] == system]
-        placed = placed_on_board(arena, system, answers)
-        for row in placed.itertuples():
-            rows.append(case(arena, system, row.note_measures, row.is_refused))
-    return rows
+def placed_as_it_is(arena: Arena, system: str) -> pd.DataFrame:
+    """Place a system as it is on a board without it, and once more by all its verdicts."""
+    others = of_systems(arena, set(arena.info.systems) - {system})
+    board = build_board(others, tournaments=TOURNAMENTS)
+    answers = arena.answers[arena.answers["system"] == system]
+    placed = cases_of(rank_systems(board, answers, others), arena, system)
+    verdicts = verdicts_on(arena, system)
+    judged = cases_of(rank_systems(board, answers, others, judgments=verdicts), arena, system)
+    ratings = judged["rating"]
+    return placed.assign(
+        kind="real systems",
+        width=placed["high"] - placed["low"],
+        covered=(placed["low"] <= ratings) & (ratings <= placed["high"]),
+    )
 
 
-def changed_systems(arena: Arena, order: Sequence[str], n_systems: int) -> list[dict[str, object]]:
-    """Place some systems below the best third, in every form, on boards without them."""
-    rows = []
-    indices = np.linspace(len(order) / 3, len(order) - 1, n_systems).round().astype(int)
-    for index in np.unique(indices):
-        system = order[index]
-        placed = placed_on_board(arena, system, all_forms(arena, system, order))
-        for _, forms in placed.groupby("language"):
-            (honest_place,) = forms.loc[forms["system"] == AS_IS, "place"]
-            for form in forms.itertuples():
-                gain = honest_place - form.place
-                rises = not form.is_refused and gain >= RISE * form.n_judged
-                measures = form.note_measures
-                rows.append(case(arena, system, measures, form.is_refused, form.system, rises))
-    return rows
-
-
-def case(
-    arena: Arena,
-    system: str,
-    measures: Sequence[str],
-    is_refused: bool,
-    form: str = "real systems: as it is",
-    rises: bool = False,
-) -> dict[str, object]:
-    kind, name = form.split(": ", maxsplit=1)
-    return {
-        "arena": arena.info.name,
-        "kind": kind,
-        "form": name,
-        "system": system,
-        "refused": is_refused,
-        "noted": bool(measures),
-        "notes": ", ".join(measures),
-        "rises": rises,
-        "rises_unnoted": rises and not measures,
-    }
-
-
-def placed_on_board(arena: Arena, system: str, forms: pd.DataFrame) -> pd.DataFrame:
-    """Place answers on a board without a system, by the surrogate's rating.
-
-    So they have a place where a board ranks nobody without verdicts, too.
-
-    Returns:
-        Columns ``language, system, place`` (judged systems with a higher rating), ``n_judged``,
-        ``note_measures`` (what is seen in its answers) and ``is_refused``.
-    """
-    arena_without = of_systems(arena, set(arena.info.systems) - {system})
-    board = build_board(arena_without, tournaments=TOURNAMENTS)
-    ranked = rank_systems(board, forms, arena_without)
-    table = ranked.new.merge(ranked.explanations, on=["language", "system"])
-    board_ratings = board.ratings.set_index("language")["rating"]
-    placed = []
-    for row in table.itertuples():
-        ratings = board_ratings.loc[[row.language]]
-        has_rating = np.isfinite(row.surrogate_rating)
-        placed.append(
-            {
-                "language": row.language,
-                "system": row.system,
-                "place": (ratings > row.surrogate_rating).sum() if has_rating else np.inf,
-                "n_judged": len(ratings),
-                "note_measures": [note["measure"] for note in row.seen],
-                "is_refused": any(note["is_bar"] for note in row.seen),
-            }
+def placed_in_all_forms(arena: Arena, system: str, order: Sequence[str]) -> pd.DataFrame:
+    """Place a system in every form on a board without it: by predictions, then by verdicts."""
+    others = of_systems(arena, set(arena.info.systems) - {system})
+    board = build_board(others, tournaments=TOURNAMENTS)
+    forms = all_forms(arena, system, order)
+    ranked = rank_systems(board, forms, others)
+    table = cases_of(ranked, arena, system)
+    on_board = board.ratings.groupby("language")["rating"]
+    deviations = table["language"].map(on_board.std())
+    honest = table[table["form"] == AS_IS].set_index("language")
+    rises = table["rating"] - table["language"].map(honest["rating"])
+    table["above honest"] = rises / deviations
+    best = next(name for name in order if name != system)
+    originals = board.ratings[board.ratings["system"] == best].set_index("language")["rating"]
+    excess = (table["rating"] - table["language"].map(originals)) / deviations
+    table["above original"] = excess.where(table["kind"] == DISGUISES)
+    names = sorted(forms["system"].unique())
+    for n_questions in JUDGED_QUESTIONS:
+        verdicts = verdicts_on(arena, system, n_questions)
+        copies = [renamed(verdicts, system, name) for name in names]
+        judged = cases_of(
+            rank_systems(
+                board,
+                forms,
+                others,
+                feature_table=ranked.features,
+                judgments=pd.concat(copies, ignore_index=True),
+            ),
+            arena,
+            system,
         )
-    return pd.DataFrame(placed)
+        judged = judged.set_index(["language", "form"]).reindex(
+            pd.MultiIndex.from_frame(table[["language", "form"]])
+        )
+        honest_ratings = judged.xs(AS_IS, level="form")["rating"]
+        ratings = judged["rating"].to_numpy()
+        kept = ratings - table["language"].map(honest_ratings).to_numpy()
+        table[f"after {n_questions}"] = kept / deviations
+        table[f"first after {n_questions}"] = judged["rank"].to_numpy(float) == 1
+    return table
+
+
+def verdicts_on(arena: Arena, system: str, n_questions: int | None = None) -> pd.DataFrame:
+    """Return the verdicts on a system, on some questions of each language."""
+    rows = arena.judgments
+    rows = rows[(rows["system_a"] == system) | (rows["system_b"] == system)]
+    if n_questions is None:
+        return rows
+    questions = rows[["language", "query_id"]].drop_duplicates()
+    chosen = questions.sample(frac=1, random_state=0).groupby("language").head(n_questions)
+    return rows.merge(chosen)
+
+
+def renamed(verdicts: pd.DataFrame, system: str, name: str) -> pd.DataFrame:
+    """Give the verdicts on a system to another name."""
+    sides = ["system_a", "system_b"]
+    return verdicts.assign(**{side: verdicts[side].replace(system, name) for side in sides})
+
+
+def cases_of(ranked: RankedSystems, arena: Arena, system: str) -> pd.DataFrame:
+    """Return how each form of a system was placed; without a rating it counts as predicted."""
+    table = ranked.new.merge(ranked.explanations, on=["language", "system"])
+    kinds = table["system"].str.split(": ", n=1).str[0]
+    return pd.DataFrame(
+        {
+            "arena": arena.info.name,
+            "language": table["language"],
+            "target": system,
+            "kind": kinds,
+            "form": table["system"],
+            "rating": table["rating"].fillna(table["surrogate_rating"]),
+            "low": table["low"],
+            "high": table["high"],
+            "rank": table["rank"],
+            "refused": table["note"].str.startswith(REFUSED),
+            "noted": table["note"].str.contains(REMARKED),
+            "copy": table["original"] != "",
+        }
+    )
 
 
 def all_forms(arena: Arena, system: str, order: Sequence[str]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from arena.data.types import Progress, finish
 from arena.quality.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, study_languages
 from surrogate.board.settings import ResolvedSettings
-from surrogate.checks.inspection import inspect_answers
+from surrogate.checks.copies import flag_judged, near_copies
 from surrogate.checks.status import ranking_status
 from surrogate.learning.language_data import (
     LanguageData,
@@ -69,7 +69,7 @@ class Learned:
         return self.predictions[is_here].set_index("system")
 
     def system_status(self) -> pd.DataFrame:
-        """Compare all answers in judged languages with those of the judged systems.
+        """Say which answers in judged languages rank a system, and which are copies.
 
         Returns:
             By language and system, see ``checks.status.ranking_status``.
@@ -77,9 +77,10 @@ class Learned:
         judged = {study.language: study.data.systems for study in self.studies}
         n_questions = {study.language: len(study.data.questions) for study in self.studies}
         answers = self.arena.answers[self.arena.answers["language"].isin(judged)]
-        findings = inspect_answers(answers, judged, self.arena.queries, self.surrogate)
+        is_judged = flag_judged(answers, judged)
+        originals = near_copies(answers[~is_judged], answers[is_judged])
         rows = self.X[self.X["language"].isin(judged)]
-        return ranking_status(findings, self.surrogate, rows, n_questions, judged)
+        return ranking_status(originals, self.surrogate, rows, n_questions, judged)
 
 
 def learn(

@@ -20,6 +20,7 @@ from surrogate.board.ranks import (
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS, empty_board_table
 from surrogate.checks.status import (
+    COPIED,
     STATUS_COLUMNS,
     UNJUDGED_SPLITS,
     absence,
@@ -77,17 +78,21 @@ def rated_rows(
         upper bound of a system that may be better than every judged one is infinite.
     """
     table = estimates.join(status)
-    texts = table[["unranked", "original", "remark"]].astype(object).fillna("").astype("str")
+    texts = table[["unranked", "original"]].astype(object).fillna("").astype("str")
     has_posterior = table["posterior"].notna()
     rows = _rows_with_intervals(table, interval)
     sources = rows if originals is None else originals
     copies = texts.loc[texts["original"] != "", "original"]
     for name, original in copies.items():
-        rows.loc[name, RATING_COLUMNS] = sources.loc[original, RATING_COLUMNS].astype(float)
+        # Verdicts on a copy may rate it below its original, never above.
+        is_below = rows.loc[name, "rating"] < sources.loc[original, "rating"]
+        if not (has_posterior[name] and is_below):
+            rows.loc[name, RATING_COLUMNS] = sources.loc[original, RATING_COLUMNS].astype(float)
 
     systems = texts.assign(rating=rows["rating"], split=table["split"], answers=table["answers"])
     unranked = reasons_without_rank(systems, unproven)
-    notes = joined_texts(table["why"].mask(np.isinf(rows["high"]), BEYOND), texts["remark"])
+    copied = texts["original"].map(lambda name: COPIED.format(name) if name else "")
+    notes = joined_texts(table["why"].mask(np.isinf(rows["high"]), BEYOND), copied)
     notes = notes.mask(unranked != "", unranked)
     rows.loc[unranked != "", RATING_COLUMNS] = np.nan
     zero_if_rated = rows["rating"].where(rows["rating"].isna(), 0.0)

@@ -34,7 +34,7 @@ from surrogate.board.summary import (
     fingerprint,
     plural_part,
 )
-from surrogate.checks.inspection import same_answer_remarks
+from surrogate.checks.same_answers import same_answer_remarks
 from surrogate.learning.observations import observe
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.replication import Replication

@@ -8,23 +8,20 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from surrogate.checks.notes import Findings, Key, flag_judged, unusual_features
+from surrogate.checks.copies import Key, flag_judged
 from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 TOO_FEW = "not ranked: it answered {} of {} questions, and {} are needed"
-BARRED = "not ranked: {}"
-"""Its answers break a rule; see ``notes.FACTS``."""
 UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat chance here"
 VANISHED = "not ranked: it was judged, but none of its answers are in the arena: were they lost?"
 ONE_SIDED = "no rank: the judge says the same whatever the answers are"
 NO_ANSWER = "no answer here"
 CONTRADICTED = "its verdicts contradict what its answers promise: they alone rate it"
+COPIED = "near-copy of {}, so it gets that rating"
 NO_FEATURES = "no feature of its answers could be computed"
 
 UNJUDGED_SPLITS = ("unjudged", "new")
-REMARK = "seen in its answers: "
-"""Beginning of what a board remarks on a system's answers."""
-STATUS_COLUMNS = ["unranked", "original", "remark", "variance"]
+STATUS_COLUMNS = ["unranked", "original", "variance"]
 COMPARING_COLUMNS = [
     "rank",
     "rank_low",
@@ -46,16 +43,16 @@ COMPARING_COLUMNS = [
 
 
 def ranking_status(
-    findings: Findings,
+    originals: Mapping[Key, str],
     surrogate: Surrogate,
     X: pd.DataFrame,
     n_questions: Mapping[str, int],
     judged: Mapping[str, Collection[str]],
 ) -> pd.DataFrame:
-    """Find whose answers keep them from a rank in each language, and what to remark on answers.
+    """Find whose answers keep them from a rank in each language, and whose copies they are.
 
     Args:
-        findings: On the answers; what is unusual in their features is added.
+        originals: Of ``near_copies``.
         surrogate: The board's.
         X: Feature table of the answers.
         n_questions: Language to its number of questions.
@@ -64,31 +61,17 @@ def ranking_status(
     Returns:
         By ``language`` and ``system``, of those with answers: ``unranked`` (why its answers keep
         it from a rank until it is judged, or empty), ``original`` (the judged system it is a
-        near-copy of, or empty), ``remark``, and ``variance`` of its rating for want of answers
-        (squared logits).
+        near-copy of, or empty), and ``variance`` of its rating for want of answers (squared
+        logits).
     """
     n_answers = X.groupby(["language", "system"]).size()
-    unjudged = X[~flag_judged(X, judged)]
-    features = unusual_features(surrogate, unjudged)
-    variances = variances_of_coverage(surrogate, unjudged, n_questions)
+    variances = variances_of_coverage(surrogate, X[~flag_judged(X, judged)], n_questions)
     rows = []
     for key, count in n_answers.items():
-        reasons = []
-        remarks = []
         asked_count = n_questions.get(key[0], 0)
         needed = needed_answers(asked_count)
-        if count < needed:
-            reasons.append(TOO_FEW.format(count, asked_count, needed))
-        notes = [*findings.notes.get(key, ()), *features.get(key, ())]
-        bars = "; ".join(note.sentence for note in notes if note.severity == "error")
-        if bars:
-            reasons.append(BARRED.format(bars))
-        original = findings.originals.get(key, "")
-        if original:
-            remarks.append(f"near-copy of {original}, so it gets that rating")
-        if notes:
-            remarks.append(REMARK + "; ".join(note.sentence for note in notes))
-        rows.append(("; ".join(reasons), original, "; ".join(remarks), variances.get(key, 0.0)))
+        reason = TOO_FEW.format(count, asked_count, needed) if count < needed else ""
+        rows.append((reason, originals.get(key, ""), variances.get(key, 0.0)))
     return pd.DataFrame(rows, n_answers.index, STATUS_COLUMNS)
 
 
@@ -139,11 +122,6 @@ def joined_texts(first: pd.Series, second: pd.Series) -> pd.Series:
     for pair in zip(first, second, strict=True):
         joined.append("; ".join(text for text in pair if text))
     return pd.Series(joined, first.index)
-
-
-def without_remarks(note: str) -> str:
-    """Return what a note says of a rating, without what it remarks on the system's answers."""
-    return note.partition(REMARK)[0].removesuffix("; ")
 
 
 def needed_answers(n_questions: int) -> int:

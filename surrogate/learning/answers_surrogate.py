@@ -18,10 +18,9 @@ from typing import ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
 from features.engine.extraction import FEATURE_KEY, feature_columns
-from surrogate.learning.explanations import explained, feature_effects
+from surrogate.learning.explanations import explained
 from surrogate.learning.field import (
     ANSWER,
     CONSENSUS,
@@ -39,7 +38,6 @@ from surrogate.learning.question_scores import (
     shipped_weights,
 )
 from surrogate.learning.surrogate import (
-    EFFECT_COLUMNS,
     EXPLANATION_COLUMNS,
     FEWEST_SYSTEMS,
     IMPORTANCE_COLUMNS,
@@ -315,13 +313,6 @@ class AnswersSurrogate(Surrogate):
                 fields[language] = AnswerField.of(part, language, self.features_)
         return fields
 
-    def used_rows(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Leave out answers to questions that it has not learned from, in languages that it has."""
-        learned = pd.MultiIndex.from_frame(self.X_[QUESTION_KEY])
-        is_learned = pd.MultiIndex.from_frame(rows[QUESTION_KEY]).isin(learned)
-        is_new_language = ~rows["language"].isin(self.X_["language"])
-        return rows[is_learned | is_new_language]
-
     def _usable_rows(self, X: pd.DataFrame) -> pd.DataFrame:
         """Leave out systems without any value in a language: no mean may replace them."""
         if self._reads and ANSWER in X:
@@ -359,16 +350,6 @@ class AnswersSurrogate(Surrogate):
             field = self.fields_[language]
             parts.append(explained(field, views[language], contributions, scored))
         return joined(parts, EXPLANATION_COLUMNS)
-
-    def feature_effects(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Say what each feature adds to each rating; see ``Surrogate.feature_effects``."""
-        views = self._views(X)
-        parts = []
-        for language, contributions in self._contributions(views).items():
-            is_rated = np.isfinite(self._field_ratings(language))
-            field = self.fields_[language]
-            parts.append(feature_effects(field, views[language], contributions, is_rated))
-        return joined(parts, EFFECT_COLUMNS)
 
     def _views(self, X: pd.DataFrame) -> dict[str, FieldView]:
         return views_of(self.fields_, self._usable_rows(with_features(X, self)))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from arena.data.types import Flags, Floats
+from arena.data.types import Floats
 from surrogate.learning.field import AnswerField, FieldView
 from surrogate.learning.question_scores import Scored
 from surrogate.learning.surrogate import EXPLANATION_COLUMNS
-from surrogate.learning.training import finite_means
 
 
 def explained(
@@ -58,37 +57,3 @@ def _likeness_weights(view: FieldView, scored: Scored, index: int) -> Floats:
     nearest = cosines.argmax(axis=1)
     advantages = scored.scores[np.arange(len(nearest)), nearest] - scored.means
     return np.asarray(advantages * np.maximum(cosines.max(axis=1), 0.0))
-
-
-def feature_effects(
-    field: AnswerField, view: FieldView, contributions: Floats, is_rated: Flags
-) -> pd.DataFrame:
-    """Return what each feature adds to the ratings of M systems in one language.
-
-    Args:
-        field: The field that they are compared with.
-        view: The systems, compared with it.
-        contributions: Logits that each feature adds to each rating, shape (M, F).
-        is_rated: Which systems of the field have a rating, shape (N,).
-
-    Returns:
-        ``EFFECT_COLUMNS``, one row per system and feature; see ``Surrogate.feature_effects``.
-    """
-    rated_means = field.self_view.means[is_rated]
-    usual = finite_means(rated_means)
-    counts = np.isfinite(rated_means).sum(axis=0)
-    squares = np.nansum((rated_means - usual) ** 2, axis=0)
-    deviations = np.sqrt(squares / np.maximum(counts - 1, 1))
-    n_systems = len(view.systems)
-    return pd.DataFrame(
-        {
-            "language": field.tensor.language,
-            "system": np.repeat(view.systems, len(field.names)),
-            "feature": np.tile(field.names, n_systems),
-            "added": contributions.ravel(),
-            "value": view.means.ravel(),
-            "usual": np.tile(usual, n_systems),
-            "deviation": np.tile(deviations, n_systems),
-            "count": np.tile(counts, n_systems),
-        }
-    )

@@ -25,7 +25,6 @@ TREES = 100
 FEW_TREES = 25
 """Trees of a forest that learns from a single tournament, of which there are hundreds."""
 EXPLANATION_COLUMNS = ["language", "system", "moved_by", "like_winners", "like_losers"]
-EFFECT_COLUMNS = ["language", "system", "feature", "added", "value", "usual", "deviation", "count"]
 IMPORTANCE_COLUMNS = ["language", "feature", "importance"]
 NO_VALUE = "no training answer has a value"
 ANSWER_MARK = "\x1f"
@@ -147,10 +146,6 @@ class Surrogate(ABC):
             UsageError: If a feature column is missing that a training answer had a value of.
         """
 
-    def used_rows(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a table of answers that ratings rest on; by default all of them."""
-        return rows
-
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:  # noqa: ARG002
         """Return how alike systems are, for ratings by answers and verdicts together.
 
@@ -174,17 +169,6 @@ class Surrogate(ABC):
             first.
         """
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
-
-    def feature_effects(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return what each feature adds to ratings, and its values among the rated systems.
-
-        Returns:
-            Columns ``EFFECT_COLUMNS``, one row per system and feature: ``language, system,
-            feature``; ``added`` (logits); ``value``, the mean over the system's answers after
-            subtracting each question's usual value; and the mean (``usual``), standard deviation
-            (``deviation``) and ``count`` of that value among the rated systems. NaN if unknown.
-        """
-        return pd.DataFrame(columns=EFFECT_COLUMNS, index=X.index[:0])
 
     @abstractmethod
     def importances(self) -> pd.DataFrame:

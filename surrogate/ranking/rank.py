@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -38,15 +39,14 @@ from surrogate.board.rating_rows import (
 from surrogate.board.summary import fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS, typed_board_table
 from surrogate.board.view import in_slices, judgments_view, sliced
+from surrogate.checks.copies import Key, near_copies
 from surrogate.checks.faults import find_faults
-from surrogate.checks.inspection import inspect_answers
-from surrogate.checks.notes import Findings
 from surrogate.checks.status import absence, ranking_status, without_ranks
 from surrogate.learning.language_data import with_answers
 from surrogate.learning.surrogate import known_features
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS, RankedSystems
 
-NOTHING_FOUND = Findings()
+NO_COPIES: Mapping[Key, str] = MappingProxyType({})
 NO_SURROGATE = "the board has no surrogate here"
 RANKED_APART = "new systems are ranked among the board's, not among each other"
 NEW_COLUMNS = [
@@ -75,7 +75,7 @@ def place_systems(
     board: Board,
     table: pd.DataFrame,
     queries: pd.DataFrame,
-    findings: Findings = NOTHING_FOUND,
+    originals: Mapping[Key, str] = NO_COPIES,
     judgments: pd.DataFrame | None = None,
 ) -> RankedSystems:
     """Rank new systems by a feature table already at hand, and by verdicts where there are some.
@@ -85,7 +85,7 @@ def place_systems(
         table: Feature table of the new systems' answers, with the board's features; with a column
             ``answer`` where the surrogate reads them.
         queries: The arena's questions, for coverage.
-        findings: On their answers.
+        originals: The judged systems that they are near-copies of; see ``near_copies``.
         judgments: Verdicts on the new systems; see ``judged_ratings``.
     """
     systems = sorted(table["system"].unique())
@@ -112,7 +112,7 @@ def place_systems(
             board, predictions, judged, language, n_questions[language]
         )
     estimates = pd.concat(by_language, names=["language", "system"])
-    status = ranking_status(findings, board.surrogate, table, n_questions, {})
+    status = ranking_status(originals, board.surrogate, table, n_questions, {})
     status = status.reindex(estimates.index)
     parts = []
     for language in languages:
@@ -310,9 +310,9 @@ def rank_systems(
         table = _rows_of(new_answers, feature_table)
     table = in_slices(table, queries, settings.by)
     parted_answers = in_slices(new_answers, queries, settings.by)
-    findings = _inspect_new(board, parted_arena, parted_answers)
+    originals = near_copies(parted_answers, _judged_answers(board, parted_arena))
     X = with_answers(table, parted_answers)
-    placed = place_systems(board, X, parted_arena.queries, findings, judgments)
+    placed = place_systems(board, X, parted_arena.queries, originals, judgments)
     return replace(placed, faults=find_faults(whole_arena, new_answers))
 
 
@@ -331,13 +331,10 @@ def _check_names(systems: pd.Series, board: Board) -> None:
     refuse_names_alike(systems, board.ratings["system"])
 
 
-def _inspect_new(board: Board, arena: Arena, answers: pd.DataFrame) -> Findings:
+def _judged_answers(board: Board, arena: Arena) -> pd.DataFrame:
     has_verdicts = board.ratings["arena_rating"].notna()
     judged = board.ratings.loc[has_verdicts, ["language", "system"]]
-    judged_answers = arena.answers.merge(judged, on=["language", "system"])
-    systems = {str(name): set(rows["system"]) for name, rows in judged.groupby("language")}
-    compared = pd.concat([judged_answers, answers], ignore_index=True)
-    return inspect_answers(compared, systems, arena.queries, board.surrogate, with_judged=False)
+    return arena.answers.merge(judged, on=["language", "system"])
 
 
 def _declared(names: Sequence[str], own_features: Sequence[Feature]) -> tuple[Feature, ...]:

@@ -131,8 +131,8 @@ def answer_gaps(arena: Arena) -> Iterator[str]:
     from arena.data.systems import alike
     from arena.rating.judgments import copies_of_others
     from arena.rating.ratings import copies_note
-    from surrogate.checks.inspection import same_answer_remarks
     from surrogate.checks.languages import language_remarks
+    from surrogate.checks.same_answers import same_answer_remarks
     from surrogate_arena.commands.contents import citation_remarks
     from surrogate_arena.importers.notes import thoughts_note
 

@@ -18,7 +18,6 @@ from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
-from surrogate.checks.status import without_remarks
 from surrogate_arena.pages.history import OVERALL
 from surrogate_arena.runs.past_boards import PastBoard
 
@@ -141,7 +140,7 @@ def _language_diff(old: Compared, new: Compared, language: str, reason: str) -> 
     table["standard_error"] = np.hypot(table["error_old"], table["error_new"])
     reasons = []
     for old_note, new_note in zip(table["note_old"], table["note_new"], strict=True):
-        notes = {without_remarks(str(old_note)), without_remarks(str(new_note))}
+        notes = {str(old_note), str(new_note)}
         reasons.append(reason or "; ".join(sorted(notes - {""})))
     table["reason"] = pd.Series(reasons, table.index)
     is_unexplained = table["reason"].eq("") & ~is_in_both

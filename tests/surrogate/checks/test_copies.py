@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from surrogate.checks.inspection import near_copies
+from surrogate.checks.copies import near_copies
 
 LONG = (
     "The tower was finished in 1889 for the fair and stood taller than any building before it [{}]."
@@ -46,7 +46,7 @@ def test_neither_the_order_of_rows_nor_how_many_are_compared_at_a_time_matters(j
     new = answers("new", [LONG.format(number) for number in range(8)])
     shuffled = judged.sample(frac=1, random_state=1)
     expected = near_copies(new, judged)
-    monkeypatch.setattr("surrogate.checks.inspection.PART", 1)
+    monkeypatch.setattr("surrogate.checks.copies.PART", 1)
     twins = pd.concat([new, new.assign(system="newer")])
     assert near_copies(twins.sample(frac=1, random_state=2), shuffled) == {
         **expected,

@@ -8,7 +8,6 @@ import pytest
 
 from surrogate import Board, rank_systems
 from surrogate.board.board import Board as BoardType
-from surrogate.checks.status import REMARK, without_remarks
 
 MADE = ("one for all", "dealt", "shuffled", "copy")
 BOUNDS = ["rating", "low", "high"]
@@ -45,37 +44,28 @@ def placed(board_folder, small_arena, strongest):
     return rank_systems(Board.load(board_folder), forms_of(small_arena, strongest), small_arena)
 
 
-def test_facts_keep_systems_from_a_rank_and_nobody_is_accused(placed):
+def test_disguises_are_placed_and_nobody_is_accused(placed):
     new = placed.new.set_index("system")
-    assert new.loc["one for all", "note"].str.contains("100% of its answers are the same").all()
-    assert new.loc["dealt", "note"].str.contains("fit other questions").all()
-    for name in ("one for all", "dealt"):
-        assert new.loc[name, "note"].str.startswith("not ranked: ").all()
-        assert new.loc[name, ["rank", "place", *BOUNDS]].isna().all(axis=None)
-        assert new.loc[name, "surrogate_rating"].notna().all()
-    assert new.loc["shuffled", "rank"].isna().all()
-    assert new.loc["shuffled", "place"].notna().all()
-    assert new.loc["shuffled", "note"].str.contains(REMARK).all()
+    for name in MADE:
+        assert new.loc[name, "rank"].isna().all()
+        assert new.loc[name, "place"].notna().all()
     assert not new["note"].str.contains("tamper|attack|suspicious").any()
-    overall = placed.overall.set_index("system")["place"]
-    assert pd.isna(overall["dealt"])
-    assert overall["shuffled"] > 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("winner", ["a", "b"])
-def test_one_verdict_leaves_the_bar_where_it_was(
-    small_board, small_arena, strongest, placed, winner
+def test_verdicts_on_a_copy_rate_it_below_its_original_and_never_above(
+    small_board, small_arena, strongest
 ):
     rows = forms_of(small_arena, strongest)
-    one = rows.groupby(["language", "system"]).head(1)
-    other = small_board.overall["system"].iloc[3]
-    new = rank_systems(
-        small_board, rows, small_arena, judgments=judged(one, other, winner)
-    ).new.set_index("system")
-    assert new.loc[["one for all", "dealt"], "rank"].isna().all()
-    old = placed.new.set_index("system")
-    pd.testing.assert_frame_equal(new.loc[["copy"], BOUNDS], old.loc[["copy"], BOUNDS])
+    rows = rows[rows["system"] == "copy"]
+    last = small_board.overall["system"].iloc[-1]
+    originals = small_board.ratings[small_board.ratings["system"] == strongest]
+    originals = originals.set_index("language")["rating"]
+    for winner, is_below in (("a", False), ("b", True)):
+        ranked = rank_systems(small_board, rows, small_arena, judgments=judged(rows, last, winner))
+        ratings = ranked.new.set_index("language")["rating"]
+        assert (ratings < originals[ratings.index]).all() == is_below
+        assert (ratings <= originals[ratings.index]).all()
 
 
 @pytest.mark.slow
@@ -104,7 +94,7 @@ def test_too_few_answers_give_no_rank_and_few_a_wider_interval(small_board, smal
 
 
 @pytest.mark.slow
-def test_unjudged_systems_of_a_board_are_held_to_the_same(
+def test_unjudged_copies_of_a_board_stand_beside_their_originals(
     small_arena, strongest, build_quickly, quick_features
 ):
     rows = forms_of(small_arena, strongest)
@@ -117,17 +107,9 @@ def test_unjudged_systems_of_a_board_are_held_to_the_same(
     table = pd.concat([quick_features, *(measured.assign(system=name) for name in MADE)])
     board: BoardType = build_quickly(arena, feature_table=table.reset_index(drop=True))
     ratings = board.ratings.set_index(["system", "language"])
-    for name in ("one for all", "dealt"):
-        assert ratings.loc[name, "rank"].isna().all()
-        assert ratings.loc[name, "note"].str.startswith("not ranked: ").all()
+    assert ratings.loc[list(MADE), "rank"].isna().all()
     pd.testing.assert_frame_equal(ratings.loc["copy", BOUNDS], ratings.loc[strongest, BOUNDS])
     places = ratings.loc["copy", "place"]
     assert (places == ratings.loc[strongest, "rank"]).all()
     judged_rows = board.ratings[board.ratings["arena_rating"].notna()]
     assert judged_rows["rank"].notna().all()
-
-
-def test_remarks_are_separated_from_what_limits_a_rating():
-    remark = f"{REMARK}half of its text is shared with a"
-    assert without_remarks(remark) == without_remarks("") == ""
-    assert without_remarks(f"by its verdicts alone; {remark}") == "by its verdicts alone"

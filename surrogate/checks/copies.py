@@ -1,0 +1,123 @@
+"""Near-copies: new systems whose answers are nearly those of a judged one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from math import ceil
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from arena.data.schema import QUESTION_KEY
+from arena.data.types import Flags, Floats, Indices
+from arena.text.thoughts import without_thoughts
+from surrogate.learning.answer_texts import hashed, unit_rows
+
+Key = tuple[str, str]
+"""Language and system."""
+SYSTEM = ["language", "system"]
+PART = 1_000_000
+"""Pairs of answers that are compared at a time, so that memory stays small."""
+
+
+def flag_judged(rows: pd.DataFrame, judged: Mapping[str, Collection[str]]) -> Flags:
+    """Flag the rows of systems that are judged in their language, shape (N,).
+
+    Args:
+        rows: Columns ``language, system``.
+        judged: Language to its judged systems.
+    """
+    is_judged = np.zeros(len(rows), dtype=bool)
+    for language, systems in judged.items():
+        is_here = (rows["language"] == language) & rows["system"].isin(systems)
+        is_judged |= is_here.to_numpy(bool)
+    return is_judged
+
+
+def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
+    """Find the new systems that are copies of a judged one, word for word or nearly so.
+
+    Both tables have the columns ``language, system, query_id, answer``.
+
+    Returns:
+        Language and new system to the judged system of which it has nearly all answers there.
+    """
+    # Of a system's answers that make it a copy, when they are one other system's
+    share = 0.9
+    new = _long_answers(new)
+    new = new[_is_enough(new)]
+    judged = _long_answers(judged)
+    # Of its first tenth or so a copy must have one answer in common, too: most systems drop out.
+    n_of_system = new.groupby(SYSTEM)["answer"].transform("size")
+    is_first = new.groupby(SYSTEM).cumcount() <= n_of_system - np.floor(share * n_of_system)
+    candidates = _same_answers(new[is_first], judged)
+    new = new[new["system"].isin(candidates["system"])]
+    same = _same_answers(new, judged[judged["system"].isin(candidates["original"])])
+    pairs = same.groupby([*SYSTEM, "original"])["cosine"].agg(["size", "sum"])
+    n_answers = new.groupby(SYSTEM).size()
+    copies = {}
+    # Of several originals the last counts: the one with most answers in common, then the nearest.
+    n_same_answers = pairs.sort_values(["size", "sum"], kind="stable")["size"]
+    for (language, system, original), n_same in n_same_answers.items():
+        if n_same >= share * n_answers[language, system]:
+            copies[language, system] = original
+    return copies
+
+
+def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep answers that can be copied: short ones ("I do not know.") are alike anyway.
+
+    Returns:
+        Columns ``language, system, query_id, answer``, and ``n_all``: the system's answers of any
+        length.
+    """
+    shortest = 40
+    n_all = rows.groupby(SYSTEM)["answer"].transform("size")
+    rows = rows[[*SYSTEM, "query_id"]].assign(
+        answer=rows["answer"].map(without_thoughts), n_all=n_all
+    )
+    return rows[rows["answer"].map(len) >= shortest]
+
+
+def _is_enough(long_answers: pd.DataFrame) -> pd.Series:
+    """Flag the answers of systems that have enough long ones to tell a copy."""
+    # Long answers that tell a copy, unless they are half of all: one alone may be a coincidence
+    fewest_long = 5
+    n_long = long_answers.groupby(SYSTEM)["answer"].transform("size")
+    return n_long >= np.minimum(fewest_long, long_answers["n_all"] / 2)
+
+
+def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    """Find answers that are nearly another: ``language, system, original, cosine``."""
+    judged = judged[judged["query_id"].isin(new["query_id"])]
+    new_vectors = unit_rows(hashed(list(new["answer"])))
+    judged_vectors = unit_rows(hashed(list(judged["answer"])))
+    judged_by_question = judged.groupby(QUESTION_KEY).indices
+    pairs = [np.empty((0, 3))]
+    for question, new_indices in new.groupby(QUESTION_KEY).indices.items():
+        if question not in judged_by_question:
+            continue
+        judged_indices = judged_by_question[question]
+        n_parts = ceil(len(new_indices) * len(judged_indices) / PART)
+        for part in np.array_split(new_indices, n_parts):
+            rows, columns, cosines = _near_pairs(new_vectors[part], judged_vectors[judged_indices])
+            pairs.append(np.column_stack([part[rows], judged_indices[columns], cosines]))
+    same = pd.DataFrame(np.concatenate(pairs), columns=["new", "judged", "cosine"])
+    same = same.sort_values(["new", "judged"], ignore_index=True)
+    rows = new[SYSTEM].iloc[same["new"].astype(int)].reset_index(drop=True)
+    originals = judged["system"].to_numpy()[same["judged"].astype(int)]
+    return rows.assign(original=originals, cosine=same["cosine"])
+
+
+def _near_pairs(
+    vectors: sparse.csr_array, others: sparse.csr_array
+) -> tuple[Indices, Indices, Floats]:
+    """Return the row, the other row and the cosine of each pair of vectors that are nearly one."""
+    # Cosine of character n-grams from which two answers are one: other numbers or words are not.
+    nearly_the_same = 0.97
+    cosines = sparse.coo_array(vectors @ others.T)
+    is_near = cosines.data >= nearly_the_same
+    rows, columns = cosines.coords
+    # Rounded, so that rounding errors do not decide who was copied.
+    return rows[is_near], columns[is_near], cosines.data[is_near].round(9)
