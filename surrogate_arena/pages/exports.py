@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Sequence
 
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.tables import guarded_csv
-from arena.data.wording import did_you_mean, short_digest
+from arena.data.wording import did_you_mean
 from surrogate.board.board import Board
 from surrogate.board.tables import OVERALL as OVERALL_RANKS
 from surrogate.board.tables import RATINGS
 from surrogate_arena.pages.formats import (
     MINUS,
-    MISSING,
     decimal,
     interval,
     percent,
@@ -42,34 +39,8 @@ HEADINGS = {
     "arena_rank": "by verdicts",
 }
 
-UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
-"""Stands for a control character."""
-LATEX_MARKS = {
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
-    "\0": "{}",
-    MINUS: "$-$",
-    MISSING: r"\textendash{}",
-    "—": r"\textemdash{}",
-    "∞": r"$\infty$",
-    "…": r"\dots{}",
-    UNPRINTABLE: "?",
-}
-"""How LaTeX writes characters that mean something else to it."""
-LIGATURES = re.compile(r"--+|''+|,,+")
-"""Marks that LaTeX would join into others."""
+SYMBOLS = {MINUS: "$-$", "∞": r"$\infty$"}
+"""How LaTeX writes what pandas leaves as it is."""
 
 
 def export_text(
@@ -106,9 +77,9 @@ def export_text(
     elif language == ALL:
         part = f"every {summary.part}"
     remark = " (not judged)" if summary.is_first else ""
-    title = f"Leaderboard of {summary.arena}{remark}, {part}"
-    printed_signature = summary.signature if signature else ""
-    return latex_table(printed, title, summary.judge, printed_signature)
+    title = f"Leaderboard of {summary.arena}{remark}, {part}. Judge: {summary.judge}."
+    comments = [title, summary.signature] if signature else [title]
+    return latex_table(printed, comments)
 
 
 def _printed(table: pd.DataFrame, language: str) -> pd.DataFrame:
@@ -139,60 +110,36 @@ def _rank_intervals(table: pd.DataFrame) -> list[str]:
     return shown
 
 
-def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
-    """Return a LaTeX table (``booktabs``); names in other scripts need lualatex or xelatex."""
-    headings = []
-    for name in table:
-        headings.append(latex_text(HEADINGS.get(name, name.replace("_", " ")).capitalize()))
+def latex_table(table: pd.DataFrame, comments: Sequence[str] = ()) -> str:
+    """Return a table as LaTeX's ``tabular`` (``booktabs``), below lines of comments.
+
+    Names in other scripts need lualatex or xelatex.
+    """
     alignment = "".join("l" if KINDS.get(name) == "text" else "r" for name in table)
-    lines = [
-        r"\begin{table}",
-        r"\centering\small\setlength{\tabcolsep}{3pt}",
-        rf"\caption{{{latex_text(f'{title}. Judge: {judge}.')}}}",
-        rf"\begin{{tabular}}{{{alignment}}}",
-        r"\toprule",
-        rf"{' & '.join(headings)} \\",
-        r"\midrule",
-    ]
-    for _, row in table.iterrows():
-        cells = [_cell(name, value) for name, value in row.items()]
-        lines.append(rf"{' & '.join(cells)} \\")
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    if signature:
-        lines.append(rf"\par\smallskip{{\tiny Signature {short_digest(signature)}}}")
-    lines.append(r"\end{table}")
-    if signature:
-        lines.append(f"% {_one_line(signature)}")
-    return "\n".join(lines) + "\n"
+    shown = {}
+    for name in table:
+        heading = HEADINGS.get(name, name.replace("_", " ")).capitalize()
+        shown[heading] = [_cell(name, value) for value in table[name]]
+    tabular = pd.DataFrame(shown).to_latex(index=False, escape=True, column_format=alignment)
+    for symbol, written in SYMBOLS.items():
+        tabular = tabular.replace(symbol, written)
+    lines = [f"% {_in_one_line(comment)}\n" for comment in comments]
+    return "".join([*lines, tabular])
 
 
-def latex_text(text: str) -> str:
-    """Escape a text for LaTeX; line breaks become spaces."""
-    composed = unicodedata.normalize("NFC", _one_line(text))
-    separated = LIGATURES.sub(lambda match: "\0".join(match[0]), composed)
-    escaped = "".join(LATEX_MARKS.get(mark, mark) for mark in separated)
-    # At the start of a row these would be an option of the line break before it.
-    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped
-
-
-def _one_line(text: str) -> str:
-    marks: list[str] = []
-    for mark in re.sub(r"\s", " ", text):
-        is_control = unicodedata.category(mark) in {"Cc", "Cs"}
-        marks.append(UNPRINTABLE if is_control else mark)
-    return "".join(marks).strip()
+def _in_one_line(text: str) -> str:
+    # A line break would end a comment, or a row.
+    return " ".join(text.split())
 
 
 def _cell(column: str, value: object) -> str:
     if isinstance(value, str):
-        return latex_text(value)
+        return _in_one_line(value)
     if not pd.isna(value) and value == math.inf:
-        return r"$\infty$"
+        return "∞"
     kind = KINDS.get(column)
     if kind == "count":
-        shown = whole(value)  # type: ignore[arg-type]
-    elif kind == "share":
-        shown = percent(value)  # type: ignore[arg-type]
-    else:
-        shown = decimal(value)  # type: ignore[arg-type]
-    return latex_text(shown)
+        return whole(value)  # type: ignore[arg-type]
+    if kind == "share":
+        return percent(value)  # type: ignore[arg-type]
+    return decimal(value)  # type: ignore[arg-type]
