@@ -25,7 +25,6 @@ from surrogate_arena.importers.tool_maps import shipped_maps
 MOST_READ = 16 * 2**20
 """Characters of a file that are looked at."""
 _WITH_READERS = {
-    "ragelo": ("a table of RAGElo", ("qid && agent && answer", "qid && agent_a && agent_b")),
     "fastchat": (
         "a file of FastChat's",
         ("question_id && g1_winner && g2_winner", "games[0].score && model && judge"),

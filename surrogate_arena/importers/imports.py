@@ -28,7 +28,6 @@ from surrogate_arena.importers.fastchat import read_fastchat
 from surrogate_arena.importers.foreign_arena import ForeignArena
 from surrogate_arena.importers.lmarena import read_battles
 from surrogate_arena.importers.miracl import read_miracl
-from surrogate_arena.importers.ragelo import read_ragelo
 from surrogate_arena.importers.repeated_votes import COPY, REPLACED
 from surrogate_arena.importers.tool_maps import MAP_ENDING, map_of_file, shipped_maps
 from surrogate_arena.importers.tool_records import ToolReader
@@ -40,7 +39,6 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "miracl": read_miracl,
         "lmarena": read_battles,
         "fastchat": read_fastchat,
-        "ragelo": read_ragelo,
         TABLE: read_answer_tables,
         **{name: ToolReader(name, tool) for name, tool in shipped_maps().items()},
     }

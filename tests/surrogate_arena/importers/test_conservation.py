@@ -18,7 +18,6 @@ COLUMNS = {
     "csv": ("question", "system", "answer", "f1", "judge", "verdict"),
     "lmarena": ("model_a", "model_b", "winner", "question"),
     "fastchat": ("question_id", "turns", "model", "score", "judge"),
-    "ragelo": ("qid", "query", "agent", "answer"),
     "promptfoo": ("vars", "provider", "response", "score"),
     "inspect": ("id", "input", "target", "output", "scores", "error"),
     "langfuse": ("id", "traceId", "type", "input", "output", "release", "scores", "level"),

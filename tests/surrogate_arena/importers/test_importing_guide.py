@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from shared_data import shared_path
 
-from arena import import_arena
+from arena import import_arena, read_arena
 from surrogate_arena.importers.contract import contract, field_names, words_for_winners
 from surrogate_arena.importers.judgments import counted_judgments_of
 
@@ -50,7 +50,7 @@ def winners(path="battles.csv"):
 
 
 def test_every_recipe_is_tried():
-    assert len(RECIPES) == 8
+    assert len(RECIPES) == 9
 
 
 def test_a_column_per_system(follow):
@@ -128,6 +128,26 @@ def test_rankings_as_lists(follow):
     table = counted_judgments_of(Path("battles.csv")).table
     assert list(table["query_id"].astype(str)) == ["0", "0", "0", "1"]
     assert list(table["voter"].astype(str)) == ["v", "v", "v", "w"]
+
+
+def test_tables_of_ragelo(follow):
+    tables = {
+        "queries": "qid,query\n0, How deep is the lake?\n1, Which fish live in it?\n",
+        "answers": "qid,agent,answer\n0, one,40 m.\n0, two,45 m.\n1, one,Pikes.\n1,two,Eels.\n",
+        "documents": "qid,did,document\n0,0, The lake is 40 m deep.\n1,1, Pikes live in it.\n",
+        "pairwise_answers_evaluations": "qid,agent_a,agent_b,raw_answer,answer\n"
+        "0,one,two,So A,A\n1,two,one,Both,C\n",
+    }
+    for name, text in tables.items():
+        Path(f"{name}.csv").write_text(text, encoding="utf-8")
+    follow("Tables of RAGElo", "unused.json", {})
+    arena = read_arena("mine")
+    assert arena.info.systems == ("one", "two")
+    assert arena.queries["query"].tolist()[0] == "How deep is the lake?"
+    assert arena.queries["passages"][1][0]["text"] == "Pikes live in it."
+    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
+    games = arena.judgments[columns].itertuples(index=False, name=None)
+    assert list(games) == [("0", "one", "two", "a", "ragelo"), ("1", "two", "one", "tie", "ragelo")]
 
 
 def test_answers_beside_their_names(tmp_path):

@@ -1,11 +1,11 @@
-"""TREC RAG runs, RAGElo's tables, open-rag-eval's rows, and the search arena."""
+"""TREC RAG runs, open-rag-eval's rows, and the search arena."""
 
 import json
 
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError, import_arena
+from arena import import_arena
 
 QUESTION = "How deep is the lake?"
 ANSWERS = ("It is 40 m deep.", "About 45 m.")
@@ -104,59 +104,6 @@ def test_reports_with_documents_and_topics_of_their_own_file(tmp_path):
     assert answers(import_arena("trec-rag", str(tmp_path))) == answers(read)
     assert answers(read) == {"r": "Deep. [1][2]"}
     assert passages(read) == [("1", PASSAGES[1]), ("2", PASSAGES[0])]
-
-
-QUERIES = "qid,query\n0, How deep is the lake?\n1, Which fish live in it?\n"
-AGENTS = 'qid,agent,answer\n0, one,"40 m [0]."\n0, two,"45 m."\n1, one,"Pikes."\n1,two,"Eels."\n'
-DOCUMENTS = "qid,did,document\n0,0, The lake is 40 m deep.\n1,1, Pikes live in it.\n"
-GAMES = (
-    'qid,agent_a,agent_b,raw_answer,answer,relevance\n0,one,two,"A is right, so A",A,\n'
-    "1,two,one,Both are,C,\n"
-)
-
-
-def ragelo(folder, **tables):
-    for name, text in tables.items():
-        (folder / f"{name}.csv").write_text(text)
-    return folder
-
-
-def test_tables_of_ragelo_are_joined(tmp_path):
-    folder = ragelo(tmp_path, queries=QUERIES, answers=AGENTS, documents=DOCUMENTS, games=GAMES)
-    read = import_arena("ragelo", [folder])
-    assert read.arena.info.systems == ("one", "two")
-    assert read.arena.queries["query"].tolist()[0] == QUESTION
-    assert passages(read) == [("0", PASSAGES[0])]
-    assert len(read.arena.answers) == 4
-    table = read.arena.judgments[["query_id", "system_a", "system_b", "winner", "judge"]]
-    assert sorted(map(tuple, table.to_numpy().tolist())) == [
-        ("0", "one", "two", "a", "ragelo"),
-        ("1", "two", "one", "tie", "ragelo"),
-    ]
-
-
-def test_games_of_ragelo_may_name_the_query_by_its_text(tmp_path):
-    games = GAMES.replace("0,one", f'"{QUESTION}",one').replace(
-        "1,two", "Which fish live in it?,two"
-    )
-    read = import_arena("ragelo", [ragelo(tmp_path, queries=QUERIES, answers=AGENTS, g=games)])
-    assert len(read.arena.judgments) == 2
-
-
-def test_what_was_retrieved_for_one_agent_is_that_agents(tmp_path):
-    documents = "did,document,qid,agent\n0,The lake is 40 m deep.,0,one\n"
-    read = import_arena("ragelo", [ragelo(tmp_path, q=QUERIES, a=AGENTS, d=documents)])
-    answer_passages = read.arena.answers.set_index(["query_id", "system"])["passages"]
-    assert [passage["text"] for passage in answer_passages["0", "one"]] == PASSAGES[:1]
-    assert answer_passages["0", "two"] is None
-    assert passages(read) == []
-
-
-def test_tables_of_ragelo_without_their_queries_are_said(tmp_path):
-    with pytest.raises(DataError, match=r"queries\.csv"):
-        import_arena("ragelo", [ragelo(tmp_path, answers=AGENTS)])
-    with pytest.raises(UsageError, match=r"answers\.csv"):
-        import_arena("ragelo", [ragelo(tmp_path / "..", queries=QUERIES) / "queries.csv"])
 
 
 def test_rows_of_passages_become_one_answer_each(tmp_path):
