@@ -210,7 +210,7 @@ def test_names_of_ours_and_of_two_packages_are_refused_with_both_packages(declar
     ):
         with pytest.raises(UsageError, match=packages):
             call()
-    assert main_of("import", "mirage", "--download", "--out", "nowhere") == 2
+    assert main_of("import", "mirage", "--config", "download=true", "--out", "nowhere") == 2
     assert "surrogate-arena and by their_readers 2.0" in capsys.readouterr().err
     assert parse_features("default,rouge_l")  # other features work
     assert main_of("features", "--json") == 0

@@ -2,7 +2,6 @@ from .answer_files import check_own_file as check_own_file
 from .answer_files import list_unanswered as list_unanswered
 from .answer_files import write_answers as write_answers
 from .context import select_context as select_context
-from .evaluation_sets import SetRules as SetRules
 from .evaluation_sets import evaluation_set as evaluation_set
 from .functions import FunctionSystem as FunctionSystem
 from .functions import import_from_here as import_from_here
@@ -16,3 +15,4 @@ from .generation_settings import GenerationSettings as GenerationSettings
 from .questions import TIME_PROMPT as TIME_PROMPT
 from .questions import TimeFilter as TimeFilter
 from .questions import time_dependence as time_dependence
+from .set_rules import SetRules as SetRules

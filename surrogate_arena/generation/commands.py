@@ -20,6 +20,7 @@ from surrogate_arena.cli.options import OUT_FILE
 from surrogate_arena.cli.printing import command, progress_lines, show
 from surrogate_arena.cli.setting_options import takes_settings
 from surrogate_arena.generation.generation_settings import GenerationSettings
+from surrogate_arena.generation.set_rules import SelectSettings, SetRules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from arena.data.arena import Arena
     from arena.llm import DryRun
     from arena.llm.prompts import ReplaceablePrompt
-    from surrogate_arena.generation import RagSystem, SetRules, TimeFilter
+    from surrogate_arena.generation import RagSystem, TimeFilter
     from surrogate_arena.generation.generate import Generated
 
 STORE = "generation.sqlite"
@@ -167,60 +168,35 @@ def _shown_answers(generated: Generated, as_json: bool) -> dict[str, Any]:
     }
 
 
+@takes_settings(SelectSettings, "questions", "others", "seed")
 def select(
     arena: opt.Arena,
     out: opt.ArenaFolder,
+    settings: SelectSettings,
     languages: opt.Languages = None,
     systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
     judges: Annotated[str | None, Option(help="Comma-separated judges. Default: all")] = None,
-    only_hard: Annotated[
-        bool, Option("--only-hard", help="Keep questions with a passage labeled not relevant.")
-    ] = False,
-    at_least: Annotated[int, Option(min=0, help="With --only-hard: fill up to this many.")] = 0,
-    bm25: Annotated[
-        int | None, Option(min=1, help="Passages to keep, by BM25 (5: MEMERAG).")
-    ] = None,
-    corpus: Annotated[
-        list[Path] | None,
-        Option(
-            help="With --bm25: JSONL with docid, title, text to search; repeatable. "
-            "Default: a question's own passages"
-        ),
-    ] = None,
-    least_words: Annotated[int, Option(min=0, help="Fewest words per answer (10: MEMERAG).")] = 0,
-    questions: Annotated[
-        int | None, Option(min=1, help="Questions to draw in each language. Default: all")
-    ] = None,
-    others: Annotated[bool, Option("--others", help="Keep those not drawn (test split).")] = False,
-    one_answer: Annotated[bool, Option("--one-answer", help="One answer per question.")] = False,
-    seed: opt.Seed = 0,
     replace_there: opt.Replace = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Cut an arena down: to some languages, systems or judges, or to an evaluation set."""
-    from surrogate_arena.cli.replaced_arenas import check_arena_target, write_over
-    from surrogate_arena.generation import SetRules
+    """Cut an arena down: to some languages, systems or judges, or to an evaluation set.
 
-    if others and questions is None:
+    Rules of the sets of MIRAGE-Bench and MEMERAG are keys of --config: only_hard, at_least,
+    least_words, one_answer, bm25, corpus.
+    """
+    from surrogate_arena.cli.replaced_arenas import check_arena_target, write_over
+
+    if settings.others and settings.questions is None:
         raise UsageError("--others keeps what --questions does not draw; give both")
-    if corpus and bm25 is None:
-        raise UsageError("--corpus is what --bm25 selects from; give both")
+    if settings.corpus is not None and settings.bm25 is None:
+        raise UsageError("corpus is what bm25 selects from; give both")
     check_arena_target(out, replace_there)
     named = {"languages": languages, "systems": systems, "judges": judges}
     parts = {name: split_names(text) or None for name, text in named.items()}
-    rules = SetRules(
-        only_hard=only_hard,
-        at_least=at_least,
-        least_words=least_words,
-        questions=questions,
-        others=others,
-        one_answer=one_answer,
-        seed=seed,
-    )
-    chosen, left_out = _evaluation_set(arena, parts, rules)
+    chosen, left_out = _evaluation_set(arena, parts, settings)
     notes: list[str] = []
-    if bm25 is not None:
-        chosen, notes = _with_best_passages(chosen, bm25, corpus)
+    if settings.bm25 is not None:
+        chosen, notes = _with_best_passages(chosen, settings.bm25, settings.corpus)
     backup = write_over(chosen, out)
     if backup is not None:
         notes.insert(0, backup.sentence)
@@ -240,7 +216,7 @@ def _evaluation_set(
     folder: Path, parts: dict[str, list[str] | None], rules: SetRules
 ) -> tuple[Arena, pd.DataFrame]:
     from arena.data.folder import read_arena, read_arena_to_answer
-    from surrogate_arena.generation import SetRules, evaluation_set
+    from surrogate_arena.generation import evaluation_set
 
     if rules.least_words or rules.one_answer:
         return evaluation_set(read_arena(folder).select(**parts), rules)
@@ -253,15 +229,13 @@ def _evaluation_set(
     return evaluation_set(read_arena_to_answer(folder).select(**parts), rules)
 
 
-def _with_best_passages(
-    arena: Arena, k: int, corpus: Sequence[Path] | None
-) -> tuple[Arena, list[str]]:
+def _with_best_passages(arena: Arena, k: int, corpus: Path | None) -> tuple[Arena, list[str]]:
     from surrogate_arena.generation import select_context
     from surrogate_arena.importers import read_corpus
 
     languages = arena.info.languages
     only_language = languages[0] if len(languages) == 1 else None
-    passages = read_corpus(corpus, only_language, languages) if corpus else None
+    passages = None if corpus is None else read_corpus([corpus], only_language, languages)
     queries, n_replaced, n_without = select_context(arena.queries, passages, k)
     notes = [
         f"BM25: of {count_of(n_replaced, 'question')} a relevant passage took the last place",

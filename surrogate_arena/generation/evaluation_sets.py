@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from arena.judging.choosing.drawn_questions import choose_questions, is_drawn, q
 from arena.statistics.bootstrap import generator
 from arena.text.answers import parse_answer
 from surrogate_arena.generation.context import context_words
+from surrogate_arena.generation.set_rules import SetRules
 
 EASY = "questions without a passage labeled not relevant"
 NOT_DRAWN = "questions not drawn"
@@ -26,38 +27,12 @@ SHORT = "questions with an answer of fewer words"
 UNANSWERED = "questions that not all systems answered"
 
 
-@dataclass(frozen=True)
-class SetRules:
-    """Which questions and answers make an evaluation set.
-
-    Attributes:
-        only_hard: Leave out questions without a passage labeled not relevant (MIRAGE-Bench, 3.2).
-        at_least: If a language has fewer hard questions, fill up to this number (footnote 4).
-        least_words: Leave out questions to which any system gave a shorter answer (MEMERAG, 3.3).
-        questions: Questions to draw of each language; None keeps all.
-        others: Keep the questions that are not drawn instead.
-        one_answer: Keep one answer per question, as many of each system (MEMERAG, 3.5).
-        seed: Seed of all draws, which depend on each question's content alone.
-    """
-
-    only_hard: bool = False
-    at_least: int = 0
-    least_words: int = 0
-    questions: int | None = None
-    others: bool = False
-    one_answer: bool = False
-    seed: int = 0
-
-
 def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
     """Cut an arena down to an evaluation set; return it, and counts of the questions left out.
 
     Raises:
-        UsageError: For a negative number, or if no question is left.
+        UsageError: If no question is left.
     """
-    for number, noun in ((rules.at_least, "questions"), (rules.least_words, "words")):
-        if number < 0:
-            raise UsageError(f"there cannot be at least {number} {noun}; give 0 or more")
     queries = arena.queries
     left_out = [pd.DataFrame({"language": [], "reason": [], "count": []})]
     for choose in (_hard_questions, _with_long_answers, _answered_by_all, _drawn_questions):

@@ -86,18 +86,14 @@ def import_command(
     ] = None,
     language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,
     languages: opt.Languages = None,
-    download: Annotated[
-        bool, Option("--download", help="mirage: read the data sets from the Hugging Face hub.")
-    ] = False,
-    qrels: Annotated[list[Path] | None, Option(help="miracl: TREC relevance files.")] = None,
-    corpus: Annotated[list[Path] | None, Option(help="miracl: JSONL of passages.")] = None,
     config: opt.Config = None,
     replace_there: opt.Replace = False,
     as_json: opt.Json = False,
 ) -> None:
     """Read what others published, or other tools wrote, into an arena folder.
 
-    Further settings of a kind's reader, such as the split of mirage, are keys of --config.
+    Further settings of a kind's reader are keys of --config, such as the split of mirage, or
+    download=true to read its data sets from the Hugging Face hub.
     """
     from surrogate_arena.cli.replaced_arenas import check_arena_target
     from surrogate_arena.importers import import_arena, reader_options
@@ -107,8 +103,6 @@ def import_command(
         kind = str(map_file)
     source = _reader_or_kind(kind)
     check_arena_target(out, replace_there)
-    if not paths and not download:
-        raise UsageError("name the files, folders or clones to read")
     options: dict[str, object] = {
         "columns": named_columns(columns),
         "judge": judge,
@@ -119,13 +113,12 @@ def import_command(
         "reference_system": reference_system,
         "language": language,
         "repeats": repeats,
-        "qrels": qrels,
-        "corpus": corpus,
-        "download": download or None,
     }
     # A reader refuses options that it does not have, so only those in use are passed on.
     used = {key: value for key, value in options.items() if value not in (None, [], {})}
     combined = {**configured(config, reader_options(source)), **used}
+    if not paths and not combined.get("download"):
+        raise UsageError("name the files, folders or clones to read")
     if kind in OWN_TABLES:
         combined.setdefault("name", out.resolve().name)
     read = import_arena(source, paths or (), **combined)

@@ -308,8 +308,6 @@ _FILE_NAME = re.compile(
     r"https?://\S+|\S+\.[A-Za-z][A-Za-z0-9]{1,4}"
     r"|.+\.(?:pdf|docx?|pptx?|xlsx?|txt|md|html?|csv|json|xml)"
 )
-_SHORT = 24
-"""Characters of the longest value of a column of labels, such as ``PASS``."""
 
 
 def are_numbers(cells: Sequence[object]) -> bool:
@@ -325,10 +323,12 @@ def are_addresses(cells: Sequence[object]) -> bool:
 
 def are_labels(cells: Sequence[object]) -> bool:
     """Tell whether cells are a few short values that repeat: verdicts, not answers."""
+    # Such as ``PASS``
+    longest_label = 24
     texts = [str(cell).strip() for cell in cells]
     if are_numbers(cells):
         return True
-    is_short = all(len(text) <= _SHORT and len(text.split()) <= 2 for text in texts)
+    is_short = all(len(text) <= longest_label and len(text.split()) <= 2 for text in texts)
     return is_short and len(set(texts)) <= max(2, len(texts) // 4)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import BaseModel, Field, ValidationError
 
 from arena.data.checks import validation_problems
-from arena.data.errors import DataError, Problem, UsageError, argument
+from arena.data.errors import DataError, Problem, UsageError
 from arena.data.schema import Text
 from arena.data.tables import SUFFIXES
 from arena.data.types import Record
@@ -25,6 +25,8 @@ from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.tables import jsonl_records, read_table, text_of_file
 
 SOURCE = "MIRACL (Zhang et al., 2023)"
+TOPICS, QUERIES, LABELS, CORPUS = "topics", "queries", "labels", "corpus"
+"""Kinds of files."""
 TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")
 """Endings of topics and relevance files."""
 
@@ -53,18 +55,16 @@ class JudgedQuery(BaseModel):
 def read_miracl(
     paths: Sequence[Path | str],
     *,
-    qrels: Sequence[Path | str] = (),
-    corpus: Sequence[Path | str] = (),
     language: str | None = None,
     name: str = "miracl",
 ) -> ForeignArena:
     """Read questions with their judged passages, as an arena that nobody has answered yet.
 
     Args:
-        paths: Topics (a line: id, tab, question), or JSONL with ``query_id, query,
-            positive_passages, negative_passages``, which needs no other files.
-        qrels: Relevance files in TREC's form (id, Q0, passage, label), labels 0 and 1.
-        corpus: JSONL with ``docid, title, text``; passages that nobody judged are not kept.
+        paths: Topics (a line: id, tab, question), relevance files in TREC's form (id, Q0, passage,
+            label 0 or 1) and corpora (JSONL with ``docid, title, text``), of which the judged
+            passages are kept; or JSONL with ``query_id, query, positive_passages,
+            negative_passages``, which needs no other files. Each is known by its first line.
         language: Language of all files; by default each file's name or folder tells it.
         name: Name of the arena.
 
@@ -77,23 +77,38 @@ def read_miracl(
         DataError: With every problem of all files.
     """
     judged = _JudgedPassages(Collected())
-    for path, source, code in _files(paths, (*TSV, *SUFFIXES), language):
-        if path.name.endswith(TSV):
-            judged.read_topics(path, source, code)
-        else:
-            judged.read_queries(path, source, code)
-    for path, source, code in _files(qrels, TSV, language):
-        judged.read_labels(path, source, code)
-    for path, source, code in _files(corpus, _CORPUS_SUFFIXES, language):
-        judged.read_corpus(path, source, code)
+    # Of a corpus, the passages are kept that labels name.
+    readers = {
+        TOPICS: judged.read_topics,
+        QUERIES: judged.read_queries,
+        LABELS: judged.read_labels,
+        CORPUS: judged.read_corpus,
+    }
+    files = _files(paths, (*TSV, *SUFFIXES), language)
+    kinds = [_kind_of(path, source) for path, source, _ in files]
+    for kind, read in readers.items():
+        for file, kind_of_file in zip(files, kinds, strict=True):
+            if kind_of_file == kind:
+                read(*file)
     judged.add_to_questions()
     collected = judged.collected
     if not collected.queries and not collected.problems:
         raise UsageError(
-            f"no question has a judged passage with a text; give {argument('qrels')} "
-            f"and {argument('corpus')}"
+            "no question has a judged passage with a text; add the relevance files and the corpus"
         )
     return foreign_arena(collected, name, source=SOURCE)
+
+
+def _kind_of(path: Path, source: str) -> str:
+    if path.name.endswith(TSV):
+        with text_of_file(path, source) as stream:
+            cells = stream.readline().split()
+        return LABELS if len(cells) == 4 and cells[1] == "Q0" else TOPICS
+    if path.name.endswith(_CORPUS_SUFFIXES):
+        with text_of_file(path, source) as stream:
+            _, first = next(jsonl_records(stream, source), (0, {}))
+        return CORPUS if not isinstance(first, Problem) and "docid" in first else QUERIES
+    return QUERIES
 
 
 class _JudgedPassages:
@@ -231,8 +246,6 @@ def read_corpus(
 def _files(
     paths: Sequence[Path | str], suffixes: Sequence[str], language: str | None
 ) -> list[tuple[Path, str, str]]:
-    if not paths:
-        return []
     files = []
     unknown = []
     stated_code = checked_language(language)

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from arena.data.wording import count_of
 from arena.text.thoughts import has_thoughts
-
-MOST_NAMED = 10
-"""Systems that a note names."""
+from surrogate_arena.importers.contract import MOST_NAMED
 
 
 def note_on_systems(counts: Mapping[str, int], one: str, several: str) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from arena.data.files import MOST_LEVELS
 from arena.data.types import Record
 from surrogate_arena.importers.contract import value_at
 from surrogate_arena.importers.values import opened_or_same, unquoted
-
-_LEVELS = 100
-"""Levels that JSON has at most."""
 
 
 def opened_record(record: Mapping[str, Any]) -> Record:
@@ -20,13 +18,13 @@ def opened_record(record: Mapping[str, Any]) -> Record:
     such as the column ``inputs.question``, is also a record in a record; names that are numbers
     are places in a list.
     """
-    opened = {str(name): _opened(value, _LEVELS) for name, value in record.items()}
+    opened = {str(name): _opened(value, MOST_LEVELS) for name, value in record.items()}
     return _nested(opened) if any("." in name for name in opened) else opened
 
 
 def opened_value(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return a value with the JSON in its texts opened; see ``opened_record``."""
-    return _opened(value, _LEVELS)
+    return _opened(value, MOST_LEVELS)
 
 
 def _opened(value: object, levels: int) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -27,10 +27,6 @@ from surrogate_arena.importers.contract import (
 from surrogate_arena.importers.values import option
 from surrogate_arena.importers.verdict_values import UnclearValuesError, read_values
 
-_LONGEST_NAME = 60
-"""Characters of a name of a system that is suggested."""
-_MOST_VALUES = 7
-"""Values of a column that may be one of winners."""
 _IN_GUIDE = "write a row for each battle: the importing guide has the lines, under"
 
 
@@ -162,7 +158,8 @@ def _hold_names(table: ColumnTable, columns: Sequence[str]) -> bool:
         if are_numbers(cells) or not cells:
             return False
         names.update(map(str, cells))
-    is_short = all(len(name) <= _LONGEST_NAME for name in names)
+    longest_name = 60
+    is_short = all(len(name) <= longest_name for name in names)
     return is_short and len(names) * 2 <= len(table.frame) * len(columns)
 
 
@@ -173,12 +170,14 @@ def _suggested_winner(
     if not {"system_a", "system_b"} <= names.keys():
         return None
     systems = _system_names(table, names)
+    # Two sides, a tie and both bad, in several ways to write them
+    most_values = 7
     with_few_values = []
     for column in unread:
         cells = table.column(column).cells
         if column in names.values():
             continue
-        if 1 < len(cells) <= _MOST_VALUES and len(cells) < len(table.frame):
+        if 1 < len(cells) <= most_values and len(cells) < len(table.frame):
             with_few_values.append(column)
         with suppress(UnclearValuesError):
             values = read_values(cells, column, systems)

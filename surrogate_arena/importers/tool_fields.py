@@ -13,7 +13,7 @@ from arena.data.schema import HISTORY
 from arena.data.types import Record
 from arena.data.wording import first_of
 from surrogate_arena.importers.collected import PlacedRecord
-from surrogate_arena.importers.contract import FILE, field_names
+from surrogate_arena.importers.contract import FILE, MOST_NAMED, field_names
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.opened import found, texts_in
 from surrogate_arena.importers.passages import passages_of
@@ -22,8 +22,6 @@ from surrogate_arena.importers.values import is_value, name_text, with_places
 
 _NAMES = ("system", "query_id")
 """Fields whose values are names: another path may name something else."""
-MOST_PATHS = 10
-"""Paths that a message names."""
 
 
 @dataclass
@@ -146,7 +144,7 @@ def stated_paths(
         path = path if any(path in record for _, record in records) else with_places(path)
         if all(found(record, path) is None for _, record in records):
             paths = dict.fromkeys(p for _, record in records[:100] for p in texts_in(record))
-            listed = first_of(list(paths), MOST_PATHS)
+            listed = first_of(list(paths), MOST_NAMED)
             raise UsageError(f"no record has anything at {path!r}; there are texts at {listed}")
         chosen[name] = [path]
     return chosen

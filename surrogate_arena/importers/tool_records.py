@@ -18,14 +18,20 @@ from arena.data.types import Record
 from arena.data.wording import count_of, first_of
 from surrogate_arena.importers.answer_rows import Repeats, add_rows, check_repeats_choice
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord, question_id
-from surrogate_arena.importers.contract import FILE, MOST_ROWS, NO_COLUMNS, are_numbers, contract
+from surrogate_arena.importers.contract import (
+    FILE,
+    MOST_NAMED,
+    MOST_ROWS,
+    NO_COLUMNS,
+    are_numbers,
+    contract,
+)
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.map_battles import battles_of_records
 from surrogate_arena.importers.opened import found, texts_in
 from surrogate_arena.importers.plain_tables import NEEDED
 from surrogate_arena.importers.scores import marks_of, numbers_beside
 from surrogate_arena.importers.tool_fields import (
-    MOST_PATHS,
     FieldReading,
     stated_paths,
     text_of,
@@ -193,7 +199,7 @@ class ToolReader:
             options.append(option("column", f"{name}={path or 'PATH'}"))
         raise UsageError(
             f"no record says its {' or '.join(lacking)} where {self.tool} has it; there are texts "
-            f"at {first_of(listed, MOST_PATHS)}; say where: {' '.join(options)}; or {self.map.hint}"
+            f"at {first_of(listed, MOST_NAMED)}; say where: {' '.join(options)}; or {self.map.hint}"
         )
 
     def _marks(

@@ -34,7 +34,6 @@ def validate_command(
     preset: opt.Preset = None,
     surrogate: Annotated[str | None, Option(help="Surrogate; table3 takes several.")] = None,
     feature_table: opt.FeatureTable = None,
-    holdout: Annotated[str | None, Option(help="mirage, table4: systems to hold out.")] = None,
     repeats: Annotated[
         int | None, Option(min=1, max=MOST_DRAWS, help="Default: the protocol's")
     ] = None,
@@ -67,7 +66,7 @@ def validate_command(
     if tournaments is not None:
         options["tournaments"] = tournaments
     surrogates = split_names(surrogate) if protocol == TABLE_3 else surrogate
-    study = validate(read, protocol, surrogates, repeats, holdout=holdout, **options)
+    study = validate(read, protocol, surrogates, repeats, **options)
     _show_study(study, protocol, as_json)
 
 

@@ -23,16 +23,14 @@ def miracl(tmp_path):
     texts += ["Where is Oslo, Oslo, Oslo?", "Where is Oslo?", "Oslo", "Where is Oslo, where?"]
     lines = [{"docid": f"p{n}", "title": "", "text": text} for n, text in enumerate(texts)]
     (tmp_path / "docs.en.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    named = (("--qrels", "qrels.en.tsv"), ("--corpus", "docs.en.jsonl"))
-    files = [part for option, name in named for part in (option, tmp_path / name)]
-    return [tmp_path / "topics.en.tsv", *files]
+    return [tmp_path / name for name in ("topics.en.tsv", "qrels.en.tsv", "docs.en.jsonl")]
 
 
 def test_an_evaluation_set_of_miracl_has_hard_questions(run, miracl, tmp_path, capsys):
     whole, out = tmp_path / "whole", tmp_path / "arena"
     assert run("import", "miracl", *miracl, "--out", whole) == 0
     capsys.readouterr()
-    assert run("select", whole, "--only-hard", "--out", out, "--json") == 0
+    assert run("select", whole, "--config", "only_hard=true", "--out", out, "--json") == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["counts"]["questions"] == 4
     assert printed["questions_left_out"] == [
@@ -45,7 +43,8 @@ def test_an_evaluation_set_of_miracl_has_hard_questions(run, miracl, tmp_path, c
     assert run("select", whole, "--out", out, "--questions", 3, "--replace") == 0
     assert "questions not drawn" in capsys.readouterr().out
     assert len(read_arena_to_answer(out).queries) == 3
-    assert run("select", whole, "--out", out, "--only-hard", "--at-least", 5, "--replace") == 0
+    filled = ["--config", "only_hard=true", "--config", "at_least=5"]
+    assert run("select", whole, "--out", out, *filled, "--replace") == 0
     assert len(read_arena_to_answer(out).queries) == 5
 
 
@@ -53,21 +52,22 @@ def test_bm25_shows_the_best_of_the_corpus_and_one_that_is_relevant(run, miracl,
     pytest.importorskip("bm25s")
     out = tmp_path / "arena"
     assert run("import", "miracl", *miracl, "--out", tmp_path / "whole") == 0
-    options = ["--corpus", tmp_path / "docs.en.jsonl", "--out", out]
-    assert run("select", tmp_path / "whole", "--bm25", 2, *options) == 0
+    options = ["--config", f"corpus={tmp_path / 'docs.en.jsonl'}", "--out", out]
+    assert run("select", tmp_path / "whole", "--config", "bm25=2", *options) == 0
     assert "of 1 question a relevant passage took the last place" in capsys.readouterr().out
     oslo = read_arena_to_answer(out).queries["passages"][0]
     assert len(oslo) == 2
     assert oslo[1]["passage_id"] == "p0"
     assert oslo[0]["relevance"] is None
     assert run("select", tmp_path / "whole", *options, "--replace") == 2
-    assert "--corpus is what --bm25 selects from" in capsys.readouterr().err
+    assert "corpus is what bm25 selects from" in capsys.readouterr().err
 
 
 def test_an_arena_is_cut_to_a_set_to_annotate(run, tiny_arena, tmp_path, capsys):
     write_arena(tiny_arena, tmp_path / "arena")
     out = tmp_path / "cut"
-    options = ["--least-words", 3, "--questions", 5, "--one-answer", "--json"]
+    rules = ["--config", "least_words=3", "--config", "one_answer=true"]
+    options = [*rules, "--questions", 5, "--json"]
     assert run("select", tmp_path / "arena", "--out", out, *options) == 0
     assert json.loads(capsys.readouterr().out)["counts"]["answers"] == 5
     cut = read_arena(out)
@@ -75,7 +75,7 @@ def test_an_arena_is_cut_to_a_set_to_annotate(run, tiny_arena, tmp_path, capsys)
     assert cut.answers["system"].is_unique
     before = dict(zip(tiny_arena.queries["query_id"], tiny_arena.queries["passages"], strict=True))
     pytest.importorskip("bm25s")
-    options = ["--bm25", 1, "--replace"]
+    options = ["--config", "bm25=1", "--replace"]
     assert run("select", tmp_path / "arena", "--out", out, *options) == 0
     for row in read_arena(out).queries.itertuples():
         assert len(row.passages) == 1

@@ -30,9 +30,8 @@ def clone(tmp_path):
     return tmp_path
 
 
-def read(clone, **options):
-    files = {"qrels": [clone / "qrels"], "corpus": [clone / "en"]} | options
-    return import_arena("miracl", [clone / "topics"], **files)
+def read(clone):
+    return import_arena("miracl", [clone / "topics", clone / "qrels", clone / "en"])
 
 
 def test_questions_with_their_judged_passages(clone):
@@ -92,8 +91,8 @@ def test_every_fault_names_file_and_line(clone):
 
 
 def test_what_cannot_be_read_is_told(clone, tmp_path):
-    with pytest.raises(UsageError, match="no question has a judged passage with a text; give"):
-        read(clone, corpus=[])
+    with pytest.raises(UsageError, match="no question has a judged passage with a text; add"):
+        import_arena("miracl", [clone / "topics", clone / "qrels"])
     (tmp_path / "plain.tsv").write_text(TOPICS)
     with pytest.raises(UsageError, match=r"the language of .*plain\.tsv is not known"):
         import_arena("miracl", [tmp_path / "plain.tsv"])

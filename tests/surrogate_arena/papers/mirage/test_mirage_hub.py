@@ -95,7 +95,7 @@ def test_languages_are_read_from_the_hub_when_asked_to(hub, tmp_path):
     unasked = imported(tmp_path, url, "--languages", "en")
     assert unasked.returncode == 2
     assert not hub.read
-    done = imported(tmp_path, url, "--languages", "en", "--download")
+    done = imported(tmp_path, url, "--languages", "en", "--config", "download=true")
     assert done.returncode == 0, done.stderr
     assert set(hub.read) == {"en/dev.jsonl"}
     arena = read_arena(tmp_path / "mirage")
@@ -104,7 +104,9 @@ def test_languages_are_read_from_the_hub_when_asked_to(hub, tmp_path):
 
 
 def test_a_hub_that_is_not_there_is_said(tmp_path):
-    done = imported(tmp_path, "http://127.0.0.1:9", "--languages", "en", "--download")
+    done = imported(
+        tmp_path, "http://127.0.0.1:9", "--languages", "en", "--config", "download=true"
+    )
     assert done.returncode == 2
     assert "MIRAGE-Bench cannot be downloaded" in done.stderr
     assert "Traceback" not in done.stderr
