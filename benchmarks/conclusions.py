@@ -1,8 +1,10 @@
 """How often what is concluded of systems is wrong where there is nothing to conclude.
 
 Equal systems whose verdicts hang together within questions: how often bounds of ranks or tiers set
-any of them apart, which 5% of arenas may, and how many ratings 95% intervals hold. And a champion
-that won all of so many battles against each opponent: more opponents must not undo its first place.
+any of them apart, which 5% of arenas may, and how many ratings 95% intervals hold. A champion that
+won all of so many battles against each opponent: more opponents must not undo its first place. And
+the hardest case for bounds of ranks: pairs of equals, each far from the next pair, so that a first
+and a last place can be wrong at once.
 
     python benchmarks/conclusions.py --arenas 400
 """
@@ -58,9 +60,48 @@ def champion_bounds(n_battles: int, n_opponents: int) -> str:
 
 def print_champions() -> None:
     opponents = (1, 2, 3, 6, 12, 30)
-    for n_battles in (3, 5, 6, 7, 10, 20, 50):
+    for n_battles in (3, 5, 6, 7, 20, 50):
         bounds = [champion_bounds(n_battles, number) for number in opponents]
         print(f"{n_battles:2} of {n_battles} won against each of {opponents}: {', '.join(bounds)}")
+
+
+def pairs_of_equals(n_pairs: int, n_battles: int, seed: int) -> Battles:
+    """Equals meet in so many battles, systems of neighboring pairs, 5 logits apart, in 15."""
+    rng = np.random.default_rng(seed)
+    pair = np.arange(2 * n_pairs) // 2
+    first, second = np.triu_indices(2 * n_pairs, 1)
+    distance = pair[second] - pair[first]
+    times = np.select([distance == 0, distance == 1], [n_battles, 15], 0)
+    first, second, distance = (np.repeat(values, times) for values in (first, second, distance))
+    is_won = rng.random(len(first)) < 1 / (1 + np.exp(-5.0 * distance))
+    return Battles(
+        systems=tuple(f"s{number:02}" for number in range(2 * n_pairs)),
+        side_a=first,
+        side_b=second,
+        winner=np.where(is_won, 0, 1),
+        question=np.arange(len(first)),
+        n_questions=len(first),
+        is_sided=np.zeros(len(first), dtype=bool),
+    )
+
+
+def print_equals(n_arenas: int) -> None:
+    for n_pairs in (1, 2, 4):
+        # Of equals either may be first: the first of pair p is in rank 2 p + 1 or 2 p + 2.
+        first_rank = np.arange(2 * n_pairs) // 2 * 2 + 1
+        for n_battles in (6, 12, 30, 100):
+            wrong = []
+            for seed in range(n_arenas):
+                table = rate(pairs_of_equals(n_pairs, n_battles, seed)).table
+                table = table.sort_values("system")
+                is_low = table["rank_low"].to_numpy(int) > first_rank
+                is_high = table["rank_high"].to_numpy(int) < first_rank + 1
+                wrong.append(np.append(is_low, is_high).any())
+            print(
+                f"{n_pairs} pairs of equals, {n_battles:3} battles each: ranks wrong "
+                f"{np.mean(wrong):.3f}",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -68,6 +109,7 @@ def main() -> None:
     parser.add_argument("--arenas", type=int, default=400)
     n_arenas = parser.parse_args().arenas
     print_champions()
+    print_equals(n_arenas)
     for estimator, ridge in {"posterior": None, "likelihood": 0.0}.items():
         for n_systems, n_questions in SHAPES:
             n_seeds = n_arenas if n_systems < MANY else max(n_arenas // 4, 1)

@@ -221,10 +221,10 @@ def distinguishable(coefficients: Floats, p_values: Floats) -> Flags:
     """Return which pairs of systems differ at 5% by tests of all of them at once, shape (S, S).
 
     Pairs differ by Holm's (1979) correction. The best system differs from all others also if each
-    of these tests alone says so, at 2.5%, then the second best from all below it, and so on down to
+    of these tests alone says so at 5%, then the second best from all below it, and so on down to
     the first that does not (Hung and Fithian, 2019, "Rank verification for exponential families");
-    and in the same way from the worst upwards. More systems that one beats as clearly hence never
-    undo that it is first.
+    and in the same way from the worst upwards, at 2.5%. More systems that one beats as clearly
+    hence never undo that it is first.
 
     Args:
         coefficients: Estimates, shape (S,).
@@ -235,10 +235,10 @@ def distinguishable(coefficients: Floats, p_values: Floats) -> Flags:
     different = np.zeros((n_systems, n_systems), dtype=np.bool_)
     different[first, second] = holm_adjusted(p_values[first, second]) <= 1 - LEVEL
     order = np.argsort(-coefficients, kind="stable")
-    for ranking in (order, order[::-1]):
+    for ranking, error in ((order, 1 - LEVEL), (order[::-1], (1 - LEVEL) / 2)):
         for place, system in enumerate(ranking[:-1]):
             others = ranking[place + 1 :]
-            if not (p_values[system, others] <= (1 - LEVEL) / 2).all():
+            if not (p_values[system, others] <= error).all():
                 break
             different[system, others] = True
     return np.asarray(different | different.T)

@@ -17,22 +17,22 @@ from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import newton
 from arena.rating.intervals import LEVEL, wald_p_values
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.pairs import JudgedItems, Pairs
+from arena.rating.pairs import JudgedItems, Pairs, winning_groups
 from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 from arena.rating.posterior import BattlePosterior
 
 FAR = 1.5
 """Difference of two ratings in logits below which both tests agree."""
 MOST_SYSTEMS = 100
-"""Systems above which only those that won or lost all have another test than Wald's."""
+"""Systems above which only those that battles do not bound have another test than Wald's."""
 
 
 def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
     """Return the p-value of every two systems' difference, shape (S, S).
 
     It is Wald's, and where ratings are far apart the smaller one of that and of the likelihood
-    ratio. With a system that wins or loses all, only the ratio tells, and no more than an exact
-    sign test over the questions on which both were judged at least.
+    ratio. With a system that battles do not bound, only the ratio tells, and no more than an exact
+    sign test over the questions of the one judged on fewer.
 
     Args:
         posterior: Of the battles.
@@ -63,15 +63,17 @@ def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
 
 
 def separated_systems(items: JudgedItems) -> Flags:
-    """Return which systems won all of their battles, or lost all, shape (S,)."""
-    pairs = items.pairs
-    points, counts = items.totals
-    n_systems = pairs.n_systems
-    battles = np.bincount(pairs.first, counts, n_systems)
-    battles += np.bincount(pairs.second, counts, n_systems)
-    won = np.bincount(pairs.first, points, n_systems)
-    won += np.bincount(pairs.second, counts - points, n_systems)
-    return np.asarray((battles > 0) & ((won <= 0) | (won >= battles)))
+    """Return which systems the battles do not bound, shape (S,).
+
+    They are outside the one largest group in which wins lead from every system to every other, as
+    who won or lost all is; without a largest group they are all.
+    """
+    groups = winning_groups(items.pairs, *items.totals)
+    sizes = np.bincount(groups)
+    is_largest = sizes == sizes.max()
+    if is_largest.sum() > 1:
+        return np.ones(len(groups), dtype=np.bool_)
+    return np.asarray(~is_largest[groups])
 
 
 class _LikelihoodRatios:

@@ -273,19 +273,23 @@ def connected_groups(
     return np.asarray(rank[label], dtype=np.intp)
 
 
-def is_strongly_connected(pairs: Pairs, points: Floats, counts: Floats) -> bool:
-    """Return whether wins (or ties) lead from every system to every other.
+def winning_groups(pairs: Pairs, points: Floats, counts: Floats) -> Indices:
+    """Number the groups in which wins (or ties) lead from every system to every other.
 
-    There, and only there, the Bradley-Terry likelihood has a maximum (Ford, 1957, "Solution of a
-    ranking problem from binary comparisons").
+    Of two groups that met, one won everything: how far apart they are no battle tells. Where all
+    systems are one group, and only there, the Bradley-Terry likelihood has a maximum (Ford, 1957,
+    "Solution of a ranking problem from binary comparisons").
 
     Args:
         pairs: The pairs.
         points: Points of each pair's first system, shape (P,).
         counts: Battles of each pair, shape (P,).
+
+    Returns:
+        Group of each system, shape (S,); 0 is the largest.
     """
     has_won = points > 0
     has_lost = counts > points
     winners = np.concatenate([pairs.first[has_won], pairs.second[has_lost]])
     losers = np.concatenate([pairs.second[has_won], pairs.first[has_lost]])
-    return not connected_groups(winners, losers, pairs.n_systems, one_way=True).any()
+    return connected_groups(winners, losers, pairs.n_systems, one_way=True)

@@ -17,7 +17,7 @@ from scipy.special import expit
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import Biases
-from arena.rating.pairs import Pairs, is_strongly_connected
+from arena.rating.pairs import Pairs, winning_groups
 
 Solver = Callable[[Floats], Floats]
 """Right-hand sides of shape (K, R) to solutions of that shape."""
@@ -183,5 +183,5 @@ class PenalizedLikelihood:
             return np.ones(self.points.shape[1], dtype=bool)
         replicates = zip(self.points.T, self.counts.T, strict=True)
         return np.array(
-            [is_strongly_connected(self.pairs, points, counts) for points, counts in replicates]
+            [not winning_groups(self.pairs, *replicate).any() for replicate in replicates]
         )

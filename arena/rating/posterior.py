@@ -30,7 +30,7 @@ from arena.statistics.significance import NORMAL_95
 TRUST = (1.0, 0.25, 0.0625)
 """Factors of stated precisions, by how much ratings may differ more than stated."""
 SEPARATED = 0.1
-"""Factor of the precision of a system that won or lost all, where intervals must hold it."""
+"""Factor of the precision of a system that battles do not bound, where intervals must hold it."""
 DRAWS = 4_000
 PRIOR_COLUMNS = ("language", "system", "rating", "standard_error")
 
@@ -172,8 +172,8 @@ def battle_posterior(
         trust: Factors of its precisions that are averaged over.
         design_effect: Of the questions, where more verdicts than these tell it; by default it is
             estimated from the battles.
-        separated: Which systems won or lost all, shape (S,). Ratings may then spread far more, and
-            theirs most, so that intervals hold what the verdicts do not bound.
+        separated: Which systems the battles do not bound (``separated_systems``), shape (S,).
+            Ratings may then spread far more, and theirs most, so that intervals hold them.
 
     Raises:
         ConvergenceError: If a mode is not found.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.judgments import copies_of_others
-from arena.rating.pairs import connected_groups, is_strongly_connected
+from arena.rating.pairs import connected_groups, winning_groups
 from arena.rating.records import system_records
 
 ROWS = pd.DataFrame(
@@ -78,8 +78,8 @@ def test_groups_are_numbered_from_the_largest():
 
 def test_wins_lead_from_every_system_to_every_other_or_do_not():
     pairs, every = Battles.from_judgments(ROWS).items.pairs, np.ones(3)
-    assert is_strongly_connected(pairs, np.array([1.0, 0.0, 1.0]), every)
-    assert not is_strongly_connected(pairs, np.array([1.0, 1.0, 0.5]), every)
+    assert not winning_groups(pairs, np.array([1.0, 0.0, 1.0]), every).any()
+    assert winning_groups(pairs, np.array([1.0, 1.0, 0.5]), every).any()
 
 
 NAMED = {"judge": "gpt-4"}, {"judge": "human", "voter": "17"}, {"judge": "person:anna"}

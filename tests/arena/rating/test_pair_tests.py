@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
+from arena.rating.battles import Battles
 from arena.rating.intervals import distinguishable, ranks_and_tiers, wald_p_values
+from arena.rating.pair_tests import separated_systems
 from arena.rating.ratings import rate
 
 TURNED = {"a": "b", "b": "a"}
@@ -30,14 +32,14 @@ def bounds_of(table, system="champion"):
     return int(row["rank_low"]), int(row["rank_high"])
 
 
-@pytest.mark.parametrize("n_battles", [7, 20, 50])
+@pytest.mark.parametrize("n_battles", [6, 7, 20, 50])
 def test_rivals_that_are_beaten_as_clearly_never_undo_a_first_place(n_battles):
     assert [bounds_of(star(n_battles, n_rivals)) for n_rivals in (1, 2, 3, 6, 12)] == [(1, 1)] * 5
 
 
 @pytest.mark.parametrize("n_rivals", [1, 3, 12])
 def test_few_wins_decide_as_an_exact_sign_test_does(n_rivals):
-    for n_battles in (3, 5, 8, 20):
+    for n_battles in (3, 5, 6, 7, 20):
         is_shown = binomtest(n_battles, n_battles).pvalue <= 0.05
         expected = (1, 1) if is_shown else (1, n_rivals + 1)
         assert bounds_of(star(n_battles, n_rivals)) == expected, n_battles
@@ -46,6 +48,11 @@ def test_few_wins_decide_as_an_exact_sign_test_does(n_rivals):
 def test_who_loses_all_is_last_and_one_loss_does_not_undo_a_first_place():
     assert bounds_of(star(40, 12, winner="b")) == (13, 13)
     assert bounds_of(star(20, 6, lost=1)) == (1, 1)
+
+
+def test_systems_that_lost_to_more_rivals_stay_last():
+    last = [bounds_of(star(7, n_rivals, winner="b")) for n_rivals in (1, 2, 3, 6, 12)]
+    assert last == [(2, 2), (3, 3), (4, 4), (7, 7), (13, 13)]
 
 
 def test_many_wins_on_one_question_decide_nothing():
@@ -72,7 +79,7 @@ def test_the_best_is_told_from_each_by_its_own_test_and_the_next_by_its_own():
     assert different[1, 2:].all()
     assert not different[2:, 2:].any()
     # 15 tests at once would have found nothing.
-    p_values[0, 1] = p_values[1, 0] = 0.03
+    p_values[0, 1] = p_values[1, 0] = 0.06
     assert not distinguishable(ratings, p_values).any()
     unknown = np.full((6, 6), np.nan)
     assert not distinguishable(ratings, unknown).any()
@@ -84,3 +91,35 @@ def test_exact_ratings_differ_wherever_they_are_not_the_same():
     assert p_values[0, 1] == 1.0
     assert p_values[0, 2] == 0.0
     assert list(ranks_and_tiers(ratings, np.zeros((3, 3)))["rank_low"]) == [1, 1, 3]
+
+
+def separated(*beaten):
+    """Names of the systems that battles do not bound, given who beat whom."""
+    table = pd.DataFrame([tuple(pair) for pair in beaten], columns=["system_a", "system_b"])
+    battles = Battles.from_judgments(table.assign(winner="a"))
+    flags = separated_systems(battles.items)
+    return "".join(name for name, flag in zip(battles.systems, flags, strict=True) if flag)
+
+
+def test_battles_do_not_bound_who_won_all_and_groups_that_won_all_against_the_others():
+    circle = ["ab", "bc", "ca"]
+    assert separated(*circle) == ""
+    assert separated(*circle, "xa", "xb") == "x"
+    assert separated(*circle, "cz") == "z"
+    # x and y beat each other, and lose only to each other.
+    assert separated(*circle, "xy", "yx", "ya") == "xy"
+    # Two groups of the same size: neither is more the scale's than the other.
+    assert separated("ab", "ba", "ca", "cd", "dc") == "abcd"
+    assert separated("ab") == "ab"
+
+
+def test_intervals_of_groups_that_never_lost_to_the_others_are_open_too():
+    pairs = [("a", "b"), ("b", "c"), ("c", "a"), ("x", "y"), ("y", "x")] * 6
+    cut = [("x", "a"), ("y", "b")] * 12
+
+    def width_of_x(*beaten):
+        table = pd.DataFrame([*pairs, *cut, *beaten], columns=["system_a", "system_b"])
+        rated = rate(table.assign(winner="a", sides="none")).table.set_index("system")
+        return rated.loc["x", "high"] - rated.loc["x", "low"]
+
+    assert width_of_x(("x", "a")) > 1.5 * width_of_x(("a", "x"))
