@@ -42,7 +42,9 @@ _TERMINAL = regex.compile(r"[\p{Sentence_Terminal}…‥⋯]", regex.V1)
 _LETTER = regex.compile(r"\p{L}")
 _WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
 _CODE_BLOCK = "```"
-_OPEN_END = regex.compile(r"[\p{L}\p{M},;،؛、，；][*_\s]*\Z", regex.V1)
+_OPEN_END = regex.compile(r"[\p{L}\p{M},;،؛、，；]\s*\Z", regex.V1)
+_COMMA = re.compile("[,;،؛、，；]")
+_LINK_OR_ROW = re.compile(r"://\S*\Z| \| ")
 
 
 def split_sentences(text: str, language: str) -> list[str]:
@@ -280,9 +282,10 @@ def _is_bare_marker(line: str) -> bool:
 def ends_in_mid_sentence(text: str) -> bool | None:
     """Return whether a text breaks off within a sentence, an item of a list or a block of code.
 
-    That is less than to end without a full stop (``breaks_off``): a name, a signature, a link, a
-    formula, a title and the last line of a poem do so by intent. The last line must be prose that
-    ends in a letter or a comma, in a text that mostly marks the ends of its lines of prose.
+    That is less than to end without a full stop (``breaks_off``): a name, a signature, a link, the
+    row of a table, a formula, a title, and the last line of a list or a poem do so by intent. The
+    last line must be prose that ends in a letter or a comma, in a text that marks the ends of the
+    line before and of most lines of prose.
 
     Returns:
         None where ``breaks_off`` cannot tell.
@@ -294,11 +297,22 @@ def ends_in_mid_sentence(text: str) -> bool | None:
     last = lines.pop()
     if _is_bare_marker(last.strip()):
         return True
-    if not _OPEN_END.search(last) or not is_prose(last):
+    if not _OPEN_END.search(last) or _LINK_OR_ROW.search(last.strip()) or not _is_sentence(last):
         return False
     prose = list(filter(is_prose, lines))
+    if lines and _OPEN_END.search(lines[-1]) and not LIST_MARKER.match(last):
+        return False
     n_marked = sum(map(is_terminated, prose))
     return 2 * n_marked >= len(prose)
+
+
+def _is_sentence(line: str) -> bool:
+    """Return whether a line is prose, and neither a title nor a list of a word or two each."""
+    tokens = words(line)
+    n_capitals = sum(token[0].isupper() for token in tokens)
+    n_parts = len(_COMMA.split(line)) * tokens_per_word(tokens)
+    # A title has a capital, and such a list a comma, at every other word.
+    return is_prose(line) and 2 * max(n_capitals, n_parts) <= len(tokens)
 
 
 def is_prose(line: str) -> bool:

@@ -13,7 +13,8 @@ from arena.data.wording import count_of, first_of
 from features.declare.sample import Memo, Sample
 from features.engine.extraction import answers_of
 from features.text.sentences import is_prose
-from surrogate.checks.rules import CHECKS, RULES, CheckClass, of_class, refuses
+from surrogate.checks.repeated_texts import same_texts, varied_texts
+from surrogate.checks.rules import CHECKS, RULES, CheckClass, of_class
 
 FAULT_COLUMNS = [*ANSWER_KEY, "check"]
 MOST_CHECKED = 20_000
@@ -96,15 +97,20 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
     table = answers[ANSWER_KEY].reset_index(drop=True)
     values: dict[str, list[bool | None]] = {name: [] for name in RULES}
     texts = []
+    questions = []
     for question, output in answers_of(arena, answers):
         sample = Sample(question, output, memo)
+        questions.append(question)
         texts.append(" ".join(sample.text.split()).casefold())
         for name, rule in RULES.items():
             values[name].append(rule(sample))
     results = pd.DataFrame({name: np.array(flags, float) for name, flags in values.items()})
     table["text"] = pd.Series(texts, dtype="str")
+    table["query"] = pd.Series([question.query for question in questions], dtype="str")
     is_long = table["text"].map(is_prose).astype(bool)
-    results["same-text"] = _same_texts(table, arena.queries).astype(float).where(is_long)
+    results["same-text"] = pd.Series(same_texts(table), dtype=float).where(is_long)
+    results["varied-text"] = pd.Series(varied_texts(table, questions), dtype=float).where(is_long)
+    results.loc[results["same-text"] == 1, "varied-text"] = 0.0
     n_systems = table.groupby([*QUESTION_KEY, "text"])["system"].transform("nunique")
     results["copy"] = (n_systems > 1).astype(float).where(is_long)
     for name in ("empty", "error-text"):
@@ -121,20 +127,6 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
 def arena_faults(arena: Arena) -> AnswerFaults | None:
     """Check all answers of an arena; None where there are too many."""
     return None if len(arena.answers) > MOST_CHECKED else find_faults(arena, arena.answers)
-
-
-def _same_texts(table: pd.DataFrame, queries: pd.DataFrame) -> pd.Series:
-    """Flag texts that a system gives to many different questions, unless they refuse."""
-    # Different questions from which one text is said to be the answer to many
-    many = 5
-    asked = table.merge(queries[[*QUESTION_KEY, "query"]], on=QUESTION_KEY, how="left")
-    keys = ["language", "system", "text"]
-    n_questions = asked.groupby(keys)["query"].transform("nunique")
-    is_same = n_questions >= many
-    for text, language in asked.loc[is_same, ["text", "language"]].drop_duplicates().to_numpy():
-        if refuses(text, language):
-            is_same &= ~((asked["text"] == text) & (asked["language"] == language))
-    return is_same
 
 
 def _listed(table: pd.DataFrame, flags: pd.DataFrame) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import regex
 
 from arena.data.languages import language_name
+from arena.text.thoughts import has_thoughts
 from features.declare.sample import Sample
 from features.measures.language import SUPPORTED, identify, likeliest_language
 from features.text.sentences import breaks_off, ends_in_mid_sentence, is_prose, is_terminated
@@ -87,12 +88,12 @@ def refusals() -> Mapping[str, Sequence[str]]:
 
 
 Rule = Callable[[Sample], bool | None]
-OPENING = 200
+OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _UNSEEN = regex.compile(r"[\s\p{C}]")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_CITATION_AT_END = re.compile(r"\[\^?\w+\]\W*\Z")
+_CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HASHTAG_AT_END = re.compile(r"#\w+\W*\Z")
 
 
@@ -132,7 +133,7 @@ def cites_nothing_given(sample: Sample) -> bool | None:
     if not passages:
         return None
     has_numbers = any(passage_id.isdecimal() for passage_id in sample.question.passage_ids)
-    unmatched = sample.citations.unmatched
+    unmatched = {*sample.citations.unmatched, *_cited_in_words(sample)}
     if not unmatched:
         return False
     # Brackets index in code.
@@ -144,6 +145,26 @@ def cites_nothing_given(sample: Sample) -> bool | None:
             continue
         return True
     return False
+
+
+def _cited_in_words(sample: Sample) -> set[str]:
+    """Return the numbers of passages that an answer names in brackets, as in ``(Passage 8)``.
+
+    What the question or a passage numbers itself is no number of a passage that was given.
+    """
+    word = rf"(?:{marks('passage').pattern})"
+    joined = rf"(?:{marks('joining').pattern})"
+    mention = rf"\((?:{joined}\W+)?{word}(?:{word}|{joined}|[^\w()]|\d)*\)"
+    named = re.findall(mention, sample.part("output"), re.IGNORECASE)
+    if not named:
+        return set()
+    given = [sample.question.query, *(passage.text for passage in sample.question.passages)]
+    numbered = re.findall(rf"{word}\W{{0,3}}\d+", "\n".join(given), re.IGNORECASE)
+    return _numbers(named) - _numbers(numbered) - set(sample.question.passage_ids)
+
+
+def _numbers(texts: Sequence[str]) -> set[str]:
+    return {str(int(digits)) for text in texts for digits in re.findall(r"\d+", text)}
 
 
 def _is_own_source(sample: Sample, cited: str) -> bool:
@@ -231,6 +252,8 @@ def refuses(text: str, language: str) -> bool | None:
     if language not in refusals():
         return None
     opening = text[:OPENING].replace("’", "'")
+    if marks("affirmative").match(opening):
+        return False
     matches = _refusal_pattern(language).finditer(opening)
     # What is quoted within a text is a word for others to say.
     if not any(match.start() <= 1 or opening[match.start() - 1] not in '"“«' for match in matches):
@@ -247,7 +270,8 @@ def _refusal_pattern(language: str) -> re.Pattern[str]:
 
 def leaks(sample: Sample) -> bool:
     """Return whether it shows a reader the prompt, a call of a tool or thoughts."""
-    return marks("leak").search(_without_code(sample.text)) is not None
+    has_marks = marks("leak").search(_without_code(sample.text)) is not None
+    return has_marks or has_thoughts(sample.output)
 
 
 def addresses_judge(sample: Sample) -> bool:
@@ -275,4 +299,4 @@ RULES: Mapping[str, Rule] = {
     "addresses-judge": addresses_judge,
     "hidden-text": hides_text,
 }
-"""Checks of a single answer; ``same-text`` and ``copy`` take several."""
+"""Checks of a single answer; ``same-text``, ``varied-text`` and ``copy`` take several."""

@@ -34,6 +34,8 @@ def test_refusals_are_told_in_many_languages(text, language):
         ("Sorry is a small town. " + "It has a mill, a church and a mayor. " * 10, "en"),
         ("I'm sorry to hear that. " + "Restart the router, then wait for the light. " * 10, "en"),
         ("エッフェル塔は1889年に建てられました。", "ja"),
+        ("Yes, the portal does it, but I don't know since when.", "en"),
+        ("Ja, das geht, nur kann ich dazu nichts sagen, seit wann.", "de"),
         ("", "en"),
     ],
 )
