@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Indices
 from features.declare.sample import Question
-from features.text.tokens import tokens_per_word
-from surrogate.checks.hashed_words import of_owners, word_hashes
+from features.text.tokens import folded_words, tokens_per_word
 from surrogate.checks.rules import refuses
-from surrogate.checks.word_fit import whole_words
-from surrogate.learning.answer_texts import FACTOR, mixed
+from surrogate.learning.answer_texts import mixed
 
 
 def same_texts(table: pd.DataFrame) -> Flags:
@@ -43,7 +42,7 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     """
     # Words from which a text is more than a form with a gap; twice as many parts of words
     fewest = 12
-    texts = [whole_words(text) for text in table["text"]]
+    texts = [folded_words(text) for text in table["text"]]
     gaps = _texts_with_a_gap(texts, table.groupby(["language", "system"]).ngroup().to_numpy())
     gaps["query"] = table["query"].to_numpy()[gaps["row"]]
     by_key = gaps.groupby("key")
@@ -62,20 +61,19 @@ def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.Da
     """List the words without which a text is the same as another of its system.
 
     Returns:
-        Columns ``row`` of the text, ``place`` and ``word`` (its hash), and ``key``, which is the
+        Columns ``row`` of the text, ``place`` and ``word`` (its number), and ``key``, which is the
         same for the same text around the word.
     """
     lengths = np.array([len(words) for words in texts], dtype=np.intp)
     rows = np.repeat(np.arange(len(texts)), lengths)
-    words = np.concatenate([np.empty(0, np.uint64), *word_hashes(texts)])
+    words = pd.factorize(np.array(list(chain.from_iterable(texts)), dtype=object))[0]
     starts = np.cumsum(lengths) - lengths
     places = np.arange(len(words)) - starts[rows]
     # A text is the sum of its words at their places: less one word, it is the text with a gap.
-    terms = mixed(words * FACTOR + mixed(places.astype(np.uint64)))
-    sums = np.zeros(len(texts), np.uint64)
+    terms = mixed(mixed(places.astype(np.uint64)) + words.astype(np.uint64))
+    sums = mixed(systems.astype(np.uint64))
     np.add.at(sums, rows, terms)
-    around = mixed((sums[rows] - terms) * FACTOR + places.astype(np.uint64))
-    keys = of_owners(around, systems[rows])
+    keys = mixed(sums[rows] - terms) + places.astype(np.uint64)
     gaps = pd.DataFrame({"key": keys, "row": rows, "place": places, "word": words})
     return gaps[gaps["key"].duplicated(keep=False)]
 
@@ -83,4 +81,4 @@ def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.Da
 def _has_word(question: Question, word: str) -> bool:
     """Return whether a question or its passages have a word."""
     texts = [question.query, *(passage.text for passage in question.passages)]
-    return any(word in whole_words(text) for text in texts)
+    return any(word in folded_words(text) for text in texts)
