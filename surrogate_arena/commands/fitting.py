@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
@@ -14,9 +15,13 @@ from surrogate_arena.cli.options import named_columns
 from surrogate_arena.cli.printing import show, spans, with_spans
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
+    from arena.quality.judge_report import JudgeLabel
     from arena.rating.ratings import Ratings
+    from surrogate_arena.importers.judgments import CountedJudgments
 
 MOST_LISTED = 300
 """Systems whose pairs are listed in JSON; in Python there is no bound."""
@@ -79,37 +84,22 @@ def fit(
     as_json: opt.Json = False,
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
-    from arena.data.folder import read_arena
-    from arena.data.schema import ALL, INFO_FILE
-    from arena.rating.biases import (
-        SIDES_NOT_TOLD,
-        TRAIT,
-        bias_table,
-        is_measured,
-        named_traits,
-        with_traits,
-    )
+    from arena.data.schema import ALL
+    from arena.rating.biases import bias_table, named_traits
     from arena.rating.judgments import selected_judgments
     from surrogate.checks.status import without_ranks
     from surrogate_arena.cli.judging_records import labels_of_verdicts
-    from surrogate_arena.importers.judgments import counted_judgments_of
 
-    traits = named_traits(equal)
-    # An arena has the answers themselves; a file may have counts of them.
-    measured = [name for name in traits if (judgments / INFO_FILE).is_file() and is_measured(name)]
-    read = counted_judgments_of(
+    if by is not None and (ridge is not None or position):
+        raise UsageError("`--ridge` and `--position` are for one part; leave them or `--by` out")
+    read, counted = _read(
         judgments,
+        named_traits(equal),
         columns=named_columns(columns),
         values=values or (),
         has_sides=not no_sides,
-        traits=[name for name in traits if name not in measured],
         further=[by] if by else [],
     )
-    counted = read.table
-    if measured:
-        counted = with_traits(counted, read_arena(judgments).answers, measured)
-    # An answer that is absent has no traits.
-    counted = counted.dropna(subset=[f"{TRAIT}{name}" for name in traits])
     if by == "language":
         language = ALL
     if even_pairs:
@@ -117,42 +107,14 @@ def fit(
 
         counted = with_even_pairs(counted, language, judge)
     choices: dict[str, Any] = {"language": language, "judge": judge, "ties": ties, "seed": seed}
-    if by is not None and (ridge is not None or position):
-        raise UsageError("`--ridge` and `--position` are for one part; leave them or `--by` out")
-    parts = None
-    if by is None:
-        from arena.rating.ratings import rate
-
-        rated = rate(counted, ridge=ridge, position=position, **choices)
-    else:
-        from surrogate_arena.diagnosis.parts import rate_parts
-
-        rated = rate_parts(counted, by, **choices)
-        parts = rated.parts
+    rated, parts = _rated(counted, by, {"ridge": ridge, "position": position}, choices)
     selected = selected_judgments(read.table, language or ALL, judge or ALL)
-    used = selected["judge"].unique()
-    labels = labels_of_verdicts(judgments, read.table, used)
+    labels = labels_of_verdicts(judgments, read.table, selected["judge"].unique())
     table = rated.table
-    n_without = len(read.table) - len(counted)
     is_one_sided = all(label.is_one_sided for label in labels)
     if is_one_sided:
         table = without_ranks(table)
         parts = None if parts is None else without_ranks(parts)
-    # Of many judges, such as thousands of voters, the first ones are described.
-    notes = [f"{label.sentence}." for label in labels[:5]]
-    if n_without:
-        notes.append(
-            f"{count_of(n_without, 'judgment')} left out: an answer, or its count, is absent"
-        )
-    for note in rated.notes:
-        # Arguments of Python are options here.
-        notes.append(note.replace("`ridge`", "--ridge").replace("`by`", "--by language"))
-    if SIDES_NOT_TOLD in rated.notes:
-        notes.append("if the columns say nothing of who was shown first, add --no-sides")
-    if has_folder("diagnosis"):
-        from surrogate_arena.diagnosis.decisive_voters import decisive_voters
-
-        notes += [voter.sentence for voter in decisive_voters(selected)]
     checked = None
     if check:
         from surrogate_arena.diagnosis.model_check import check_model
@@ -165,7 +127,7 @@ def fit(
         "understood": list(read.understood),
         "skipped": read.skipped,
         "check": checked if as_json or checked is None else list(checked.sentences),
-        "notes": notes,
+        "notes": _notes(labels, rated, selected, len(read.table) - len(counted)),
         "signature": f"{rated.signature}|pairs:even" if even_pairs else rated.signature,
     }
     if as_json:
@@ -177,6 +139,69 @@ def fit(
         "skipped": "Left out or changed on reading",
     }
     show(shown, as_json, titles)
+
+
+def _read(
+    judgments: Path,
+    traits: Sequence[str],
+    **options: Any,  # noqa: ANN401 - of counted_judgments_of
+) -> tuple[CountedJudgments, pd.DataFrame]:
+    """Read judgments; return them, and those whose answers have all traits."""
+    from arena.data.folder import read_arena
+    from arena.data.schema import INFO_FILE
+    from arena.rating.biases import TRAIT, is_measured, with_traits
+    from surrogate_arena.importers.judgments import counted_judgments_of
+
+    # An arena has the answers themselves; a file may have counts of them.
+    is_arena = (judgments / INFO_FILE).is_file()
+    measured = [name for name in traits if is_arena and is_measured(name)]
+    counted = [name for name in traits if name not in measured]
+    read = counted_judgments_of(judgments, traits=counted, **options)
+    table = read.table
+    if measured:
+        table = with_traits(table, read_arena(judgments).answers, measured)
+    # An answer that is absent has no traits.
+    return read, table.dropna(subset=[f"{TRAIT}{name}" for name in traits])
+
+
+def _rated(
+    counted: pd.DataFrame,
+    by: str | None,
+    model: Mapping[str, Any],
+    choices: Mapping[str, Any],
+) -> tuple[Ratings, pd.DataFrame | None]:
+    """Rate; return the ratings, and those of each part where there are parts."""
+    if by is None:
+        from arena.rating.ratings import rate
+
+        return rate(counted, **model, **choices), None
+
+    from surrogate_arena.diagnosis.parts import rate_parts
+
+    rated = rate_parts(counted, by, **choices)
+    return rated, rated.parts
+
+
+def _notes(
+    labels: Sequence[JudgeLabel], rated: Ratings, selected: pd.DataFrame, n_left_out: int
+) -> list[str]:
+    from arena.rating.biases import SIDES_NOT_TOLD
+
+    # Of many judges, such as thousands of voters, the first ones are described.
+    notes = [f"{label.sentence}." for label in labels[:5]]
+    if n_left_out:
+        judgments = count_of(n_left_out, "judgment")
+        notes.append(f"{judgments} left out: an answer, or its count, is absent")
+    for note in rated.notes:
+        # Arguments of Python are options here.
+        notes.append(note.replace("`ridge`", "--ridge").replace("`by`", "--by language"))
+    if SIDES_NOT_TOLD in rated.notes:
+        notes.append("if the columns say nothing of who was shown first, add --no-sides")
+    if has_folder("diagnosis"):
+        from surrogate_arena.diagnosis.decisive_voters import decisive_voters
+
+        notes += [voter.sentence for voter in decisive_voters(selected)]
+    return notes
 
 
 def _compared(rated: Ratings) -> dict[str, object]:

@@ -11,13 +11,13 @@ bootstrap inference").
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import scipy
 from scipy.sparse import coo_array, csr_array
 
-from arena.data.types import Floats, Indices
+from arena.data.types import Flags, Floats, Indices
+from arena.data.wording import Remark, Severity
 from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
@@ -29,23 +29,7 @@ FEWEST_QUESTIONS = 10
 """Fewer questions have too few combinations of signs."""
 
 
-@dataclass(frozen=True)
-class FitTest:
-    """A test of whether verdicts fit one scale.
-
-    Attributes:
-        name: ``pairs`` (the ratings do not explain who beats whom) or ``disagreement`` (groups of
-            verdicts rate systems differently).
-        p_value: Probability of such verdicts, or of less likely ones, where they fit.
-        sentence: What it finds, and what departs most.
-    """
-
-    name: Literal["pairs", "disagreement"]
-    p_value: float
-    sentence: str
-
-
-def pairs_test(battles: Battles, seed: int = 0) -> FitTest | None:
+def pairs_test(battles: Battles, seed: int = 0) -> Remark | None:
     """Test whether pairs of systems win what their ratings let expect.
 
     Args:
@@ -53,7 +37,8 @@ def pairs_test(battles: Battles, seed: int = 0) -> FitTest | None:
         seed: Of the signs.
 
     Returns:
-        None without a circle of pairs that met, or with fewer than ``FEWEST_QUESTIONS``.
+        A remark whose statistic is the probability of such verdicts, or of less likely ones, where
+        they fit; None without a circle of pairs that met, or with fewer than ``FEWEST_QUESTIONS``.
     """
     residuals = _Residuals.of(battles)
     pairs = residuals.likelihood.pairs
@@ -66,24 +51,34 @@ def pairs_test(battles: Battles, seed: int = 0) -> FitTest | None:
     rows = np.arange(len(pairs))
     cells = coo_array((sign, (rows, met.codes)), shape=(len(pairs), len(met.values)))
     departure = residuals.departure(cells.tocsr(), seed, "pairs")
-    most = int(np.argmax(np.abs(departure.deviations)))
+    if departure.p_value >= LEVEL:
+        found = "pairs of systems win as one scale lets expect, but for chance"
+        return _remark("pairs", departure, found)
+    most = departure.largest
     system, opponent = (battles.systems[index] for index in divmod(met.values[most], n_systems))
+    won, expected = _shares_of_first(residuals, sign, met.codes == most)
+    found = (
+        "one scale does not explain who beats whom, beyond chance: most of all, "
+        f"{system} wins {won:.0%} against {opponent} where {expected:.0%} are expected"
+    )
+    return _remark("pairs", departure, found)
+
+
+def _shares_of_first(residuals: _Residuals, sign: Floats, is_met: Flags) -> tuple[float, float]:
+    """Return the share of points that a pair's first system won, and the one expected.
+
+    ``sign`` is 1 where it stands on side A, and -1 else; ``is_met`` tells the battles of the pair,
+    both with the shape (P,).
+    """
     points, counts = residuals.likelihood.items.totals
-    is_cell = met.codes == most
-    n_battles = counts[is_cell].sum()
+    n_battles = counts[is_met].sum()
     points_of_first = np.where(sign > 0, points, counts - points)
-    won = points_of_first[is_cell].sum() / n_battles
-    expected = won - (sign * residuals.by_pair)[is_cell].sum() / n_battles
-    found = "pairs of systems win as one scale lets expect, but for chance"
-    if departure.p_value < LEVEL:
-        found = (
-            "one scale does not explain who beats whom, beyond chance: most of all, "
-            f"{system} wins {won:.0%} against {opponent} where {expected:.0%} are expected"
-        )
-    return FitTest("pairs", departure.p_value, f"{found} (p = {departure.p_value:.2g})")
+    won = points_of_first[is_met].sum() / n_battles
+    expected = won - (sign * residuals.by_pair)[is_met].sum() / n_battles
+    return float(won), float(expected)
 
 
-def disagreement_test(battles: Battles, groups: str = "judges", seed: int = 0) -> FitTest | None:
+def disagreement_test(battles: Battles, groups: str = "judges", seed: int = 0) -> Remark | None:
     """Test whether groups of verdicts, which are the judges of battles, rate systems alike.
 
     Args:
@@ -92,7 +87,7 @@ def disagreement_test(battles: Battles, groups: str = "judges", seed: int = 0) -
         seed: Of the signs.
 
     Returns:
-        None with one group, or with fewer than ``FEWEST_QUESTIONS``.
+        As of ``pairs_test``; None with one group, or with fewer than ``FEWEST_QUESTIONS``.
     """
     residuals = _Residuals.of(battles)
     biases = residuals.likelihood.biases
@@ -107,17 +102,23 @@ def disagreement_test(battles: Battles, groups: str = "judges", seed: int = 0) -
     shape = (len(pairs), len(biases.judges) * n_systems)
     cells = coo_array((signs, (rows, columns)), shape=shape)
     departure = residuals.departure(cells.tocsr(), seed, "disagreement")
-    most = int(np.argmax(np.abs(departure.deviations)))
-    group, system = divmod(most, n_systems)
-    direction = "higher" if departure.deviations[most] > 0 else "lower"
-    found = f"{groups} do not differ by more than chance explains"
-    if departure.p_value < LEVEL:
-        found = (
-            f"{groups} differ by more than chance, so that one ranking does not describe all: "
-            f"most of all, {biases.judges[group]} rates {battles.systems[system]} {direction} than "
-            "the others do"
-        )
-    return FitTest("disagreement", departure.p_value, f"{found} (p = {departure.p_value:.2g})")
+    if departure.p_value >= LEVEL:
+        found = f"{groups} do not differ by more than chance explains"
+        return _remark("disagreement", departure, found)
+    group, system = divmod(departure.largest, n_systems)
+    direction = "higher" if departure.deviations[departure.largest] > 0 else "lower"
+    found = (
+        f"{groups} differ by more than chance, so that one ranking does not describe all: "
+        f"most of all, {biases.judges[group]} rates {battles.systems[system]} {direction} than "
+        "the others do"
+    )
+    return _remark("disagreement", departure, found)
+
+
+def _remark(name: str, departure: _Departure, found: str) -> Remark:
+    severity: Severity = "warning" if departure.p_value < LEVEL else "info"
+    sentence = f"{found} (p = {departure.p_value:.2g})"
+    return Remark(name, severity, sentence, statistic=departure.p_value)
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,11 @@ class _Departure:
 
     p_value: float
     deviations: Floats
+
+    @property
+    def largest(self) -> int:
+        """Index of the largest deviation."""
+        return int(np.argmax(np.abs(self.deviations)))
 
 
 @dataclass(frozen=True)
@@ -171,46 +177,50 @@ class _Residuals:
             seed: Of the signs.
             name: Keys them.
         """
-        rounds = 999
-        rounds_at_once = 50
-        design = _design(self.likelihood)
         expected = self.likelihood.expected(self.parameters)
         variances = self.likelihood.items.totals[1] * expected * (1 - expected)
-        # A change of the parameters moves the sums by this much: their slope is taken out.
-        crossed = (design.T @ (cells * variances[:, None])).toarray()
-        precisions = np.full(len(self.parameters), DEFAULT_RIDGE)
-        precisions[self.likelihood.pairs.n_systems :] = self.likelihood.bias_precisions
-        information = self.likelihood.information(self.parameters)
-        regularized = information + np.diag(precisions)
-        slopes = np.linalg.solve(regularized, crossed)
-        # A fit lies closer to the verdicts it was made from, by its number of free parameters.
-        n_free = float(np.trace(np.linalg.solve(regularized, information)))
-        n_battles = float(self.likelihood.items.counts.sum())
-        inflation = n_battles / max(n_battles - n_free, 1.0)
+        slopes, inflation = self._fitted(cells, variances)
         sums_by_question = self.by_question @ cells
-        scores_by_question = self.by_question @ design
+        scores_by_question = self.by_question @ _design(self.likelihood)
 
         def sums(signs: Floats) -> Floats:
             """Sum over questions, each with its sign: (R, Q) to (R, C)."""
             return np.asarray(signs @ sums_by_question - (signs @ scores_by_question) @ slopes)
 
+        n_questions = self.by_question.shape[0]
         scale = (cells * cells).T @ variances
         is_possible = scale > 0
-        observed = sums(np.ones((1, self.by_question.shape[0])))[0]
+        observed = sums(np.ones((1, n_questions)))[0]
         statistic = float((observed[is_possible] ** 2 / scale[is_possible]).sum())
         random = generator(seed, "lack of fit", name)
+        rounds, rounds_at_once = 999, 50
         n_larger = 0
         squares = np.zeros(len(observed))
         for start in range(0, rounds, rounds_at_once):
-            size = (min(rounds_at_once, rounds - start), self.by_question.shape[0])
-            drawn = sums(random.choice([-1.0, 1.0], size))
-            drawn_squares = inflation * drawn**2
+            size = (min(rounds_at_once, rounds - start), n_questions)
+            drawn_squares = inflation * sums(random.choice([-1.0, 1.0], size)) ** 2
             squares += drawn_squares.sum(axis=0)
             statistics = (drawn_squares[:, is_possible] / scale[is_possible]).sum(axis=1)
             n_larger += int((statistics >= statistic).sum())
         errors = np.sqrt(squares / rounds)
         deviations = np.divide(observed, errors, out=np.zeros(len(observed)), where=errors > 1e-9)
         return _Departure((1 + n_larger) / (1 + rounds), deviations)
+
+    def _fitted(self, cells: csr_array, variances: Floats) -> tuple[Floats, float]:
+        """Return what the fit takes out of the sums, and by how much it lowers all residuals.
+
+        A change of the parameters moves the sums by slopes, shape (K, C). A fit lies closer to the
+        verdicts it was made from, by its number of free parameters.
+        """
+        crossed = (_design(self.likelihood).T @ (cells * variances[:, None])).toarray()
+        precisions = np.full(len(self.parameters), DEFAULT_RIDGE)
+        precisions[self.likelihood.pairs.n_systems :] = self.likelihood.bias_precisions
+        information = self.likelihood.information(self.parameters)
+        regularized = information + np.diag(precisions)
+        slopes = np.linalg.solve(regularized, crossed)
+        n_free = float(np.trace(np.linalg.solve(regularized, information)))
+        n_battles = float(self.likelihood.items.counts.sum())
+        return slopes, n_battles / max(n_battles - n_free, 1.0)
 
 
 def _design(likelihood: BattleLikelihood) -> csr_array:

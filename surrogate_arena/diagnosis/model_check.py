@@ -12,7 +12,7 @@ from scipy.special import xlogy
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.types import Floats
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.rating.battles import Battles
 from arena.rating.biases import SIDE
 from arena.rating.group_ratings import Method
@@ -20,7 +20,7 @@ from arena.rating.intervals import expected_shares
 from arena.rating.judgment_columns import POINTS_OF_A, TIE
 from arena.rating.ratings import Ratings, counted_judgments, rate_battles
 from arena.statistics.bootstrap import generator
-from surrogate_arena.diagnosis.lack_of_fit import FitTest, disagreement_test, pairs_test
+from surrogate_arena.diagnosis.lack_of_fit import disagreement_test, pairs_test
 
 FOLDS = 5
 
@@ -42,7 +42,7 @@ class ModelCheck:
     accuracy: float
     predicted: int
     battles: int
-    tests: tuple[FitTest, ...]
+    tests: tuple[Remark, ...]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -90,15 +90,8 @@ def check_model(
         raise UsageError(
             f"folds must be from 2 to the number of questions, {battles.n_questions:,}"
         )
-    shares = np.full(len(battles), np.nan)
-    order = generator(seed, "model check", "folds").permutation(battles.n_questions)
-    fold = (order % folds)[battles.question]
     method = Method(ridge=ridge, position=position, rounds=0, seed=seed)
-    for number in range(folds):
-        is_held_out = fold == number
-        seen = battles.only(~is_held_out)
-        rated = rate_battles(seen, method)
-        shares[is_held_out] = predicted_shares(rated, battles)[is_held_out]
+    shares = _held_out_shares(battles, method, folds)
     weight = np.ones(len(battles)) if battles.weight is None else battles.weight
     is_predicted = np.isfinite(shares)
     points = POINTS_OF_A[battles.winner]
@@ -117,19 +110,26 @@ def check_model(
     )
 
 
+def _held_out_shares(battles: Battles, method: Method, folds: int) -> Floats:
+    """Predict side A's share of each battle by ratings that have not seen its question, (N,)."""
+    shares = np.full(len(battles), np.nan)
+    order = generator(method.seed, "model check", "folds").permutation(battles.n_questions)
+    fold = (order % folds)[battles.question]
+    for number in range(folds):
+        is_held_out = fold == number
+        rated = rate_battles(battles.only(~is_held_out), method)
+        shares[is_held_out] = _predicted_shares(rated, battles)[is_held_out]
+    return shares
+
+
 def _mean(values: Floats, weights: Floats) -> float:
     return float(np.average(values, weights=weights)) if weights.sum() > 0 else np.nan
 
 
-def predicted_shares(rated: Ratings, battles: Battles) -> Floats:
-    """Predict side A's share of the points of each battle, with what its judge likes.
+def _predicted_shares(rated: Ratings, battles: Battles) -> Floats:
+    """Predict side A's share of the points of N battles, with what its judge likes, shape (N,).
 
-    Args:
-        rated: Ratings, by other battles.
-        battles: N battles.
-
-    Returns:
-        Shape (N,); NaN where a system is not rated, or the two are in groups that never met.
+    NaN where a system is not rated, or the two are in groups that never met.
     """
     table = rated.table.set_index("system").reindex(list(battles.systems))
     ratings = table["rating"].to_numpy(np.float64)

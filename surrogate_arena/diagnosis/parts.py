@@ -16,7 +16,7 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.schema import ALL
-from arena.data.wording import count_of, did_you_mean
+from arena.data.wording import Remark, count_of, did_you_mean
 from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.intervals import Uncertainty, rating_rows
 from arena.rating.judgments import copies_of_others
@@ -27,7 +27,7 @@ from surrogate.board.view import LANGUAGE, part_names
 from surrogate.learning.observations import JointPosterior, centering
 from surrogate.learning.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
-from surrogate_arena.diagnosis.lack_of_fit import FitTest, disagreement_test
+from surrogate_arena.diagnosis.lack_of_fit import disagreement_test
 
 NOT_JUDGED_HERE = "no battles here: rated by the other parts"
 
@@ -45,7 +45,7 @@ class PartRatings(Ratings):
     """
 
     parts: pd.DataFrame = field(default_factory=pd.DataFrame)
-    test: FitTest | None = None
+    test: Remark | None = None
 
 
 def rate_parts(
@@ -83,11 +83,7 @@ def rate_parts(
     rows = selected[is_counted].assign(part=part[is_counted])
     pooled = Battles.from_judgments(selected).counted(ties)
     connected = pooled.largest_group()
-    by_part: dict[str, Battles] = {}
-    for name, rows_of_part in rows.groupby("part", sort=True):
-        battles = Battles.from_judgments(rows_of_part).counted(ties).among(connected.systems)
-        if len(battles):
-            by_part[str(name)] = battles.largest_group()
+    by_part = _battles_by_part(rows, ties, connected.systems)
     joint = _joint_posterior(by_part, connected.systems)
     table, covariance = _over_parts(joint, pooled, connected.systems, len(by_part))
     # The parts in the place of judges; their rows are numbered, so that none is taken for a copy.
@@ -97,20 +93,33 @@ def rate_parts(
     notes = [f"mean over {count_of(len(by_part), 'part')} by {by}, which weigh the same"]
     if test is not None:
         notes.append(test.sentence)
-    equal = f"|equal:{'+'.join(connected.traits)}" if connected.traits else ""
-    signature = (
-        f"bradley-terry|ties:{ties}|posterior{equal}|by:{by}|parts:{len(by_part)}"
-        f"|systems:{len(connected.systems)}|battles:{connected.judged}"
-        f"|questions:{connected.n_questions}|version:{__version__}"
-    )
     return PartRatings(
         table=table,
         notes=(*notes, *input_notes(selected, pooled, temperatures)),
-        signature=signature,
+        signature=_signature(connected, by, ties, len(by_part)),
         biases=tuple(bias for bias in battle_posterior(connected).biases if bias.is_known),
         covariance=covariance,
         parts=_part_tables(joint, by_part),
         test=test,
+    )
+
+
+def _battles_by_part(rows: pd.DataFrame, ties: str, systems: Sequence[str]) -> dict[str, Battles]:
+    """Return the battles of each part among some systems, of its largest connected group."""
+    by_part: dict[str, Battles] = {}
+    for name, rows_of_part in rows.groupby("part", sort=True):
+        battles = Battles.from_judgments(rows_of_part).counted(ties).among(systems)
+        if len(battles):
+            by_part[str(name)] = battles.largest_group()
+    return by_part
+
+
+def _signature(connected: Battles, by: str, ties: str, n_parts: int) -> str:
+    equal = f"|equal:{'+'.join(connected.traits)}" if connected.traits else ""
+    return (
+        f"bradley-terry|ties:{ties}|posterior{equal}|by:{by}|parts:{n_parts}"
+        f"|systems:{len(connected.systems)}|battles:{connected.judged}"
+        f"|questions:{connected.n_questions}|version:{__version__}"
     )
 
 

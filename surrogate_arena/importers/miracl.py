@@ -106,8 +106,8 @@ def _kind_of(path: Path, source: str) -> str:
         return LABELS if len(cells) == 4 and cells[1] == "Q0" else TOPICS
     if path.name.endswith(_CORPUS_SUFFIXES):
         with text_of_file(path, source) as stream:
-            _, first = next(jsonl_records(stream, source), (0, {}))
-        return CORPUS if not isinstance(first, Problem) and "docid" in first else QUERIES
+            first = next((record for _, record in jsonl_records(stream, source)), None)
+        return CORPUS if isinstance(first, dict) and "docid" in first else QUERIES
     return QUERIES
 
 

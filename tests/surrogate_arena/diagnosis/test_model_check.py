@@ -60,7 +60,7 @@ def test_verdicts_by_chance_are_predicted_no_better_than_by_chance():
 def test_circles_and_judges_that_disagree_are_found_each_by_its_test():
     def p_values(**options):
         tests = check_model(battles(**options), judge="all").tests
-        return {test.name: test.p_value for test in tests}
+        return {test.name: test.statistic for test in tests}
 
     fitting = p_values()
     assert min(fitting.values()) > 0.05
@@ -96,8 +96,8 @@ def test_verdicts_of_the_model_are_called_circular_as_often_as_stated(dependence
                 rows.append((f"q{question}", f"s{i}", f"s{j}", winner, f"j{random.integers(2)}"))
         columns = ["query_id", "system_a", "system_b", "winner", "judge"]
         simulated = Battles.from_judgments(pd.DataFrame(rows, columns=columns))
-        n_found += pairs_test(simulated).p_value < 0.05
-        n_disagree += disagreement_test(simulated).p_value < 0.05
+        n_found += pairs_test(simulated).statistic < 0.05
+        n_disagree += disagreement_test(simulated).statistic < 0.05
     assert max(n_found, n_disagree) <= 12
 
 
@@ -116,7 +116,7 @@ def test_neither_sides_nor_names_nor_the_order_of_rows_change_a_check():
         assert found.accuracy == pytest.approx(expected.accuracy)
         # A few of the thousand sums may lie as far out as that of the verdicts, but for rounding.
         for ours, theirs in zip(found.tests, expected.tests, strict=True):
-            assert ours.p_value == pytest.approx(theirs.p_value, abs=0.005)
+            assert ours.statistic == pytest.approx(theirs.statistic, abs=0.005)
 
 
 def test_what_cannot_be_predicted_or_tested_is_left_out():
