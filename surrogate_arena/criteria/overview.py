@@ -119,8 +119,17 @@ def weighted_overview(
     for name, weight in used_weights.items():
         if weight:
             weighted[name] = ratings[name][ratings[name]["rank"].notna()]
+    table = _overview_table(ratings, weighted, used_weights)
+    return Overview(table, boards, used_weights, skipped)
+
+
+def _overview_table(
+    ratings: Mapping[str, pd.DataFrame],
+    weighted: Mapping[str, pd.DataFrame],
+    weights: Mapping[str, float],
+) -> pd.DataFrame:
     systems = sorted(set().union(*(rows.index for rows in ratings.values())))
-    score = _scores(systems, weighted, used_weights)
+    score = _scores(systems, weighted, weights)
     table = pd.DataFrame(index=pd.Index(systems, name="system"))
     table[["rank", "rank_low", "rank_high"]] = _ranks(score).reindex(table.index)
     table[["score", "low", "high"]] = score[BOUNDS].reindex(table.index)
@@ -132,8 +141,7 @@ def weighted_overview(
     for name, rows in ratings.items():
         table[f"{name}_rating"] = rows["rating"].where(rows["rank"].notna())
         table[f"{name}_rank"] = rows["rank"]
-    ordered = table.reset_index().sort_values(["rank", "system"], ignore_index=True)
-    return Overview(ordered, boards, used_weights, skipped)
+    return table.reset_index().sort_values(["rank", "system"], ignore_index=True)
 
 
 def _shortage(board: Board) -> str:

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import WEIGHT
+from arena.data.types import Floats
 from arena.rating.judgment_columns import weights_of
 from arena.rating.judgments import selected_judgments
-from arena.statistics.codes import distinct, text_codes
+from arena.statistics.codes import Distinct, distinct, text_codes
 
 RARE_PAIR = 50
 """Battles below which a pair's weight grows no further, as in ``arena-rank``."""
@@ -36,18 +37,24 @@ def with_even_pairs(
     """
     numbered = judgments.assign(row=np.arange(len(judgments)))
     selected = selected_judgments(numbered, language, judge)
-    systems = pd.concat([selected["system_a"].astype(str), selected["system_b"].astype(str)])
+    column = _weights(judgments)
+    weights = column[selected["row"]]
+    met = _pairs_met(selected)
+    n_battles = met.sums(weights)[met.codes]
+    even = weights / np.maximum(n_battles, RARE_PAIR)
+    column[selected["row"]] = even * (weights.sum() / even.sum())
+    return judgments.assign(**{WEIGHT: column})
+
+
+def _weights(judgments: pd.DataFrame) -> Floats:
+    weights = weights_of(judgments)
+    return np.ones(len(judgments)) if weights is None else weights.copy()
+
+
+def _pairs_met(judgments: pd.DataFrame) -> Distinct:
+    systems = pd.concat([judgments["system_a"].astype(str), judgments["system_b"].astype(str)])
     codes, names = text_codes(systems)
     side_a, side_b = np.split(codes, 2)
     n_systems = max(len(names), 1)
     pair = np.minimum(side_a, side_b) * n_systems + np.maximum(side_a, side_b)
-    given = weights_of(selected)
-    weights = np.ones(len(selected)) if given is None else given
-    met = distinct(pair, n_systems**2)
-    n_battles = met.sums(weights)[met.codes]
-    even = weights / np.maximum(n_battles, RARE_PAIR)
-    even *= weights.sum() / even.sum()
-    all_weights = weights_of(judgments)
-    column = np.ones(len(judgments)) if all_weights is None else all_weights.copy()
-    column[selected["row"]] = even
-    return judgments.assign(**{WEIGHT: column})
+    return distinct(pair, n_systems**2)

@@ -57,24 +57,12 @@ def read_fastchat(
         DataError: With every problem of all files.
     """
     collected = Collected()
-    # Answers need the questions, in whatever order the files are.
-    records: dict[str, list[tuple[Path, PlacedRecord]]] = {"turns": [], "choices": [], "judge": []}
-    for path, foreign in collected.files(paths):
-        rows = _in_usual_form(foreign)
-        column = next((column for column in records if column in rows.table), "judge")
-        needed = ["question_id"]
-        if column == "judge" and "games" in rows.table:
-            needed += ["model", "judge"]
-        elif column == "judge" and "score" not in rows.table:
-            needed += ["model_1", "model_2", "g1_winner", "g2_winner", "judge"]
-        if column == "choices" and not _is_reference(path):
-            needed.append("model_id")
-        if not collected.lack_columns(rows, needed):
-            records[column] += [(path, placed) for placed in collected.raw(rows)]
+    records = _records_by_kind(collected, paths)
     stated = stated_values(values)
     for column in stated:
         checked_choice(column, ["score"], "column with values")
     benchmark = _Benchmark(collected, stated.get("score"))
+    # Answers need the questions, in whatever order the files are.
     for _, (place, record) in records["turns"]:
         benchmark.read_turns(place, record)
     benchmark.find_languages(language)
@@ -97,6 +85,26 @@ def read_fastchat(
             "B>>A=b*3'"
         )
     return foreign_arena(collected, name, with_judged=True)
+
+
+def _records_by_kind(
+    collected: Collected, paths: Sequence[Path | str]
+) -> dict[str, list[tuple[Path, PlacedRecord]]]:
+    """Return questions (``turns``), answers (``choices``) and what judges said, with their file."""
+    records: dict[str, list[tuple[Path, PlacedRecord]]] = {"turns": [], "choices": [], "judge": []}
+    for path, foreign in collected.files(paths):
+        rows = _in_usual_form(foreign)
+        column = next((column for column in records if column in rows.table), "judge")
+        needed = ["question_id"]
+        if column == "judge" and "games" in rows.table:
+            needed += ["model", "judge"]
+        elif column == "judge" and "score" not in rows.table:
+            needed += ["model_1", "model_2", "g1_winner", "g2_winner", "judge"]
+        if column == "choices" and not _is_reference(path):
+            needed.append("model_id")
+        if not collected.lack_columns(rows, needed):
+            records[column] += [(path, placed) for placed in collected.raw(rows)]
+    return records
 
 
 class _Benchmark:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -93,7 +93,7 @@ def foreign_arena(
         problems = list(collected.problems)
         for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
             problems += _by_file_names(collected, check_table(rows, schema))
-        raise DataError(counted_problems(in_file_order(problems)))
+        raise _error_of(problems)
     info = ArenaInfo(
         name=name,
         languages=tuple(sorted({language for language, _ in collected.queries})),
@@ -107,18 +107,20 @@ def foreign_arena(
     try:
         arena = checked_arena(info, queries, answers, judgments)
     except DataError as error:
-        problems = in_file_order(_by_file_names(collected, error.problems))
-        raise DataError(counted_problems(problems)) from None
+        raise _error_of(_by_file_names(collected, error.problems)) from None
     thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
-    notes = tuple(filter(None, [*collected.notes, thoughts]))
     return ForeignArena(
         arena,
-        collected.skipped(),
-        pd.DataFrame(features),
-        notes,
-        shown_answer(collected),
-        collected.tally(),
+        skipped=collected.skipped(),
+        features=pd.DataFrame(features),
+        notes=tuple(filter(None, [*collected.notes, thoughts])),
+        shown=shown_answer(collected),
+        tally=collected.tally(),
     )
+
+
+def _error_of(problems: Sequence[Problem]) -> DataError:
+    return DataError(counted_problems(in_file_order(problems)))
 
 
 _SHOWN = ("query_id", "language", "question", "system", "answer", "reference")

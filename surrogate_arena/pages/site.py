@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -185,26 +186,17 @@ def _write_pages(
     first = FIRST_LANGUAGE if FIRST_LANGUAGE in languages else languages[0]
     limits = cautions(board)
     files = slugs(languages)
+    names = slugs(board.systems)
     shared = {
         **values,
         **_shared_values(board, by_name, settings),
+        "slugs": names,
         "pairs": files[first],
         "has_answers": isinstance(texts, Texts),
         "has_costs": not costs.empty,
         "caution": next(iter(limits), ""),
     }
-
-    def write(page: str, file: str = "", **values: object) -> None:
-        path = folder / (file or f"{page}.html")
-        path.parent.mkdir(exist_ok=True)
-        root = "../" if "/" in file else ""
-        scripts = SCRIPTS.get(page, ("tables.js",))
-        if is_served:
-            scripts = (*scripts, "news.js")
-        text = filled(page, scripts, is_served=is_served, root=root, **shared, **values)
-        path.write_text(text, encoding="utf-8", newline="\n")
-
-    names = shared["slugs"]
+    write = partial(_write_page, folder, shared, is_served)
     # The first page has a box on the judge already.
     further = [text for text in limits if text != board.summary.macro.judge_fault]
     view = overview(board, names, languages)
@@ -227,6 +219,24 @@ def _write_pages(
         write("pairs", f"pairs/{files[language]}.html", view=view)
 
 
+def _write_page(
+    folder: Path,
+    shared: Mapping[str, Any],
+    is_served: bool,
+    page: str,
+    file: str = "",
+    **values: object,
+) -> None:
+    path = folder / (file or f"{page}.html")
+    path.parent.mkdir(exist_ok=True)
+    root = "../" if "/" in file else ""
+    scripts = SCRIPTS.get(page, ("tables.js",))
+    if is_served:
+        scripts = (*scripts, "news.js")
+    text = filled(page, scripts, is_served=is_served, root=root, **shared, **values)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
 def _shared_values(
     board: Board, languages: Sequence[str], settings: SiteSettings
 ) -> dict[str, Any]:
@@ -241,7 +251,6 @@ def _shared_values(
         "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
         "published": published_sentence(summary.judge),
         "signature": short_digest(summary.signature),
-        "slugs": slugs(board.systems),
     }
 
 
