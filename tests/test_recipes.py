@@ -6,14 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from documents import ROOT, blocks_of
 from simulations import small_simulation
 
 from arena import write_arena
 
-ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FOLDERS = "arena|features|surrogate|surrogate_arena|tests"
 FILE_NAME = re.compile(rf"(?:# |\{{# )((?:{FOLDERS})/\S+)(?: #\}})?\n")
@@ -23,13 +22,9 @@ def section(title):
     return TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
-def blocks(text, language):
-    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
-
-
 def follow(recipe, root):
     """Write the files and make the changes that a section of the text shows."""
-    for code in [*blocks(recipe, "python"), *blocks(recipe, "jinja")]:
+    for code in [*blocks_of(recipe, "python"), *blocks_of(recipe, "jinja")]:
         named = FILE_NAME.match(code)
         if named:
             path = root / named[1]
@@ -38,10 +33,10 @@ def follow(recipe, root):
             path.write_text(code.removeprefix(named[0]), encoding="utf-8")
             if path.suffix == ".py":
                 run_in(root, "-m", "ruff", "check", "--config", ROOT / "pyproject.toml", path)
-    for table in blocks(recipe, "toml"):
+    for table in blocks_of(recipe, "toml"):
         named = FILE_NAME.match(table)
         (root / named[1]).write_text(table.removeprefix(named[0]), encoding="utf-8")
-    for diff in blocks(recipe, "diff"):
+    for diff in blocks_of(recipe, "diff"):
         header, _, hunks = diff.partition("\n")
         path = root / header.removeprefix("--- ")
         for hunk in hunks.split("@@\n"):
@@ -223,7 +218,7 @@ for folder, judge in (("quiz", "quizmaster"), ("app", "points")):
 
 
 def test_every_change_that_a_recipe_shows_has_one_place():
-    for diff in blocks(TEXT, "diff"):
+    for diff in blocks_of(TEXT, "diff"):
         header, _, hunks = diff.partition("\n")
         content = (ROOT / header.removeprefix("--- ")).read_text(encoding="utf-8")
         for hunk in hunks.split("@@\n"):

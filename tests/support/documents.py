@@ -7,5 +7,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def blocks(path, language):
-    text = path.read_text(encoding="utf-8")
+    return blocks_of(path.read_text(encoding="utf-8"), language)
+
+
+def blocks_of(text, language):
     return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
