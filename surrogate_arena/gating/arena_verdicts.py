@@ -28,7 +28,7 @@ from surrogate_arena.gating.comparison import (
     is_on_both_sides,
     language_rates,
 )
-from surrogate_arena.gating.contenders import Contenders
+from surrogate_arena.gating.contenders import FAILURE_COLUMNS, Contenders
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
 ONCE = "they are in the arena, and the interval holds for one look at them"
@@ -103,23 +103,20 @@ def compare_by_arena(
     )
 
 
-def failed_pairs(folder: Path, pair: Contenders) -> pd.DataFrame:
-    """Read from an arena's folder on which questions a judge gave no verdict on the two."""
-    columns = [*QUESTION_KEY, "judge"]
+def read_failures(folder: Path) -> pd.DataFrame:
+    """Read from an arena's folder which pairs judges gave no verdict on: ``FAILURE_COLUMNS``."""
     path = folder / FAILED_JUDGMENTS
     if not path.is_file():
-        return pd.DataFrame(columns=columns)
-    rows = read_rows(path).table.reindex(columns=[*columns, "system_a", "system_b"])
-    systems = [pair.judged_as, pair.baseline]
-    is_on_both = rows["system_a"].isin(systems) & rows["system_b"].isin(systems)
-    return rows.loc[is_on_both, columns]
+        return pd.DataFrame(columns=FAILURE_COLUMNS)
+    return read_rows(path).table.reindex(columns=FAILURE_COLUMNS)
 
 
 def _unscored(pair: Contenders, judges: Collection[str], scores: pd.DataFrame) -> int:
     """Count the questions on which these judges were asked and gave no verdict at all."""
-    if pair.failed.empty:
-        return 0
-    failed = pair.failed[pair.failed["judge"].isin(judges)].drop_duplicates(QUESTION_KEY)
+    failures = pair.failures
+    systems = [pair.judged_as, pair.baseline]
+    is_on_both = failures["system_a"].isin(systems) & failures["system_b"].isin(systems)
+    failed = failures[is_on_both & failures["judge"].isin(judges)].drop_duplicates(QUESTION_KEY)
     scored = set(scores[QUESTION_KEY].itertuples(index=False, name=None))
     keys = failed[QUESTION_KEY].itertuples(index=False, name=None)
     return sum(key not in scored for key in keys)

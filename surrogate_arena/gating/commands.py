@@ -97,8 +97,10 @@ def gate_command(
     from arena.data.folder import read_arena
     from arena.data.writing import write_text
     from arena.judging.judging_result import require_verdicts
+    from surrogate_arena.gating.arena_verdicts import read_failures
+    from surrogate_arena.gating.contenders import contenders
     from surrogate_arena.gating.fault_comparison import given_limits
-    from surrogate_arena.gating.gate import gate
+    from surrogate_arena.gating.gate import compare_contenders
     from surrogate_arena.gating.gate_report import gate_junit, gate_markdown
     from surrogate_arena.gating.rating_difference import GateRates
 
@@ -111,18 +113,17 @@ def gate_command(
     folder = _arena_folder(published, arena)
     read = read_arena(folder)
     answers = candidate_answers(candidate, read, columns)
+    failures = read_failures(folder)
+    pair = contenders(read, published, answers, baseline, settings.languages, failures)
     allowed = given_limits(allow or (), limits)
     rates = GateRates(margin=margin, cheaper=cheaper, once=once, allow=allowed)
     store_path = Path(settings.store or folder / STORE)
     with _opened_judging(judge, store_path, budget, settings.seed) as judging:
-        decision = gate(
+        decision = compare_contenders(
+            pair,
             published,
-            answers,
-            folder,
-            baseline,
             judging=judging,
             rates=rates,
-            languages=settings.languages,
             feature_table=_features_of(feature_table, answers),
         )
     if as_json:

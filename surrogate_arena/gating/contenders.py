@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,6 +20,9 @@ Answers: TypeAlias = pd.DataFrame | Path | str
 """Answers of one system, their file, or the name of a system of the arena."""
 
 
+FAILURE_COLUMNS = [*QUESTION_KEY, "system_a", "system_b", "judge"]
+
+
 @dataclass(frozen=True)
 class Contenders:
     """A candidate and a baseline, in the languages that are compared.
@@ -30,8 +33,7 @@ class Contenders:
         n_unanswered: Questions that the baseline alone answered.
         is_same: Whether all answers are the baseline's, word for word.
         choice: Which systems were taken by default, and why; empty if none was.
-        failed: Pairs of both that a judge was asked about without a verdict: columns ``language,
-            query_id, judge``.
+        failures: Pairs that judges were asked about without a verdict: ``FAILURE_COLUMNS``.
     """
 
     arena: Arena
@@ -44,7 +46,7 @@ class Contenders:
     n_unanswered: int
     is_same: bool
     choice: str
-    failed: pd.DataFrame = field(default_factory=pd.DataFrame)
+    failures: pd.DataFrame
 
 
 def contenders(
@@ -53,6 +55,7 @@ def contenders(
     candidate: Answers | None,
     baseline: Answers | None,
     languages: Collection[str] = (),
+    failures: pd.DataFrame | None = None,
 ) -> Contenders:
     """Find candidate and baseline, by default the best of the board, or the latest of the arena."""
     # A version of the arena keeps its name, unless its earlier answers are on the board.
@@ -103,6 +106,7 @@ def contenders(
         n_unanswered=len(baseline_keys - keys),
         is_same=keys == baseline_keys and len(same_texts) == len(rows),
         choice="; ".join(choices),
+        failures=pd.DataFrame(columns=FAILURE_COLUMNS) if failures is None else failures,
     )
 
 

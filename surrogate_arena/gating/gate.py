@@ -29,7 +29,7 @@ from surrogate.checks.languages import language_remarks
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
 from surrogate_arena.costs.uncompared import uncompared_systems
-from surrogate_arena.gating.arena_verdicts import compare_by_arena, failed_pairs
+from surrogate_arena.gating.arena_verdicts import compare_by_arena, read_failures
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison, compare_systems
 from surrogate_arena.gating.contenders import Answers, Contenders, contenders
 from surrogate_arena.gating.cost_comparison import compare_costs
@@ -109,15 +109,27 @@ def gate(
             board nor an arena.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
-    rates = rates or GateRates()
     if board is not None:
         board = open_board(board)
         arena = board.own_arena() if arena is None else arena
     if arena is None:
         raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
-    pair = contenders(open_arena(arena), board, candidate, baseline, languages)
-    if isinstance(arena, Path | str):
-        pair = replace(pair, failed=failed_pairs(Path(arena), pair))
+    failures = read_failures(Path(arena)) if isinstance(arena, Path | str) else None
+    pair = contenders(open_arena(arena), board, candidate, baseline, languages, failures)
+    return compare_contenders(
+        pair, board, judging=judging, rates=rates or GateRates(), feature_table=feature_table
+    )
+
+
+def compare_contenders(
+    pair: Contenders,
+    board: Board | None,
+    *,
+    judging: GateJudging | None,
+    rates: GateRates,
+    feature_table: pd.DataFrame | None,
+) -> Gate:
+    """Compare a candidate with a baseline; see ``gate``."""
     # A first board names the systems, and rests on no verdict to compare by.
     is_first = board is not None and board.summary.is_first
     board = None if is_first else board
