@@ -12,7 +12,7 @@ NEEDS = {
     "mcp": ["commands"],
     "pages": ["costs"],
     "papers": ["generation", "importers", "studies"],
-    "runs": ["costs", "diagnosis", "pages"],
+    "runs": ["costs", "diagnosis", "gating", "pages"],
     "voting": ["pages"],
 }
 """Folders of ``surrogate_arena`` that do nothing without others; all other ones stand alone."""

@@ -51,6 +51,9 @@ class PageSettings(BaseModel):
 class SiteSettings(PageSettings):
     """What the pages of a board state and show."""
 
+    headline: str = Field(
+        default="", description="Headline of the first page, above the sentence on first place."
+    )
     date: datetime.date | None = Field(
         default=None, description="Date on every page, such as 2026-11-27."
     )

@@ -63,6 +63,11 @@ class BoardOptions(BoardSettings):
         default=None,
         description="How an LLM judges first; left out, the arena's own judgments count.",
     )
+    in_use: str = Field(
+        default="",
+        description="System in use: first of all the board says how often the best other one beats "
+        "it.",
+    )
     publish: bool = Field(default=False, description="Publish its pages.")
     site: SiteSettings = Field(
         default=SiteSettings(), description="What its pages state, over those of all boards."

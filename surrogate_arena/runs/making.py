@@ -32,6 +32,7 @@ from surrogate_arena.costs.costs import write_costs
 from surrogate_arena.diagnosis.judging_prior import judging_prior
 from surrogate_arena.pages.site import check_replaceable, write_site
 from surrogate_arena.runs.configured import STORE_FILE, ConfiguredBoard
+from surrogate_arena.runs.in_use import against_in_use
 from surrogate_arena.runs.keeping import keep_board
 from surrogate_arena.runs.past_boards import HISTORY, read_history
 from surrogate_arena.runs.records import (
@@ -63,6 +64,7 @@ def ingredients_of(board: ConfiguredBoard) -> Ingredients:
     ingredients |= shown_values(board.settings.model_dump(mode="json"))
     ingredients |= shown_values(board.pages.model_dump(mode="json"), "site ")
     ingredients |= {"publish": str(board.options.publish), "site parent": board.parent}
+    ingredients["in use"] = board.options.in_use
     table = board.feature_table
     if table is not None:
         ingredients |= folder_digests(table.parent, (table.name,), "feature table/")
@@ -108,11 +110,14 @@ def make_board(
         arena, unfinished = _judged(board, board.judging, arena, out, n_jobs, progress)
     built = _build(board, arena, folder, out / FEATURE_CACHE, n_jobs, progress)
     keep_board(built, folder / HISTORY, ingredients, arena.answers)
+    headline = against_in_use(built, arena, board.options.in_use)
     if is_published:
         history = [record.entry for record in read_history(folder / HISTORY)]
         settings = board.pages
         if settings.date is None:
             settings = settings.model_copy(update={"date": history[-1].date})
+        if headline:
+            settings = settings.model_copy(update={"headline": headline})
         pages = web / board.name
         write_site(built, pages, arena, settings, parent=board.parent, history=history)
     is_unreliable = built.summary.macro.is_unreliable
@@ -121,7 +126,7 @@ def make_board(
     return BoardRecord(
         ingredients=ingredients,
         cautions=tuple(_cautions(built)),
-        conclusion=sentence,
+        conclusion=f"{headline} {sentence}".strip(),
         unfinished=unfinished,
         is_published=is_published,
     )
