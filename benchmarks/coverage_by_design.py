@@ -1,10 +1,11 @@
 """How often intervals of ratings hold, and bounds of ranks are wrong, by the design of the battles.
 
 Beside ours the intervals of arena-rank (sandwich) and evalica (bootstrap over battles), where these
-are installed, on the same battles. Ratings are compared after centering; an interval that holds
-less often than it says is too narrow. At separation (a system won or lost all) it may be wider.
+are installed, on the same battles, of fewer arenas. Ratings are compared after centering; an
+interval that holds less often than it says is too narrow. At separation (a system or a group won
+all) it may be wider.
 
-    pip install arena-rank evalica; python benchmarks/coverage_by_design.py --arenas 100
+    pip install arena-rank evalica; python benchmarks/coverage_by_design.py
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from arena.data.types import Floats, Indices
 from arena.rating.ratings import rate
 
 SHAPES = ("round robin", "star", "chain")
-N_SYSTEMS = (2, 4, 8, 20)
+N_SYSTEMS = (4, 8, 20)
 TIES = (0.0, 0.3, 0.8)
 SPREADS = (0.3, 1.0, 3.0)
 Bounds = tuple[Floats, Floats]
@@ -36,7 +37,8 @@ class Design:
         shape: Which of them meet.
         ties: Share of ties among equal systems.
         spread: Standard deviation of their ratings, in logits.
-        many: Whether each battle is on a question of its own; else ten are on one.
+        questions: Whether each battle is on a question of its own, ten are on one, where every pair
+            is judged twice with one outcome, or all are on one.
         has_sides: Whether sides were shown, and side A has an advantage of .3 logits.
         winner: Whether a system is far above the others, and nearly surely wins all.
     """
@@ -45,19 +47,20 @@ class Design:
     shape: str = "round robin"
     ties: float = 0.0
     spread: float = 1.0
-    many: bool = True
+    questions: str = "question each"
     has_sides: bool = True
     winner: bool = False
 
     def __str__(self) -> str:
         words = [f"{self.n_systems} systems", self.shape, f"{self.ties:.0%} ties"]
-        words += [f"spread {self.spread:g}", "question each" if self.many else "ten a question"]
+        words += [f"spread {self.spread:g}", self.questions]
         words.append("sides shown" if self.has_sides else "no sides")
         return ", ".join([*words, "one wins all"] if self.winner else words)
 
 
 def designs() -> Iterator[Design]:
     """The plain design, and each setting changed alone; then pairs that are hard together."""
+    yield Design(2)
     for n_systems in N_SYSTEMS:
         for shape in SHAPES:
             yield Design(n_systems, shape)
@@ -67,10 +70,12 @@ def designs() -> Iterator[Design]:
     for spread in (SPREADS[0], SPREADS[2]):
         for shape in SHAPES:
             yield Design(shape=shape, spread=spread)
+    yield Design(4, "chain", spread=SPREADS[2])
     yield Design(has_sides=False)
     yield Design(4, "chain", has_sides=False)
-    yield Design(many=False)
-    yield Design(4, many=False)
+    for questions in ("ten a question", "one question"):
+        yield Design(questions=questions)
+        yield Design(4, questions=questions)
     for shape in ("round robin", "star"):
         yield Design(shape=shape, winner=True)
         yield Design(shape=shape, winner=True, has_sides=False)
@@ -94,13 +99,14 @@ def drawn(design: Design, seed: int, per_system: int = 60) -> tuple[pd.DataFrame
     first, second = pairs_of(design)
     n_battles = per_system * design.n_systems // 2
     number = np.arange(n_battles)
-    # On a question with ten battles every pair is judged twice, with one outcome but for the side.
-    draw_of = number if design.many else number // 2
+    # Pairs that are judged twice have one outcome, but for the side.
+    draw_of = number // 2 if design.questions == "ten a question" else number
     pair = rng.permutation(number % len(first))[draw_of]
     is_turned = rng.random(n_battles) < 0.5
     first, second = first[pair], second[pair]
     side = np.where(is_turned, -0.3, 0.3) if design.has_sides else 0.0
-    question = number if design.many else number // 10
+    per_question = {"question each": 1, "ten a question": 10, "one question": n_battles}
+    question = number // per_question[design.questions]
     probability = expit(ratings[first] - ratings[second] + side)
     # Close battles tie more often; the expected points stay those of the model.
     tie = design.ties * 2 * np.minimum(probability, 1 - probability)
@@ -179,7 +185,9 @@ def is_separated(rated: pd.DataFrame) -> bool:
     return bool(rated["note"].ne("").any())
 
 
-def measured(design: Design, n_arenas: int, others: list[str]) -> dict[str, object]:
+def measured(
+    design: Design, n_arenas: int, others: list[str], n_by_others: int
+) -> dict[str, object]:
     held: dict[str, list[float]] = {name: [] for name in ("ours", *others)}
     wrong, separated = [], []
     for seed in range(n_arenas):
@@ -190,7 +198,7 @@ def measured(design: Design, n_arenas: int, others: list[str]) -> dict[str, obje
         wrong.append(errs(rated, truth))
         separated.append(is_separated(rated))
         held["ours"].append(float(np.mean((bounds[0] <= truth) & (truth <= bounds[1]))))
-        for name in others:
+        for name in others if seed < n_by_others else ():
             try:
                 low, high = OTHERS[name](table)
             except (ArithmeticError, ValueError):
@@ -205,15 +213,16 @@ def measured(design: Design, n_arenas: int, others: list[str]) -> dict[str, obje
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--arenas", type=int, default=100)
-    parser.add_argument("--alone", action="store_true", help="Leave the other libraries out.")
+    parser.add_argument("--arenas", type=int, default=150)
+    parser.add_argument(
+        "--by-others", type=int, default=4, help="Arenas that the other libraries rate, too."
+    )
     options = parser.parse_args()
-    n_arenas = options.arenas
-    others = [] if options.alone else installed()
+    others = installed() if options.by_others else []
     print("| design | " + " | ".join(["ours", *others, "ranks wrong", "separated"]) + " |")
     print("|---" * (4 + len(others)) + "|")
     for design in designs():
-        row = measured(design, n_arenas, others)
+        row = measured(design, options.arenas, others, options.by_others)
         cells = [str(row.pop("design")), *(f"{value:.2f}" for value in row.values())]
         print("| " + " | ".join(cells) + " |", flush=True)
 

@@ -270,42 +270,21 @@ class Battles:
         is_swapped = self.side_a > self.side_b
         first = np.minimum(self.side_a, self.side_b)
         second = np.maximum(self.side_a, self.side_b)
-        # A pair, and then an item, is coded as one number: sorting those is faster than rows.
+        # A pair is coded as one number: sorting those is faster than rows.
         # At least 1, so that divisions work without systems.
         n_systems = max(len(self.systems), 1)
         met = distinct(first * n_systems + second, n_systems**2)
         first, second = np.divmod(met.values, n_systems)
-        pairs = Pairs(first, second, len(self.systems))
-        return self._items(pairs, met.codes, self.question, self.n_questions, is_swapped)
+        points = POINTS_OF_A[self.winner]
+        points = np.where(is_swapped, 1.0 - points, points)
+        return self._items(Pairs(first, second, len(self.systems)), met.codes, points)
 
     @cached_property
     def items_by_side(self) -> JudgedItems:
-        """Outcomes by judge, pair and question; a pair's first system is the one on side A.
+        """Outcomes by judge, pair, question and voter; a pair's first system is the one on side A.
 
         Battles without sides are pairs of their own.
         """
-        return self._by_side(self.question, self.n_questions)
-
-    @cached_property
-    def items_by_voter(self) -> tuple[JudgedItems, JudgedItems] | None:
-        """Items as ``items_by_side``, with voters as questions, and with single votes as these.
-
-        A vote is a voter on a question. None if no voter is named.
-        """
-        if self.voter is None:
-            return None
-        # Whoever is not named is a voter with one vote.
-        n_named = int(self.voter.max(initial=-1)) + 1
-        is_named = self.voter >= 0
-        voter = np.where(is_named, self.voter, n_named + np.arange(len(self)))
-        voters = distinct(voter, n_named + len(self))
-        n_voters = len(voters.values)
-        votes = distinct(self.question * n_voters + voters.codes, self.n_questions * n_voters)
-        by_voter = self._by_side(voters.codes, n_voters)
-        return by_voter, self._by_side(votes.codes, len(votes.values))
-
-    def _by_side(self, cluster: Indices, n_clusters: int) -> JudgedItems:
-        """Sum outcomes by judge, pair, and a cluster of battles, shape (N,)."""
         n_systems = max(len(self.systems), 1)
         judges = distinct(np.zeros(1, np.intp), 1)
         if self.judge is not None and len(self):
@@ -320,7 +299,7 @@ class Battles:
         sided_of_pair, judge, first, second, _ = np.unravel_index(met.values, sizes)
         pairs = Pairs(first, second, len(self.systems))
         names = tuple(self.judges[index] for index in judges.values)
-        items = self._items(pairs, met.codes, cluster, n_clusters)
+        items = self._items(pairs, met.codes, POINTS_OF_A[self.winner], self.voter)
         differences = None
         if self.differences is not None:
             differences = self.differences[met.first_rows]
@@ -328,30 +307,29 @@ class Battles:
         return replace(items, biases=biases)
 
     def _items(
-        self,
-        pairs: Pairs,
-        pair: Indices,
-        cluster: Indices,
-        n_clusters: int,
-        is_swapped: Flags | None = None,
+        self, pairs: Pairs, pair: Indices, points: Floats, voter: Indices | None = None
     ) -> JudgedItems:
-        """Sum outcomes by pair and cluster, by custom the question.
+        """Sum outcomes by question and pair, and by voter if there are any.
 
         Args:
             pairs: The P pairs.
             pair: Pair of each battle, shape (N,).
-            cluster: Cluster of each battle, shape (N,).
-            n_clusters: Number of clusters.
-            is_swapped: Whether side B is the first of the pair, shape (N,); by default nowhere.
+            points: Of the pair's first system, shape (N,).
+            voter: Who voted, shape (N,); -1 where no one is named.
         """
         n_pairs = max(len(pairs), 1)
-        items = distinct(cluster * n_pairs + pair, max(n_clusters, 1) * n_pairs)
+        items = distinct(self.question * n_pairs + pair, max(self.n_questions, 1) * n_pairs)
         question, pair_of_item = np.divmod(items.values, n_pairs)
-        points = POINTS_OF_A[self.winner]
-        if is_swapped is not None:
-            points = np.where(is_swapped, 1.0 - points, points)
-        if self.weight is not None:
-            points *= self.weight
+        voter_of_item: Indices | None = None
+        if voter is not None:
+            # Whoever is not named is a voter with one vote.
+            n_named = int(voter.max(initial=-1)) + 1
+            n_voters = n_named + len(self)
+            voter = np.where(voter >= 0, voter, n_named + np.arange(len(self)))
+            votes = distinct(items.codes * n_voters + voter, len(items.values) * n_voters)
+            item_of_vote, voter_of_item = np.divmod(votes.values, n_voters)
+            question, pair_of_item = question[item_of_vote], pair_of_item[item_of_vote]
+            items = votes
         soft_counts: Floats | None = None
         if self.is_soft is not None:
             weight = np.ones(len(self)) if self.weight is None else self.weight
@@ -360,8 +338,9 @@ class Battles:
             pairs=pairs,
             question=question,
             pair=pair_of_item,
-            points=items.sums(points),
+            points=items.sums(points if self.weight is None else points * self.weight),
             counts=items.sums(self.weight),
-            n_questions=n_clusters,
+            n_questions=self.n_questions,
             soft_counts=soft_counts,
+            voter=voter_of_item,
         )

@@ -8,7 +8,7 @@ Formulas: docs/reference/formulas.md, "Verdicts".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +20,7 @@ from arena.rating.biases import Biases
 from arena.rating.bradley_terry import newton
 from arena.rating.pairs import JudgedItems, Pairs
 from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
-from arena.statistics.codes import sums_by_key
+from arena.statistics.codes import distinct, sums_by_key
 
 LEAST_EFFECT = 0.25
 """Smallest design effect of whole verdicts that is believed: an estimate from few questions may be
@@ -74,36 +74,43 @@ class BattleLikelihood:
         lost = (counts - points) * log_expit(-logits)
         return float((won + lost).sum())
 
-    def squared_scores(self, parameters: Floats) -> tuple[Floats, Floats]:
-        """Sum the squares of the questions' gradients.
+    def squared_scores(
+        self, parameters: Floats, cluster: Indices, n_clusters: int
+    ) -> tuple[Floats, Floats]:
+        """Sum the squares of the clusters' gradients.
+
+        Args:
+            parameters: Shape (K,).
+            cluster: Cluster of each item, shape (N,).
+            n_clusters: Number of clusters.
 
         Returns:
-            The sums over questions, and the number of questions on which each parameter counts,
-            each of shape (K,).
+            The sums over clusters, and the number of clusters in which each parameter counts, each
+            of shape (K,).
         """
         # Items whose scores are held at a time
         items_at_once = 1_000_000
         items = self.items
         n_parameters = self.pairs.n_systems + len(self.biases)
         squares = np.zeros(n_parameters)
-        n_questions = np.zeros(n_parameters)
+        n_counted = np.zeros(n_parameters)
         residuals = items.points - items.counts * self.expected(parameters)[items.pair]
-        is_sorted = bool((items.question[1:] >= items.question[:-1]).all())
+        is_sorted = bool((cluster[1:] >= cluster[:-1]).all())
         n_blocks = -(-len(items) // items_at_once) if is_sorted else 1
-        ends = np.linspace(0, items.n_questions, n_blocks + 1).astype(np.intp)
+        ends = np.linspace(0, n_clusters, n_blocks + 1).astype(np.intp)
         for start, end in pairwise(ends):
             rows = slice(None)
             if n_blocks > 1:
-                rows = slice(*np.searchsorted(items.question, [start, end]))
+                rows = slice(*np.searchsorted(cluster, [start, end]))
             values, columns = self._score_entries(items.pair[rows], residuals[rows])
-            first_keys = (items.question[rows] - start) * n_parameters
+            first_keys = (cluster[rows] - start) * n_parameters
             keys = np.concatenate([first_keys + column for column in columns])
             n_keys = int(end - start) * n_parameters
             cells = sums_by_key(keys, np.concatenate(values), n_keys)
             parameter = cells.keys % n_parameters
             squares += np.bincount(parameter, cells.sums**2, n_parameters)
-            n_questions += np.bincount(parameter, minlength=n_parameters)
-        return squares, n_questions
+            n_counted += np.bincount(parameter, minlength=n_parameters)
+        return squares, n_counted
 
     def _score_entries(
         self, pair: Indices, residuals: Floats
@@ -186,9 +193,9 @@ class BattleLikelihood:
     def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
         """Compare the variance of each system's score by question with that of single battles.
 
-        Of one verdict a question nothing can depend: the effect is then that of ties. Verdicts on
-        one question depend on each other (Kish, 1965). Systems are looked at one by one, since in a
-        star of battles about one system most of the variance is that system's.
+        Verdicts on one question depend on each other (Kish, 1965), and so do the votes of one
+        voter. Systems are looked at one by one, since in a star of battles about one system most of
+        the variance is that system's.
 
         Args:
             parameters: Fitted to these battles, shape (K,).
@@ -196,76 +203,79 @@ class BattleLikelihood:
         """
         information = self.information(parameters)
         independent = np.diag(information)
-        n_systems = self.pairs.n_systems
-        n_questions = self.items.n_questions
         least = LEAST_EFFECT * self.dispersion(parameters)
-        squares, judged_on = self.squared_scores(parameters)
-        if n_questions < 2:
-            clustered = independent
-        elif self.items.is_single:
-            clustered = independent * max(self._share_of_variance(parameters), least)
-        else:
-            clustered = self._clustered_variances(squares, information, precisions)
+        clustered, n_clusters = self._variances_by_question(
+            parameters, information, precisions, least
+        )
+        if self.items.voter is not None:
+            added, n_voters = self._variances_by_voter(parameters, self.items.voter)
+            clustered = clustered + added
+            n_clusters = np.minimum(n_clusters, n_voters)
         effects = np.full(len(clustered), np.nan)
         np.divide(clustered, independent, out=effects, where=independent > 0)
-        return DesignEffects(effects[:n_systems], judged_on[:n_systems], least, effects[n_systems:])
+        n_systems = self.pairs.n_systems
+        return DesignEffects(
+            effects[:n_systems], n_clusters[:n_systems], least, effects[n_systems:]
+        )
 
-    def _clustered_variances(
-        self, squares: Floats, information: Floats, precisions: npt.ArrayLike
-    ) -> Floats:
-        """Variance of each parameter's score where questions are drawn, shape (K,).
+    def _variances_by_question(
+        self, parameters: Floats, information: Floats, precisions: npt.ArrayLike, least: float
+    ) -> tuple[Floats, Floats]:
+        """Variance of each parameter's score where questions are drawn.
+
+        Of one verdict a question nothing can depend: only ties make the variance smaller.
 
         Args:
-            squares: Sums over questions of the squared scores, shape (K,).
-            information: Shape (K, K).
+            parameters: Shape (K,).
+            information: At these, shape (K, K).
             precisions: Of the ratings' prior.
+            least: Smallest design effect that is believed.
+
+        Returns:
+            The variances, and the number of questions on which each parameter counts, each of shape
+            (K,).
         """
-        n_systems = self.pairs.n_systems
+        independent = np.diag(information)
         n_questions = self.items.n_questions
+        squares, judged_on = self.squared_scores(parameters, self.items.question, n_questions)
+        if n_questions < 2:
+            return independent, judged_on
+        if self.items.is_single:
+            return independent * max(self._share_of_variance(parameters), least), judged_on
         # A fit lies closer to the verdicts it was made from than to others, by its number of free
         # parameters; a prior leaves only a part of each parameter free.
+        n_systems = self.pairs.n_systems
         rating_precisions = np.broadcast_to(np.asarray(precisions, np.float64), n_systems)
         prior = np.diag(np.append(rating_precisions, self.bias_precisions))
         n_free = float(np.trace(np.linalg.solve(information + prior, information)))
         n_battles = float(self.items.counts.sum())
         unbiased = n_questions / (n_questions - 1)
-        return squares * unbiased * n_battles / max(n_battles - n_free, 1.0)
+        return squares * unbiased * n_battles / max(n_battles - n_free, 1.0), judged_on
 
-    def with_voters(
-        self,
-        effects: DesignEffects,
-        parameters: Floats,
-        by_voter: JudgedItems,
-        by_vote: JudgedItems,
-    ) -> DesignEffects:
-        """Add by how much the votes of one voter depend on each other, beyond single questions.
+    def _variances_by_voter(self, parameters: Floats, voter: Indices) -> tuple[Floats, Floats]:
+        """Variance of each parameter's score where voters are drawn, beyond that by questions.
 
         The variance with two kinds of clusters is that by questions, plus that by voters, less that
-        by single votes (Cameron, Gelbach and Miller, 2011, "Robust inference with multiway
-        clustering"). What is below that by questions is taken for chance.
+        by single votes, a voter's on a question (Cameron, Gelbach and Miller, 2011, "Robust
+        inference with multiway clustering"). What is below that by questions is taken for chance.
 
         Args:
-            effects: Of questions.
-            parameters: They are estimated at, shape (K,).
-            by_voter: The battles, with voters as questions.
-            by_vote: The battles, with every voter's vote on a question as one.
+            parameters: Shape (K,).
+            voter: Of each item, shape (N,).
+
+        Returns:
+            The variances, and the number of voters who count for each parameter, each of shape
+            (K,); of a single voter 0, as if there were many.
         """
-        n_voters = by_voter.n_questions
+        voters = distinct(voter, int(voter.max(initial=-1)) + 1)
+        n_voters = len(voters.values)
         if n_voters < 2:
-            return effects
-        squares, n_judging = replace(self, items=by_voter).squared_scores(parameters)
-        of_votes, _ = replace(self, items=by_vote).squared_scores(parameters)
-        added = (squares - of_votes) * n_voters / (n_voters - 1)
-        independent = np.diag(self.information(parameters))
-        excess = np.zeros(len(added))
-        np.divide(np.maximum(added, 0.0), independent, out=excess, where=independent > 0)
-        n_systems = self.pairs.n_systems
-        return replace(
-            effects,
-            estimates=effects.estimates + excess[:n_systems],
-            n_questions=np.minimum(effects.n_questions, n_judging[:n_systems]),
-            of_biases=effects.of_biases + excess[n_systems:],
-        )
+            return np.zeros(len(parameters)), np.full(len(parameters), np.inf)
+        squares, n_judging = self.squared_scores(parameters, voters.codes, n_voters)
+        n_votes = self.items.n_questions * n_voters
+        votes = distinct(self.items.question * n_voters + voters.codes, n_votes)
+        of_votes, _ = self.squared_scores(parameters, votes.codes, len(votes.values))
+        return np.maximum(squares - of_votes, 0.0) * n_voters / (n_voters - 1), n_judging
 
     def _share_of_variance(self, parameters: Floats) -> float:
         """Variance of single verdicts' points y over that of wins and losses: ties vary less.

@@ -97,7 +97,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class JudgedItems:
-    """Outcomes of the N items that were judged, an item being one of P pairs on one of Q questions.
+    """Outcomes of the N items that were judged: one of P pairs on one of Q questions, by one voter.
 
     Of many systems few pairs are judged on a question, so that a table of all would be mostly
     zeros, and the largest thing in memory.
@@ -110,6 +110,7 @@ class JudgedItems:
         counts: Number of battles, shape (N,).
         n_questions: Number of questions Q.
         soft_counts: Number of battles with probabilities, shape (N,). None if there are none.
+        voter: Who voted, shape (N,); None where that does not count, or nobody is named.
         biases: What the judges of the pairs like besides quality; None where pairs do not tell
             judges and sides apart.
     """
@@ -121,6 +122,7 @@ class JudgedItems:
     counts: Floats
     n_questions: int
     soft_counts: Floats | None = None
+    voter: Indices | None = None
     biases: Biases | None = None
 
     @classmethod
@@ -220,6 +222,7 @@ class JudgedItems:
             points=self.points[rows],
             counts=self.counts[rows],
             soft_counts=None if self.soft_counts is None else self.soft_counts[rows],
+            voter=None if self.voter is None else self.voter[rows],
             biases=None if self.biases is None else self.biases.take(is_inside),
         )
 

@@ -184,9 +184,6 @@ def battle_posterior(
     start = likelihood.mode(prior)
     if design_effect is None:
         effects = likelihood.design_effects(start, prior.precisions)
-        if battles.items_by_voter is not None:
-            by_voter, by_vote = battles.items_by_voter
-            effects = likelihood.with_voters(effects, start, by_voter, by_vote)
     else:
         n_biases = len(likelihood.bias_precisions)
         effects = DesignEffects.known(design_effect, len(battles.systems), n_biases)

@@ -34,9 +34,9 @@ FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
-_INTEGERS = ("draws", "first", "second", "judge", "is_sided", "question", "pair")
-_OPTIONAL = ("variance", "soft_counts")
-_ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", *_OPTIONAL)
+_INTEGERS = ("draws", "first", "second", "judge", "is_sided", "question", "pair", "voter")
+_OPTIONAL = ("variance", "soft_counts", "voter")
+_ARRAYS = {*_INTEGERS, "coefficients", "points", "counts", *_OPTIONAL}
 """Arrays of ``TrainingRatings`` and of its items."""
 
 
@@ -110,6 +110,8 @@ def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
         arrays["variance"] = ratings.variance
     if items.soft_counts is not None:
         arrays["soft_counts"] = items.soft_counts
+    if items.voter is not None:
+        arrays["voter"] = items.voter
     return arrays
 
 
@@ -186,6 +188,7 @@ def _ratings(
         counts=arrays["counts"],
         n_questions=n_questions,
         soft_counts=arrays.get("soft_counts"),
+        voter=arrays.get("voter"),
         biases=Biases.of_judges(arrays["judge"], judges, arrays["is_sided"]),
     )
     return TrainingRatings(
@@ -200,8 +203,8 @@ def _ratings(
 
 def _check_arrays(arrays: Mapping[str, npt.NDArray[Any]], language: str, part: _Language) -> None:
     """Refuse arrays of a language's ratings that are not all there, or do not fit each other."""
-    missing = set(_ARRAYS) - set(_OPTIONAL) - set(arrays)
-    unknown = set(arrays) - set(_ARRAYS)
+    missing = _ARRAYS - set(_OPTIONAL) - set(arrays)
+    unknown = set(arrays) - _ARRAYS
     if missing or unknown:
         raise UsageError(f"the ratings in {language} are not those of a surrogate")
     n_systems = len(part.systems)
@@ -222,6 +225,7 @@ def _check_arrays(arrays: Mapping[str, npt.NDArray[Any]], language: str, part: _
         "points": (n_items,),
         "counts": (n_items,),
         "soft_counts": (n_items,),
+        "voter": (n_items,),
     }
     limits = {
         "first": n_systems,

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
+from voters import votes
 
+from arena.rating.battles import Battles
+from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_95
@@ -116,6 +119,17 @@ def test_a_system_that_varies_by_question_is_observed_with_more_noise_than_the_o
     others = np.delete(np.sqrt(np.diag(noise)), index)
     # With one design effect for all systems it was the least of all.
     assert np.sqrt(noise[index, index]) > 1.5 * np.median(others)
+
+
+def test_the_votes_of_one_person_add_noise_to_a_board_as_to_a_fit():
+    rows = votes(20, 20, taste=1.0)
+    errors = []
+    for table in (rows, rows.drop(columns="voter")):
+        noise = np.diag(observe(known(table))["en"].noise)
+        fitted = battle_posterior(Battles.from_judgments(table)).standard_errors
+        np.testing.assert_allclose(np.sqrt(noise), fitted, rtol=0.15)
+        errors.append(np.sqrt(noise))
+    assert (errors[0] > 1.5 * errors[1]).all()
 
 
 @pytest.mark.slow

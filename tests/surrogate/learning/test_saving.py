@@ -5,6 +5,7 @@ import json
 import pickle
 import tracemalloc
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,19 @@ def test_the_same_surrogate_gives_the_same_bytes(saved, tmp_path):
     again = tmp_path / "again.zip"
     save_surrogate(load_surrogate(saved), again)
     assert again.read_bytes() == saved.read_bytes()
+
+
+def test_who_voted_is_kept_as_numbers(simulated, table, data_of, tmp_path):
+    judgments = simulated.arena.judgments
+    voter = np.char.add("voter-", (np.arange(len(judgments)) % 7).astype(str))
+    arena = replace(simulated.arena, judgments=judgments.assign(voter=voter))
+    data = data_of(arena, table)[0]
+    surrogate = find_surrogate("random-forest", seed=1).fit(data.X, {"en": data.tournaments})
+    path = tmp_path / "surrogate.zip"
+    save_surrogate(surrogate, path)
+    kept = load_surrogate(path).ratings_["en"].items
+    np.testing.assert_array_equal(kept.voter, surrogate.ratings_["en"].items.voter)
+    assert not any(b"voter-" in content for content in members(path).values())
 
 
 @pytest.mark.parametrize(
