@@ -177,11 +177,7 @@ class JudgingSettings(LlmSettings):
         return 1.0 if self.both_orders else self.audit
 
     def default_budget(self, n_systems: int) -> int:
-        """Return the maximum number of calls of all judges, where no budget is set.
-
-        Args:
-            n_systems: Number of systems, those of each language counted.
-        """
+        """Return the maximum number of calls of all judges, where no budget is set."""
         return CALLS_A_SYSTEM * n_systems * len(self.judges)
 
     def require_plan(self) -> None:

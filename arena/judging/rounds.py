@@ -80,7 +80,7 @@ class JudgedRounds:
         for judge, parts in self.parts.items():
             if sum(len(part.judgments) for part in parts) > most_verdicts:
                 continue
-            reason = why_useless(judge, self.outcome_of(judge))
+            reason = _why_useless(judge, self.outcome_of(judge))
             if reason:
                 return reason
         return ""
@@ -90,7 +90,7 @@ class JudgedRounds:
         return stacked_verdicts(self.parts[judge])
 
 
-def why_useless(judge: str, verdicts: Verdicts) -> str:
+def _why_useless(judge: str, verdicts: Verdicts) -> str:
     """Say why a judge is not worth asking further: it says the same of every pair, or nothing.
 
     Empty while it may be worth it. Of two systems alone, all verdicts may be ties.
@@ -135,8 +135,8 @@ def _counted_on(progress: Progress | None, n_before: int, n_planned: int | None)
 def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
     """Put the outcomes of several judges, or rounds, into one."""
     return Verdicts(
-        judgments=joined_rows([part.judgments for part in parts], VERDICT_COLUMNS),
-        failures=joined_rows([part.failures for part in parts], FAILURE_COLUMNS),
+        judgments=_joined_rows([part.judgments for part in parts], VERDICT_COLUMNS),
+        failures=_joined_rows([part.failures for part in parts], FAILURE_COLUMNS),
         records=tuple(chain.from_iterable(part.records for part in parts)),
         notes=tuple(chain.from_iterable(part.notes for part in parts)),
     )
@@ -145,10 +145,10 @@ def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
 def joined_first_votes(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Join judgments, without second votes in the same order: these tell how verdicts repeat."""
     votes = [table[table[REPEAT].isna()] if REPEAT in table else table for table in tables]
-    return joined_rows(votes, list(JUDGMENTS.columns))
+    return _joined_rows(votes, list(JUDGMENTS.columns))
 
 
-def joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+def _joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
     """Join tables; of none, or of empty ones, make one without rows.
 
     Empty tables are left out because pandas would let them change the columns' types.

@@ -21,12 +21,7 @@ class JsonReplyError(ValueError):
 def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict[str, Any]:
     """Return the last JSON object of a reply that has one of the fields asked for, with plain keys.
 
-    Where the reply holds none that is JSON, it is repaired.
-
-    Args:
-        text: The reply, without thoughts.
-        fields: Names, as ``with_plain_keys`` writes them.
-        is_whole: Whether the model ended the reply itself. What was cut off is not repaired.
+    Where the reply holds none that is JSON, it is repaired, unless something cut it off.
 
     Raises:
         JsonReplyError: If there is no such object.

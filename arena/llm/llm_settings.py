@@ -255,11 +255,7 @@ class LlmSettings(BaseModel):
         return handled
 
     def with_defaults(self, fields: Mapping[str, Any]) -> Self:
-        """Return these settings with values for the fields that they do not state.
-
-        Args:
-            fields: Fields of the request, such as those of a published protocol.
-        """
+        """Return these settings with values for the fields that they do not state."""
         settings = {
             name: value
             for name, value in fields.items()

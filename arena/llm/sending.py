@@ -35,8 +35,7 @@ class Transport(Protocol):
         """Close connections."""
 
 
-def open_transport(settings: LlmSettings) -> Transport:
-    """Open the connections to a server, unless something in this process answers."""
+def _open_transport(settings: LlmSettings) -> Transport:
     if settings.transport is not None:
         return settings.transport  # type: ignore[no-any-return]
     from arena.llm.transport import ServerTransport
@@ -92,7 +91,7 @@ class Sender:
     async def _open(self) -> None:
         self._stopping = asyncio.Event()
         self._slots = asyncio.Semaphore(self._settings.concurrency)
-        self._transport = open_transport(self._settings)
+        self._transport = _open_transport(self._settings)
 
     async def _settle(self, request: Request) -> None:
         async with self._slots:

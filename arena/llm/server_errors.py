@@ -156,16 +156,14 @@ def fault_of(
     reason = _passing_reason(status, meaning)
     if reason is None:
         return Fault(REJECTED, detail)
-    wait = asked_wait(headers, report.body)
+    wait = _asked_wait(headers, report.body)
     return Fault(reason, detail, again=True, asked_wait_s=wait, is_paid=report.is_paid)
 
 
-def asked_wait(headers: Mapping[str, str], body: object) -> float:
+def _asked_wait(headers: Mapping[str, str], body: object) -> float:
     """Return the seconds that a server asks to wait, by header or a field; 0 if it does not.
 
-    Args:
-        headers: Of the answer, by lower-case names.
-        body: JSON of the error.
+    Names of headers are in lower case.
     """
     milliseconds = _seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:

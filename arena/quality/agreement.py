@@ -178,7 +178,7 @@ def _measured(
     items: pd.DataFrame, others: pd.Series, random: np.random.Generator
 ) -> dict[str, object]:
     """Return ``MEASURED`` of items with an ``outcome``, compared with another judge's."""
-    cells = question_cells(items, others)
+    cells = _question_cells(items, others)
     has_interval = len(cells) > 1 and len(items) >= FEWEST_ITEMS
     # Questions are resampled, not items: verdicts on one question depend on each other.
     replicates = _kappas(resampled_sums(cells, 2000 if has_interval else 0, random))
@@ -196,7 +196,7 @@ def _measured(
     }
 
 
-def question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
+def _question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
     """Count the verdicts of one judge by another's, in a 3 x 3 table per question.
 
     Which system of a pair is called the first is arbitrary, so every item counts half in either

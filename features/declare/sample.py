@@ -203,10 +203,10 @@ def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:
 
 def passage_text(passage: Passage) -> str:
     """Return the title, if any, and the text, on lines of their own; empty if without words."""
-    return titled_text(passage.title, passage.text)
+    return _titled_text(passage.title, passage.text)
 
 
-def titled_text(title: str | None, text: str) -> str:
+def _titled_text(title: str | None, text: str) -> str:
     """Return a title, if any, and the text below it; empty if without words."""
     lines = [(title or "").strip(), text.strip()]
     joined = "\n".join(filter(None, lines))

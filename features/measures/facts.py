@@ -77,7 +77,7 @@ def _whole(digits: str) -> str:
     return digits.lstrip("0") or "0"
 
 
-def names_in(sentence: str) -> list[str]:
+def _names_in(sentence: str) -> list[str]:
     """Return the names of a sentence, case-folded, in order, repetitions included.
 
     A name is a word of two characters or more with a capital. The first word has one anyway and
@@ -123,7 +123,7 @@ def unsupported_numbers(sample: Sample) -> Value:
 def unsupported_names(sample: Sample) -> Value:
     """Share of the capitalized words within the answer's sentences that no passage holds.
 
-    Names are capitalized words, see ``names_in``; in German every noun is one. In scripts without
+    Names are capitalized words, see ``_names_in``; in German every noun is one. In scripts without
     capitals that leaves foreign names alone. A name is held whatever its case.
     """
     support = evidence(sample)
@@ -133,7 +133,7 @@ def unsupported_names(sample: Sample) -> Value:
         return NO_CAPITALS
     names: set[str] = set()
     for statement in _statements(sample):
-        names.update(names_in(statement.text))
+        names.update(_names_in(statement.text))
     if not names:
         return NO_NAMES
     outside_query = names.difference(query_words(sample))

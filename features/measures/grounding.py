@@ -145,7 +145,7 @@ class Evidence:
         return lengths
 
 
-def passage_index(sample: Sample) -> PassageIndex:
+def _passage_index(sample: Sample) -> PassageIndex:
     """Return the index of the question's passages; built once for all answers."""
     question = sample.question
     return sample.memo.get(
@@ -165,7 +165,7 @@ def evidence(sample: Sample) -> Evidence | Missing:
 
 
 def _evidence(sample: Sample) -> Evidence | Missing:
-    index = passage_index(sample)
+    index = _passage_index(sample)
     passage_ids = sample.question.passage_ids
     cited = sum(1 << passage_ids.index(cited_id) for cited_id in sample.citations.matched)
     cited &= index.with_words
@@ -225,7 +225,7 @@ def query_coverage(sample: Sample) -> Value:
     """
     if not sample.question.passages:
         return NO_PASSAGES
-    index = passage_index(sample)
+    index = _passage_index(sample)
     if not index.with_words:
         return EMPTY_PASSAGES
     if not sample.folded_words:

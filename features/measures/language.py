@@ -109,12 +109,7 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
     )
 
 
-def require_identifier(identifier: str, **_: object) -> None:
-    """Check that a language identifier is installed.
-
-    Raises:
-        MissingDependencyError: If it is not.
-    """
+def _require_identifier(identifier: str, **_: object) -> None:
     if find_spec(identifier) is None:
         raise MissingDependencyError("identifier=langid", identifier, LANGID)
 
@@ -126,7 +121,7 @@ _in_language = declared(
         choice("identifier", PY3LANGID, LANGID),
         choice("part", "answer", "reason", "output"),
     ),
-    requirement=require_identifier,
+    requirement=_require_identifier,
 )
 
 

@@ -112,12 +112,7 @@ def _tokenizer(tokenize: str) -> Callable[[str], str]:
     return cut
 
 
-def require_rouge(tokens: str, stem: str = "no") -> None:
-    """Check that rouge-score is installed, where it is asked for.
-
-    Raises:
-        MissingDependencyError: If it is not.
-    """
+def _require_rouge(tokens: str, stem: str = "no") -> None:
     if (tokens, stem) != (OWN_TOKENS, "no") and find_spec("rouge_score") is None:
         feature = f"rouge_l(stem={stem},tokens={tokens})"
         raise MissingDependencyError(feature, ROUGE_SCORE, "rouge")
@@ -130,7 +125,7 @@ def require_rouge(tokens: str, stem: str = "no") -> None:
         choice("tokens", OWN_TOKENS, ROUGE_SCORE),
         choice("stem", "no", "yes"),
     ),
-    requirement=require_rouge,
+    requirement=_require_rouge,
 )
 def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
     """ROUGE-L F-measure against the reference answer.

@@ -192,7 +192,7 @@ DEFAULT_FEATURES = GROUPS["default"]
 a plain install."""
 
 
-def find_feature(name: str) -> Feature | None:
+def _find_feature(name: str) -> Feature | None:
     """Return the feature of a name; None if there is none.
 
     Raises:
@@ -297,7 +297,7 @@ def _parse_feature(text: str, with_plug_ins: bool) -> Feature:
         raise UsageError(f"{text!r} is not a feature; write name, name@k or name(parameter=value)")
     name = match["name"]
     plug_in = find_plug_in("feature", name, known_names()) if with_plug_ins else None
-    feature = find_feature(name) if plug_in is None else feature_of(plug_in)
+    feature = _find_feature(name) if plug_in is None else feature_of(plug_in)
     if feature is None:
         further = [plug_in.name for plug_in in plug_ins("feature")] if with_plug_ins else []
         raise UsageError(f"no feature is named {name!r}; {offer(name, [*known_names(), *further])}")

@@ -56,19 +56,16 @@ _LLM = model(RATER)
 _STATEMENT_PROMPTS = template("statements", "verdicts")
 
 
-def require_llm(**_: object) -> None:
-    """Check that an LLM could be asked; a ``MissingDependencyError`` where it could not."""
+def _require_llm(**_: object) -> None:
     require_model(ENDPOINT)
 
 
-def require_llm_and_embedder(model: str, **_: object) -> None:
-    """Check that an LLM could be asked, and that questions could be embedded."""
+def _require_llm_and_embedder(model: str, **_: object) -> None:
     require_model(ENDPOINT)
     require_model(scorer.named_models(model)[1])
 
 
-def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the answer, the question and the reference answer, or why one is missing."""
+def _overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
     reference = _reference(sample)
     if isinstance(reference, Missing):
         return reference
@@ -84,15 +81,15 @@ def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
     source="MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
     needs=("answer", "reference answer", "LLM"),
     parameters=(_LLM, template(OverlapItem.kind)),
-    requirement=require_llm,
-    reading=Reading("llm", overlap_items),
+    requirement=_require_llm,
+    reading=Reading("llm", _overlap_items),
 )
 def llm_overlap(_sample: Sample, scores: Scores, **_: object) -> Value:
     """An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer."""
     return _only_value(scores)
 
 
-def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
+def _fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
     """Return the output, the question and its passages, each after the id that it is cited by."""
     question = sample.question
     output = sample.part("output")
@@ -111,16 +108,15 @@ def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
     source="MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
     needs=("answer", "passages", "LLM"),
     parameters=(_LLM, template(FluencyItem.kind)),
-    requirement=require_llm,
-    reading=Reading("llm", fluency_items),
+    requirement=_require_llm,
+    reading=Reading("llm", _fluency_items),
 )
 def llm_fluency(_sample: Sample, scores: Scores, **_: object) -> Value:
     """An LLM's rating, 1 to 5, of the fluency of the whole output."""
     return _only_value(scores)
 
 
-def faithfulness_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the answer and all the passages, or why there are none."""
+def _faithfulness_items(sample: Sample, template: str = PACKAGED) -> Items:
     return _with_passages(sample, _answer(sample), template)
 
 
@@ -128,16 +124,15 @@ def faithfulness_items(sample: Sample, template: str = PACKAGED) -> Items:
     source=_RAGAS,
     needs=("answer", "query", "passages", "LLM"),
     parameters=(_LLM, _STATEMENT_PROMPTS),
-    requirement=require_llm,
-    reading=Reading("ragas", faithfulness_items),
+    requirement=_require_llm,
+    reading=Reading("ragas", _faithfulness_items),
 )
 def ragas_faithfulness(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Share of the answer's statements that the passages support, by an LLM."""
     return _only_value(scores)
 
 
-def recall_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the reference answer and all the passages, or why there are none."""
+def _recall_items(sample: Sample, template: str = PACKAGED) -> Items:
     return _with_passages(sample, _reference(sample), template)
 
 
@@ -145,15 +140,15 @@ def recall_items(sample: Sample, template: str = PACKAGED) -> Items:
     source="Ragas, its package, context recall",
     needs=("query", "passages", "reference answer", "LLM"),
     parameters=(_LLM, _STATEMENT_PROMPTS),
-    requirement=require_llm,
-    reading=Reading("ragas", recall_items),
+    requirement=_require_llm,
+    reading=Reading("ragas", _recall_items),
 )
 def ragas_context_recall(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Share of the reference answer's statements that the passages support, by an LLM."""
     return _only_value(scores)
 
 
-def context_items(sample: Sample, template: str = PACKAGED) -> Items:
+def _context_items(sample: Sample, template: str = PACKAGED) -> Items:
     """Return the question and all the passages; the answer does not matter."""
     passages = _passages(sample)
     if isinstance(passages, Missing):
@@ -167,15 +162,15 @@ def context_items(sample: Sample, template: str = PACKAGED) -> Items:
     source=_RAGAS,
     needs=("query", "passages", "sentences", "LLM"),
     parameters=(_LLM, template("sentences")),
-    requirement=require_llm,
-    reading=Reading("ragas", context_items),
+    requirement=_require_llm,
+    reading=Reading("ragas", _context_items),
 )
 def ragas_context_relevance(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Share of the passages' sentences that it takes to answer the question, by an LLM."""
     return _only_value(scores)
 
 
-def relevance_items(
+def _relevance_items(
     sample: Sample, k: int, prefix: str, evasive: str, template: str = PACKAGED
 ) -> Items:
     """Return the answer and its question; once more, where an evasive answer is to count 0."""
@@ -199,8 +194,8 @@ def relevance_items(
         choice("evasive", "as-is", "zero"),
         template("question", "evasive"),
     ),
-    requirement=require_llm_and_embedder,
-    reading=Reading("ragas", relevance_items),
+    requirement=_require_llm_and_embedder,
+    reading=Reading("ragas", _relevance_items),
 )
 def ragas_answer_relevance(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Cosine of the question and questions that an LLM makes of the answer, averaged."""
@@ -213,7 +208,7 @@ def ragas_answer_relevance(_sample: Sample, scores: Scores, **_: object) -> Valu
     return round(relevance, _DIGITS)
 
 
-def precision_items(sample: Sample, by: str, template: str = PACKAGED) -> Items:
+def _precision_items(sample: Sample, by: str, template: str = PACKAGED) -> Items:
     """Return each passage, in order, with the question and the answer it may have helped to."""
     passages = _passages(sample)
     if isinstance(passages, Missing):
@@ -229,8 +224,8 @@ def precision_items(sample: Sample, by: str, template: str = PACKAGED) -> Items:
     source="Ragas, its package, context precision",
     needs=("query", "passages", "reference answer", "LLM"),
     parameters=(choice("by", "reference", "answer"), _LLM, template("useful")),
-    requirement=require_llm,
-    reading=Reading("ragas", precision_items),
+    requirement=_require_llm,
+    reading=Reading("ragas", _precision_items),
 )
 def ragas_context_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Average precision of the passages, of which an LLM says which are of use.
@@ -246,7 +241,7 @@ def ragas_context_precision(_sample: Sample, scores: Scores, **_: object) -> Val
     return round(float(is_useful @ precisions) / n_useful, _DIGITS)
 
 
-def correctness_items(sample: Sample, template: str = PACKAGED) -> Items:
+def _correctness_items(sample: Sample, template: str = PACKAGED) -> Items:
     """Return the answer to be checked by the reference answer, and the other way around."""
     answer = _answer(sample)
     if isinstance(answer, Missing):
@@ -265,8 +260,8 @@ def correctness_items(sample: Sample, template: str = PACKAGED) -> Items:
     source="Ragas, its package, factual correctness",
     needs=("answer", "query", "reference answer", "LLM"),
     parameters=(_LLM, _STATEMENT_PROMPTS),
-    requirement=require_llm,
-    reading=Reading("ragas", correctness_items),
+    requirement=_require_llm,
+    reading=Reading("ragas", _correctness_items),
 )
 def ragas_factual_correctness(_sample: Sample, scores: Scores, **_: object) -> Value:
     """F1 of the answer's statements and the reference answer's, by an LLM."""

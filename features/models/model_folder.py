@@ -64,10 +64,10 @@ def read_model_config(folder: Path) -> dict[str, Any]:
     Raises:
         UsageError: If the file is not a JSON object.
     """
-    return read_json_file(folder / "config.json")
+    return _read_json_file(folder / "config.json")
 
 
-def read_json_file(path: Path) -> dict[str, Any]:
+def _read_json_file(path: Path) -> dict[str, Any]:
     """Read a JSON object of a model's folder; empty where there is no such file.
 
     Raises:

@@ -193,7 +193,7 @@ def load_nli(model: str, options: ModelOptions) -> Scorer:
         MissingDependencyError: If a package it needs is not installed.
     """
     folder = _classifier(model, options)
-    order = list(label_order(model, read_model_config(folder)))
+    order = list(_label_order(model, read_model_config(folder)))
 
     def probabilities(logits: Scores) -> Scores:
         exact = softmax(logits[:, order].astype(np.float64), axis=1)
@@ -221,7 +221,7 @@ def load_reranker(model: str, options: ModelOptions) -> Scorer:
     return scorer
 
 
-def label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
+def _label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the columns of entailment, neutral and contradiction among a model's outputs.
 
     Raises:

@@ -41,7 +41,7 @@ NLI_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
 RERANKER = "BAAI/bge-reranker-v2-m3"
 
 
-def cited_pairs(sample: Sample, part: Part) -> Items:
+def _cited_pairs(sample: Sample, part: Part) -> Items:
     """Return (passage, statement) for each citation of each statement, or why there are none."""
     if not sample.question.passages:
         return NO_PASSAGES
@@ -64,7 +64,7 @@ _by_nli = declared(
     needs=("answer", SENTENCES, "passages", "NLI model"),
     parameters=(model(NLI_MODEL), choice("part", "output", "answer", "reason")),
     requirement=require_model,
-    reading=Reading("nli", cited_pairs),
+    reading=Reading("nli", _cited_pairs),
 )
 
 
@@ -90,7 +90,7 @@ def _mean_of(scores: Scores, output: str) -> float:
     return float(scores[:, OUTPUTS.index(output)].mean(dtype=np.float64))
 
 
-def query_pairs(sample: Sample) -> Items:
+def _query_pairs(sample: Sample) -> Items:
     """Return (query, passage) for each distinct passage cited, or why there are none."""
     if not sample.question.passages:
         return NO_PASSAGES
@@ -105,7 +105,7 @@ def query_pairs(sample: Sample) -> Items:
     needs=("answer", "passages", "reranker"),
     parameters=(model(RERANKER),),
     requirement=require_model,
-    reading=Reading("reranker", query_pairs),
+    reading=Reading("reranker", _query_pairs),
 )
 def reranker_score(_sample: Sample, scores: Scores) -> Value:
     """Relevance of the passages cited to the question, averaged; a logit."""

@@ -48,7 +48,7 @@ def unseen_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
 def _interval(outcome: Outcome) -> RatingInterval:
     # Left-out ratings from which conformal intervals need nothing of other arenas
     fewest_for_conformal = 20
-    residuals = unseen_residuals(outcome)
+    residuals = _unseen_residuals(outcome)
     if len(residuals) >= fewest_for_conformal:
         units = _units(outcome)
         best, frontier = _frontier(outcome, units)
@@ -104,7 +104,7 @@ def _training_share(outcome: Outcome) -> float:
     return 1 - 1 / n_folds if n_folds > 1 else 1.0
 
 
-def unseen_residuals(outcome: Outcome) -> Floats:
+def _unseen_residuals(outcome: Outcome) -> Floats:
     """Ratings of unseen systems less the arena's, in logits."""
     residuals = outcome.predicted[0] - outcome.arena_ratings[0]
     return np.asarray(residuals[np.isfinite(residuals)])
@@ -170,7 +170,7 @@ def student_half_width(
         is_informed: Whether the surrogate is the default one, of which other arenas tell; any
             other one is expected to know the mean of the ratings alone.
     """
-    share = error_share(n_systems) if is_informed else 1 + 1 / n_systems
+    share = _error_share(n_systems) if is_informed else 1 + 1 / n_systems
     prior_residuals = _PRIOR_RESIDUALS if is_informed else 2.0
     # Error variances are inverse to the systems learned from: those left out were fewer.
     squares = float(residuals @ residuals) * training_share
@@ -179,7 +179,7 @@ def student_half_width(
     return float(stdtrit(n_systems - 1, (1 + LEVEL) / 2)) * math.sqrt(variance)
 
 
-def error_share(n_systems: int) -> float:
+def _error_share(n_systems: int) -> float:
     """Return the error variance of an unseen system's rating, over the variance of ratings."""
     # The error's share of the variance of ratings, times n - 1
     error_factor = 3.5
@@ -223,4 +223,4 @@ def _usual_half_width(n_systems: int, n_residuals: int) -> float:
     weights = _PRIOR_RESIDUALS + n_residuals
     inflation = (_PRIOR_RESIDUALS + excess * n_residuals) / weights
     quantile = float(stdtrit(n_systems - 1, (1 + LEVEL) / 2))
-    return quantile * math.sqrt(error_share(n_systems) * inflation)
+    return quantile * math.sqrt(_error_share(n_systems) * inflation)

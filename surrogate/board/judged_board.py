@@ -66,7 +66,7 @@ def comparable_judges(
     return tuple(compared), tuple(omissions)
 
 
-def alone_ratings(
+def _alone_ratings(
     data: Sequence[LanguageData], surrogate: Surrogate
 ) -> Mapping[str, RatingPosterior]:
     """Rate by one judge's verdicts and a surrogate, which learns from them unless it has."""
@@ -78,7 +78,7 @@ def alone_ratings(
     return posterior_ratings(surrogate, ratings, NOTHING_EXPECTED, judged).by_language()
 
 
-def side_by_side(
+def _side_by_side(
     by_judge: Mapping[str, Mapping[str, RatingPosterior]], slopes: Mapping[str, float]
 ) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
     """Arrange the ratings by each judge alone, and compare the others with the first.
@@ -258,13 +258,13 @@ def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Rema
     if learned_from_others is None:
         return None, ()
     settings = learned.settings
-    by_judge = {settings.judge: alone_ratings(data, learned.surrogate)}
+    by_judge = {settings.judge: _alone_ratings(data, learned.surrogate)}
     for name in settings.other_judges:
         judged = learned.arena.judged_by(name)
         judged_data = language_data(judged, learned.X, tournament_settings(settings))
         untrained = reseeded(learned.surrogate, learned.surrogate.seed)
-        by_judge[name] = alone_ratings(judged_data, untrained)
-    return side_by_side(by_judge, learned_from_others.slopes)
+        by_judge[name] = _alone_ratings(judged_data, untrained)
+    return _side_by_side(by_judge, learned_from_others.slopes)
 
 
 def _joint_covariance(learned: Learned, rated: Sequence[Rated]) -> pd.DataFrame:

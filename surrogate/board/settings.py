@@ -250,7 +250,7 @@ def lists_options(
         names: Fields of ``BoardSettings``, and perhaps ``preset``; others are passed over.
         defaults: Where the function has others than ``BoardSettings``.
     """
-    lines = [option_line(name, defaults) for name in BoardSettings.model_fields if name in names]
+    lines = [_option_line(name, defaults) for name in BoardSettings.model_fields if name in names]
     if PRESET in names:
         lines.append(f"    {PRESET}=None ({'|'.join(PRESETS)}): Settings that go together")
 
@@ -262,7 +262,7 @@ def lists_options(
     return decorate
 
 
-def option_line(name: str, defaults: Mapping[str, object]) -> str:
+def _option_line(name: str, defaults: Mapping[str, object]) -> str:
     """Describe a field of ``BoardSettings`` in a line: its choices, default and first clause."""
     field = BoardSettings.model_fields[name]
     first_clause = re.split(r"[;.] ", field.description or "")[0].rstrip(".")

@@ -316,7 +316,7 @@ class BoardSummary(SummaryPart):
     @property
     def part(self) -> str:
         """What each of its parts is called: a language, or the column that parts the questions."""
-        return part_name(self.settings.by)
+        return _part_name(self.settings.by)
 
     @property
     def parts(self) -> str:
@@ -337,14 +337,13 @@ class BoardSummary(SummaryPart):
         return not self.is_first and not n_judgments
 
 
-def part_name(by: str) -> str:
-    """Return what a part of a board is called: by its setting ``by``."""
+def _part_name(by: str) -> str:
     return by.replace("_", " ")
 
 
 def plural_part(by: str) -> str:
     """Return what several parts of a board are called."""
-    name = part_name(by)
+    name = _part_name(by)
     if name.endswith("s"):
         return name
     if name.endswith("y"):

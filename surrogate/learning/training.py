@@ -98,8 +98,8 @@ def feature_tensor(
         systems = sorted(rows["system"].unique())
     if questions is None:
         questions = sorted(rows["query_id"].unique())
-    system_index = indices_in(systems, rows["system"])
-    question_index = indices_in(questions, rows["query_id"])
+    system_index = _indices_in(systems, rows["system"])
+    question_index = _indices_in(questions, rows["query_id"])
     is_wanted = (system_index >= 0) & (question_index >= 0)
     system_index = system_index[is_wanted]
     question_index = question_index[is_wanted]
@@ -123,7 +123,7 @@ def feature_tensor(
     )
 
 
-def indices_in(names: Sequence[str], column: pd.Series) -> Indices:
+def _indices_in(names: Sequence[str], column: pd.Series) -> Indices:
     """Return the index in ``names`` of each value of a column, shape (N,); -1 where it is none."""
     codes, values = pd.factorize(column)
     index_of = {name: index for index, name in enumerate(names)}

@@ -32,7 +32,7 @@ LOOSE = 5.0
 NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
 
 
-def usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -> pd.Series:
+def _usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -> pd.Series:
     """Return which judgments compare a new system with a judged or another new one."""
     keys: list[tuple[str, str]] = []
     for language, ratings in board.surrogate.ratings_.items():
@@ -66,7 +66,7 @@ def judgments_that_count(
             board.summary.settings.other_judges
         ),
         "{} left out, on questions that the arena does not have": ~is_asked,
-        unused: ~usable_judgments(board, systems, judgments),
+        unused: ~_usable_judgments(board, systems, judgments),
     }
     reasons = pd.Series(np.select(list(exclusions.values()), list(exclusions), ""), judgments.index)
     notes = []
@@ -129,7 +129,7 @@ def judged_ratings(
         board: The board.
         predictions: The surrogate's predictions for the new systems; see ``Surrogate.predict``.
         judgments: Columns ``language, query_id, system_a, system_b, winner``; those that are not
-            ``usable_judgments`` do not count.
+            ``_usable_judgments`` do not count.
 
     Returns:
         ``JUDGED_COLUMNS``, one row per language and new system with judgments there: how many, on
@@ -144,7 +144,7 @@ def judged_ratings(
             "the ratings of this board are published, so that judgments are on another scale"
         )
     new_systems = set(predictions["system"])
-    usable = judgments[usable_judgments(board, new_systems, judgments)]
+    usable = judgments[_usable_judgments(board, new_systems, judgments)]
     if board.summary.settings.ties == "drop":
         usable = usable[usable["winner"] != "tie"]
     if usable.empty:

@@ -84,7 +84,7 @@ CLAUSES = MappingProxyType(
 """Name of a feature to what a system with a higher, and with a lower, value does."""
 
 
-def feature_clause(feature: str, difference: float) -> str:
+def _feature_clause(feature: str, difference: float) -> str:
     """Return what a system does whose mean of a feature differs from the others'.
 
     Args:
@@ -220,7 +220,7 @@ def _feature_moves(rows: pd.DataFrame) -> Iterator[str]:
                 moves.append((sign * logits, name))
         clauses: list[str] = []
         for _, name in sorted(moves, reverse=True):
-            clause = feature_clause(name, differences[name])
+            clause = _feature_clause(name, differences[name])
             # Features that measure one thing in two ways share their words.
             if clause not in clauses:
                 clauses.append(clause)

@@ -103,8 +103,7 @@ COMMANDS = {
 """All commands by name, in the order of ``--help``."""
 
 
-def present_commands() -> dict[str, Entry]:
-    """Return the commands whose folder is there."""
+def _present_commands() -> dict[str, Entry]:
     return {name: entry for name, entry in COMMANDS.items() if has_folder(entry.folder)}
 
 
@@ -117,11 +116,11 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - of click
         """Return the names, without importing anything."""
-        return list(present_commands())
+        return list(_present_commands())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - of click
         """Return a command, imported if it was not."""
-        entry = present_commands().get(cmd_name)
+        entry = _present_commands().get(cmd_name)
         if cmd_name not in self.commands and entry is not None:
             alone = typer.Typer(
                 add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -135,7 +134,7 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - of click
         """List the commands by group, without importing anything."""
         groups: dict[str, list[tuple[str, str]]] = {}
-        for name, entry in present_commands().items():
+        for name, entry in _present_commands().items():
             groups.setdefault(entry.group, []).append((name, entry.summary))
         width = max(map(len, COMMANDS))
         for group, lines in groups.items():

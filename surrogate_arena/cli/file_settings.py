@@ -23,11 +23,6 @@ def checked_settings(
 ) -> Settings:
     """Return settings with the paths of files in place; those are below the file's folder.
 
-    Args:
-        settings: Settings, some of which stand in files.
-        folders: Names of these, each with the folder of its file.
-        servers: Addresses that the user named besides ``OPENAI_BASE_URL``.
-
     Raises:
         UsageError: If a file names another variable than those of keys, a server that the user
             has not named, or a path outside its folder.

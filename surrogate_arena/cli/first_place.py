@@ -16,8 +16,8 @@ MOST_NAMED = 3
 
 
 def conclusion(board: Board) -> str:
-    """Say who is first, and who judged: ``first_place_sentence`` and ``judge_sentence``."""
-    return f"{first_place_sentence(board)} {judge_sentence(board)}"
+    """Say who is first, who judged, and how good the judge is known to be."""
+    return f"{first_place_sentence(board)} {_judge_sentence(board)}"
 
 
 def first_place_sentence(board: Board) -> str:
@@ -162,8 +162,7 @@ def shown_probability(probability: float) -> str:
     return f"{probability:.0%}"
 
 
-def judge_sentence(board: Board) -> str:
-    """Say who judged, and how good the judge is known to be."""
+def _judge_sentence(board: Board) -> str:
     summary = board.summary
     if summary.is_first:
         return "Nobody has judged these answers, and what ranks them does not measure quality."

@@ -74,7 +74,7 @@ def recorded_agreements(folder: Path | str) -> dict[str, PeopleAgreement]:
     return agreements
 
 
-def labels_of_judges(
+def _labels_of_judges(
     judgments: pd.DataFrame,
     judges: Iterable[str],
     answers: pd.DataFrame | None = None,
@@ -82,11 +82,7 @@ def labels_of_judges(
 ) -> list[JudgeLabel]:
     """Label judges by their quality, in the words that every command and page uses.
 
-    Args:
-        judgments: Verdicts of all judges.
-        judges: Judges to label; all people count as one.
-        answers: The arena's answers, for the effect of length.
-        folder: The arena's folder, for its record of agreement with people.
+    All people count as one.
     """
     recorded = {} if folder is None else recorded_agreements(folder)
     names = dict.fromkeys(PEOPLE if is_person(name) else name for name in judges)
@@ -99,19 +95,13 @@ def labels_of_judges(
 def labels_of_verdicts(
     path: Path, judgments: pd.DataFrame, judges: Iterable[str]
 ) -> list[JudgeLabel]:
-    """Label judges whose verdicts were read from a file, or from an arena's folder.
-
-    Args:
-        path: The file, or the folder; its answers and records count where they can be read.
-        judgments: Verdicts of all judges in it.
-        judges: Judges to label.
-    """
+    """Label judges whose verdicts were read from a file, or from an arena's folder."""
     if not path.is_dir():
-        return labels_of_judges(judgments, judges)
+        return _labels_of_judges(judgments, judges)
     answers = None
     with suppress(ArenaError):  # a folder of verdicts alone
         answers = read_arena(path).answers
-    return labels_of_judges(judgments, judges, answers, path)
+    return _labels_of_judges(judgments, judges, answers, path)
 
 
 def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:

@@ -119,7 +119,7 @@ def board(
         with _no_cache_left(out / FEATURE_CACHE):
             boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
             criteria = weighted_overview(boards_of_criteria, left_out, shares)
-            publish_overview(criteria, out, arena, read, site, as_json)
+            _publish_overview(criteria, out, arena, read, site, as_json)
         return
     judging_records = read_judging_records(arena, judges[0]) if judges else None
     with _no_cache_left(out / FEATURE_CACHE):
@@ -167,13 +167,13 @@ def publish_board(
         content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
         show(content, as_json)
         return
-    sentences = [fault_sentence(faults), cost_sentence]
-    print_board(saved, next_command(saved, folder), index, [text for text in sentences if text])
+    sentences = [_fault_sentence(faults), cost_sentence]
+    print_board(saved, _next_command(saved, folder), index, [text for text in sentences if text])
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
 
 
-def fault_sentence(faults: AnswerFaults | None) -> str:
+def _fault_sentence(faults: AnswerFaults | None) -> str:
     """Say how many answers are broken, and of whom most; the pages list them. Empty if none is."""
     from arena.data.schema import ANSWER_KEY
 
@@ -197,10 +197,9 @@ def board_site(
     return write_site(board, folder, arena, faults=faults)
 
 
-def publish_overview(
+def _publish_overview(
     overview: Overview, out: Path, folder: Path, arena: Arena, site: bool, as_json: bool
 ) -> None:
-    """Write boards of criteria and their overview, and print it."""
     from surrogate_arena.criteria.overview import save_overview
 
     saved, index = save_overview(overview, out, folder, arena, site=site)
@@ -225,7 +224,7 @@ def publish_overview(
     heaviest = max(overview.weights, key=overview.weights.__getitem__)
     last = [
         f"Open {index}" if index else f"Overview written to {out}",
-        next_command(saved[heaviest], folder),
+        _next_command(saved[heaviest], folder),
     ]
     print_ranks(printed, columns, sentences, last)
 
@@ -253,14 +252,13 @@ def print_board(
     if n_more > 0:
         sentences.append(f"… and {count_of(n_more, 'more remark')} on the first page")
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
-    sentences += fragile_places(board)
+    sentences += _fragile_places(board)
     sentences += further
     last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
     print_ranks(rows, columns, sentences, last)
 
 
-def fragile_places(board: Board) -> list[str]:
-    """Return how few verdicts the weakest first place rests on."""
+def _fragile_places(board: Board) -> list[str]:
     from arena.data.languages import language_name
 
     places = board.judge_report.first_places
@@ -272,8 +270,7 @@ def fragile_places(board: Board) -> list[str]:
     return [prefix + sentence(weakest.sentence)]
 
 
-def next_command(board: Board, arena: Path) -> str:
-    """Return the command that helps a board most."""
+def _next_command(board: Board, arena: Path) -> str:
     summary = board.summary
     if summary.is_first:
         return command("judge", arena, "--model", "MODEL", "--dry-run")

@@ -36,12 +36,11 @@ def demo(out: opt.BoardFolder = Path("out/demo")) -> None:
     # The contents alone: files of an installed package may be read-only.
     shutil.copytree(sample_folder(), folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
     index = board_site(saved, out / SITE, hidden.shown)
-    lines = comparison_lines(hidden, compare_with_hidden(saved, hidden))
+    lines = _comparison_lines(hidden, compare_with_hidden(saved, hidden))
     print_board(saved, "\n".join([*lines, command("init", "my-arena")]), index)
 
 
-def comparison_lines(hidden: HiddenVerdicts, compared: HiddenComparison) -> list[str]:
-    """Say how close a board from few verdicts comes to the verdicts that it did not see."""
+def _comparison_lines(hidden: HiddenVerdicts, compared: HiddenComparison) -> list[str]:
     macro = compared.taus.iloc[-1]
     places = compared.places
     n_languages = len(places)

@@ -236,14 +236,13 @@ def save_overview(
     for name, board in saved.items():
         write_site(board, out / names[name] / "site", arena, faults=faults)
         links[name] = f"{names[name]}/site/{INDEX}"
-    write_text(overview_page(overview, links, SiteSettings(title=arena.info.name)), out / INDEX)
+    write_text(_overview_page(overview, links, SiteSettings(title=arena.info.name)), out / INDEX)
     return saved, out / INDEX
 
 
-def overview_page(
+def _overview_page(
     overview: Overview, links: Mapping[str, str], settings: SiteSettings, parent: str = ""
 ) -> str:
-    """Return the page of an overview."""
     boards = []
     for name, board in overview.boards.items():
         entry = {"name": name, "conclusion": conclusion(board), "link": links[name], "fault": ""}

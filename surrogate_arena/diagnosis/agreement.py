@@ -24,10 +24,6 @@ def agreement_with_one_vote(judgments: pd.DataFrame, people: Sequence[str]) -> p
 
     A judge that reaches people's kappa agrees with them as well as they do with each other.
 
-    Args:
-        judgments: Verdicts of judges and people.
-        people: The judges that are people.
-
     Returns:
         Columns ``ONE_VOTE``, a row for each other judge who shares enough pairs that several people
         judged: number of these pairs, kappa of judge and one person, kappa of two people, and the

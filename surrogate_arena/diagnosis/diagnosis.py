@@ -121,7 +121,7 @@ def diagnose(
     about_arena: list[Remark] = []
     if opened is not None:
         about_arena += published_remarks(opened)
-        about_arena += outdated_remarks(opened.outdated)
+        about_arena += _outdated_remarks(opened.outdated)
     if opened is not None and judgments.empty:
         reasons = f": {'; '.join(map(str, about_arena))}" if about_arena else ""
         raise UsageError(f"arena {opened.info.name!r} has no judgments to diagnose{reasons}")
@@ -142,13 +142,13 @@ def diagnose(
 def _diagnosis(
     chosen: pd.DataFrame, all_judgments: pd.DataFrame, arena: Arena | None, seed: int
 ) -> Diagnosis:
-    counted = with_people_as_one(chosen)[~copies_of_others(chosen)]
+    counted = _with_people_as_one(chosen)[~copies_of_others(chosen)]
     table = oriented_verdicts(counted)
     declared = () if arena is None else arena.info.systems
     remarks = [
-        *copy_remarks(chosen),
-        *name_remarks(table, declared),
-        *row_remarks(counted),
+        *_copy_remarks(chosen),
+        *_name_remarks(table, declared),
+        *_row_remarks(counted),
     ]
     checks: list[Callable[[pd.DataFrame], CheckResult]] = [
         connection_check,
@@ -165,14 +165,14 @@ def _diagnosis(
     remarks += [*check_remarks, *test_remarks]
     agreement = _agreement(chosen, all_judgments, seed)
     places = first_places(counted)
-    remarks += [*agreement_remarks(agreement), *first_place_remarks(places)]
-    remarks += voter_remarks(counted)
+    remarks += [*_agreement_remarks(agreement), *_first_place_remarks(places)]
+    remarks += _voter_remarks(counted)
     return Diagnosis(
         remarks=by_severity(remarks),
         counts=counts,
         tests=tests,
         agreement=agreement,
-        first_places=support_table(places),
+        first_places=_support_table(places),
         seed=seed,
     )
 
@@ -221,7 +221,7 @@ def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> 
     return agreement_table(table[is_witness], judges, seed)
 
 
-def with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:
+def _with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:
     """Give people one name if there are many."""
     names = judgments["judge"].unique()
     people = [name for name in names if is_person(str(name))]
@@ -242,8 +242,7 @@ def with_voters(judgments: pd.DataFrame) -> pd.DataFrame:
     return judgments.assign(judge=names)
 
 
-def copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
-    """Report judgments that repeat others."""
+def _copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     if judgments.empty:
         return
     is_copy = copies_of_others(judgments)
@@ -251,7 +250,7 @@ def copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     if VOTER in judgments:
         key.append(VOTER)
     is_repeat = judgments.duplicated(key).to_numpy() & ~is_copy
-    by_judge = with_people_as_one(judgments).assign(
+    by_judge = _with_people_as_one(judgments).assign(
         is_copy=is_copy, is_repeat=is_repeat, is_named=named_voters(judgments)
     )
     totals = {"is_copy": "sum", "is_repeat": "sum", "is_named": "all"}
@@ -275,15 +274,13 @@ def copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
             yield Remark("repeats", "info", sentence, subject=subject)
 
 
-def outdated_remarks(outdated: pd.DataFrame) -> Iterator[Remark]:
-    """Report judgments of answers that were edited."""
-    for (language, judge), part in with_people_as_one(outdated).groupby(GROUP):
+def _outdated_remarks(outdated: pd.DataFrame) -> Iterator[Remark]:
+    for (language, judge), part in _with_people_as_one(outdated).groupby(GROUP):
         subject = f"{language}, {judge}"
         yield Remark("edited answers", "warning", outdated_sentence(len(part)), subject=subject)
 
 
-def row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
-    """Report how many judgments find both bad, and their weights."""
+def _row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     for (language, judge), part in judgments.groupby(GROUP):
         subject = f"{language}, {judge}"
         for note in judgment_notes(part):
@@ -297,15 +294,13 @@ def row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
             yield Remark("weights", "info", sentence, subject=subject)
 
 
-def name_remarks(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Remark]:
-    """Report systems whose names look alike."""
+def _name_remarks(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Remark]:
     for first, name in alike({*declared, *table["first"], *table["second"]}):
         sentence = f"the names {first!a} and {name!a} look alike, and are of two systems"
         yield Remark("names", "warning", sentence, subject="systems")
 
 
-def agreement_remarks(agreement: pd.DataFrame) -> Iterator[Remark]:
-    """Report how far judges agree."""
+def _agreement_remarks(agreement: pd.DataFrame) -> Iterator[Remark]:
     for language, part in agreement.groupby("language"):
         if len(part) <= 6:
             yield from (_pair_remark(str(language), row) for row in part.to_dict("records"))
@@ -335,8 +330,7 @@ def _pair_remark(language: str, row: dict[Any, Any]) -> Remark:
     )
 
 
-def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
-    """Yield how few verdicts decide first place."""
+def _first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
     fragile = 0.005  # of the verdicts, which so few could be mistaken
     for place in places:
         severity: Severity = "warning" if place.share < fragile else "info"
@@ -346,15 +340,14 @@ def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
         )
 
 
-def voter_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
-    """Yield voters whose removal changes first place."""
+def _voter_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     for (language, judge), rows in judgments.groupby(GROUP):
         for voter in decisive_voters(rows):
             subject = f"{language}, {judge}"
             yield Remark("voter", "warning", voter.sentence, subject=subject, statistic=voter.share)
 
 
-def support_table(places: list[FirstPlace]) -> pd.DataFrame:
+def _support_table(places: list[FirstPlace]) -> pd.DataFrame:
     """List the verdicts that decide first place, the most influential first."""
     rows = []
     for place in places:

@@ -93,11 +93,6 @@ def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFram
     normal 90% interval is the conformal interval. A first board, without any verdict, is put on
     the scale of verdicts; see ``first_prior``.
 
-    Args:
-        board: A board of an arena with the same questions.
-        arena: Answers of the systems.
-        n_jobs: Processes for feature extraction.
-
     Returns:
         Columns ``language, system, rating, standard_error``; NaN where nothing is expected.
 

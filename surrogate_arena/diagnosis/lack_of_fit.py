@@ -30,11 +30,7 @@ FEWEST_QUESTIONS = 10
 
 
 def pairs_test(battles: Battles, seed: int = 0) -> Remark | None:
-    """Test whether pairs of systems win what their ratings let expect.
-
-    Args:
-        battles: Of systems that they connect.
-        seed: Of the signs.
+    """Test whether pairs of systems, which battles connect, win what their ratings let expect.
 
     Returns:
         A remark whose statistic is the probability of such verdicts, or of less likely ones, where
@@ -81,10 +77,7 @@ def _shares_of_first(residuals: _Residuals, sign: Floats, is_met: Flags) -> tupl
 def disagreement_test(battles: Battles, groups: str = "judges", seed: int = 0) -> Remark | None:
     """Test whether groups of verdicts, which are the judges of battles, rate systems alike.
 
-    Args:
-        battles: Of systems that they connect; ``judges`` names the groups.
-        groups: What a sentence calls them.
-        seed: Of the signs.
+    Battles connect the systems; sentences call the groups by ``groups``.
 
     Returns:
         As of ``pairs_test``; None with one group, or with fewer than ``FEWEST_QUESTIONS``.

@@ -329,15 +329,7 @@ def add_rows(
     judge: str | None = None,
     repeats: Repeats | None = None,
 ) -> None:
-    """Add rows of answers; what all answers to a question have becomes the question's.
-
-    Args:
-        collected: Gets them.
-        rows: The place, the fields, and the marks by judge of each.
-        language: Language of rows that name none; ``auto`` or None detects it per question.
-        judge: Judge of verdicts in rows that name none.
-        repeats: What becomes of a question that a system answers again; None refuses it.
-    """
+    """Add rows of answers; what all answers to a question have becomes the question's."""
     added = AnswerRows(collected, judge, repeats)
     defaults = _default_languages(collected, [values for _, values, _ in rows], language)
     for (place, values, marks), default in zip(rows, defaults, strict=True):

@@ -106,7 +106,7 @@ def _arena(collected: Collected, name: str, reference_system: str | None) -> For
     return replace(foreign, notes=(*foreign.notes, note))
 
 
-def table_in_memory(name: str, frame: pd.DataFrame) -> Rows:
+def _table_in_memory(name: str, frame: pd.DataFrame) -> Rows:
     """Return a table in memory as rows; lines count from 0."""
     table = frame.reset_index(drop=True).astype(object).map(as_list)
     table = table.where(table.notna(), None)
@@ -136,6 +136,6 @@ def read_tables(
     """
     if not tables:
         raise UsageError("there is no table to read")
-    rows = [with_file(table_in_memory(name, frame), name) for name, frame in tables.items()]
+    rows = [with_file(_table_in_memory(name, frame), name) for name, frame in tables.items()]
     known = known_tables(rows, columns=columns, scores=scores, may_repeat=repeats is not None)
     return _arena(_collected(known, language, None, repeats), "answers", None)

@@ -17,10 +17,6 @@ _SIDES = ("system", "answer", "conversation", "wins", "probability")
 def columns_of_battles(table: ColumnTable, chosen: Mapping[str, str]) -> Columns:
     """Return the column of each field.
 
-    Args:
-        table: The table.
-        chosen: Field to the name of its column, where ``names.toml`` does not have that name.
-
     Raises:
         UsageError: If a field lacks a column, with the command that names one.
     """

@@ -50,10 +50,6 @@ def with_trait_columns(
     ``tokens_b``); or one column, by how much A exceeds B. Cells are numbers, or records of numbers,
     which are added up.
 
-    Args:
-        table: The table.
-        traits: Their names.
-
     Returns:
         The table, and the columns of each trait.
 

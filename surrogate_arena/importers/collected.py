@@ -264,16 +264,7 @@ class Collected:
         *,
         columns: Mapping[str, object] = _NO_FURTHER,
     ) -> None:
-        """Add a judgment of two systems; one without a winner is counted.
-
-        Args:
-            place: Its file and line.
-            key: The question.
-            sides: The systems, as shown.
-            verdict: Who won.
-            judge: Who judged.
-            columns: Further columns of the judgment.
-        """
+        """Add a judgment of two systems; one without a winner is counted."""
         if verdict.winner == "none":
             self.skip(place, "judgment", "it has no winner")
             return
@@ -307,7 +298,7 @@ class Collected:
             for row in self.judgments:
                 names += (row["system_a"], row["system_b"])
             # Names at fault are no texts; the checks refuse them.
-            names = list(filter(is_sound_name, names))
+            names = list(filter(_is_sound_name, names))
         return list(dict.fromkeys(names))
 
     def system_name(self, place: Place, value: object) -> Any:  # noqa: ANN401 - what a cell holds
@@ -338,8 +329,7 @@ def skipped_table(skips: Mapping[tuple[str, str, str], int]) -> pd.DataFrame:
     return table.astype({**dict.fromkeys(texts, "str"), "count": int})
 
 
-def is_sound_name(value: object) -> bool:
-    """Return whether a value can be the name of something."""
+def _is_sound_name(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip()) and not is_unstorable(value)
 
 

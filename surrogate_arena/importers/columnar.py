@@ -156,7 +156,7 @@ def column_table(path: Path, source: str | None = None) -> ColumnTable:
 
 
 def _csv_table(path: Path) -> pa.Table:
-    delimiter = delimiter_of(path)
+    delimiter = _delimiter_of(path)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         header = next(csv.reader(stream, delimiter=delimiter), [])
     text = pa.dictionary(pa.int32(), pa.string())
@@ -200,7 +200,7 @@ def _table_of_rows(path: Path, source: str) -> ColumnTable:
 
 def _lines_of_rows(path: Path) -> Iterator[int]:
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream, delimiter=delimiter_of(path))
+        reader = csv.reader(stream, delimiter=_delimiter_of(path))
         next(reader, None)
         first = reader.line_num + 1
         for row in reader:
@@ -212,7 +212,7 @@ def _lines_of_rows(path: Path) -> Iterator[int]:
 DELIMITERS = (",", ";", "\t")
 
 
-def delimiter_of(path: Path) -> str:
+def _delimiter_of(path: Path) -> str:
     """Return the delimiter of a file: the one that its first line has most."""
     with path.open(encoding="utf-8-sig", newline="") as stream:
         header = stream.readline()

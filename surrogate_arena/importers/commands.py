@@ -122,7 +122,7 @@ def import_command(
     if kind in OWN_TABLES:
         combined.setdefault("name", out.resolve().name)
     read = import_arena(source, paths or (), **combined)
-    write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
+    _write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
 
 
 def _reader_or_kind(kind: str) -> str | Reader:
@@ -144,14 +144,13 @@ def _reader_or_kind(kind: str) -> str | Reader:
     return reader
 
 
-def write_and_print(
+def _write_and_print(
     read: ForeignArena,
     out: Path,
     apart: Sequence[str],
     is_replaced: bool,
     as_json: bool,
 ) -> None:
-    """Write an arena; print what was read, left out on reading."""
     from surrogate_arena.importers import write_import
 
     written = write_import(read, out, apart, is_replaced=is_replaced)

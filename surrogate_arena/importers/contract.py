@@ -233,17 +233,12 @@ def _at_dotted_names(record: object, path: str) -> object:
 def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Columns:
     """Choose the column of each field: the one that the user names, or one with a known name.
 
-    Args:
-        frames: Tables of one layout.
-        kind: ``answers`` or ``battles``.
-        chosen: Field to the column that the user names.
-
     Raises:
         UsageError: For an unknown field or column.
     """
     fields = field_names(kind)
     columns = columns_in(frames)
-    names = {name: stated_column(name, column, fields, columns) for name, column in chosen.items()}
+    names = {name: _stated_column(name, column, fields, columns) for name, column in chosen.items()}
     competitors: dict[str, tuple[str, ...]] = {}
     taken = set(names.values())
     for name, known in fields.items():
@@ -266,7 +261,7 @@ def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Colu
     return Columns(names, competitors, tuple(name for name in columns if name not in read))
 
 
-def stated_column(name: str, column: str, fields: Iterable[str], columns: Sequence[str]) -> str:
+def _stated_column(name: str, column: str, fields: Iterable[str], columns: Sequence[str]) -> str:
     """Return the column that a user names for a field, whatever its case.
 
     Raises:

@@ -146,7 +146,7 @@ def exchanges_of(cells: Sequence[object], turn: int | None) -> list[Exchange]:
 
 
 def _turns_of(cell: object) -> list[Any]:
-    turns = opened_turns(cell)
+    turns = _opened_turns(cell)
     if isinstance(turns, list):
         return turns
     if not isinstance(cell, str):
@@ -179,11 +179,10 @@ def _until(messages: list[Any], turn: int) -> list[Any]:
 
 def n_turns(cell: object) -> int | None:
     """Return how many turns of the user a conversation has; None if it is no list."""
-    turns = opened_turns(cell)
+    turns = _opened_turns(cell)
     return sum(map(_is_of_user, turns)) if isinstance(turns, list) else None
 
 
-def opened_turns(cell: object) -> object:
-    """Return the list that a cell holds, also as JSON or as Python prints it; else the cell."""
+def _opened_turns(cell: object) -> object:
     inside = opened_or_same(cell)
     return inside if isinstance(inside, list) else cell

@@ -171,7 +171,7 @@ def _add_judgments_of_marks(collected: Collected, source: str) -> None:
     marks["system"] = marks["system"].astype(str).str.strip()
     is_reversed = marks["judge"].isin(collected.lower_is_better)
     marks["mark"] = marks["mark"].where(~is_reversed, -marks["mark"])
-    table = judgments_of_marks(marks)
+    table = _judgments_of_marks(marks)
     for line, row in enumerate(table.to_dict(orient="records"), start=1):
         collected.judgments.append({**row, "place": Place(source, line)})
 
@@ -217,7 +217,7 @@ def rows_of_records(records: Iterable[Record], schema: TableSchema) -> Rows:
     )
 
 
-def judgments_of_marks(marks: pd.DataFrame) -> pd.DataFrame:
+def _judgments_of_marks(marks: pd.DataFrame) -> pd.DataFrame:
     """Turn marks of single answers into judgments of pairs: the higher mark wins, equal is a tie.
 
     Who is shown as ``a`` is drawn from their content.

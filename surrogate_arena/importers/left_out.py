@@ -84,13 +84,7 @@ def n_unread_marks(rows: Rows, column: str) -> int:
 
 
 def unread_columns(frames: Frames, columns: Columns, judges: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that nothing is read from; of a column that is read in part, its paths.
-
-    Args:
-        frames: The tables.
-        columns: Which column, or path in one, is read as which field.
-        judges: Columns and paths of scores.
-    """
+    """Return the columns that nothing is read from; of a column that is read in part, its paths."""
     read = {*columns.names.values(), *judges}
     unread: list[str] = []
     for column in columns.unread:
@@ -106,13 +100,7 @@ def unread_columns(frames: Frames, columns: Columns, judges: Sequence[str]) -> t
 
 
 def reasons_unread(frames: Frames, inner: Frames, columns: Columns) -> list[str]:
-    """Say of each column that nothing is read from what it holds, and how to read it.
-
-    Args:
-        frames: The tables.
-        inner: The same with a column per path in their cells.
-        columns: Their columns.
-    """
+    """Say of each column that nothing is read from what it holds, and how to read it."""
     reasons: list[str] = []
     for column in columns.unread:
         reason = f"{column!r} is not read"

@@ -166,15 +166,7 @@ def add_battles(
     language: str | None,
     kept: Sequence[str] = (),
 ) -> None:
-    """Add the judgments of a file, its questions, and its answers if it has them.
-
-    Args:
-        collected: Gets them.
-        table: The file.
-        read: Its battles.
-        language: As the user states it; by default it is detected where questions have a text.
-        kept: Further columns of the judgments.
-    """
+    """Add the judgments of a file, its questions, and its answers if it has them."""
     # Without a verdict, a row is one of those that ``skips_of`` counts.
     for line in table.lines:
         collected.became(Place(table.source, int(line)), LEFT_OUT)

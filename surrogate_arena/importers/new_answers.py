@@ -34,21 +34,6 @@ from surrogate_arena.importers.values import name_text
 _LOG = logging.getLogger(__name__)
 
 
-def open_answers(
-    answers: pd.DataFrame | Path | str,
-    queries: pd.DataFrame,
-    columns: Mapping[str, str] = NO_COLUMNS,
-    repeats: Repeats | None = None,
-) -> pd.DataFrame:
-    """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
-
-    A table has ``query_id, system, answer``, and ``language`` unless ids of questions are unique.
-    """
-    if isinstance(answers, Path | str):
-        return read_answers(answers, queries, columns, repeats)
-    return read_own_answers(answers, queries)
-
-
 def read_answers(
     path: Path | str,
     queries: pd.DataFrame,

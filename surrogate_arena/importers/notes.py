@@ -27,11 +27,7 @@ def note_on_systems(counts: Mapping[str, int], one: str, several: str) -> str:
 
 
 def thoughts_note(answers: Iterable[tuple[str, str]]) -> str:
-    """Return how many answers of which systems begin with thoughts; empty if none does.
-
-    Args:
-        answers: System and text of each.
-    """
+    """Return how many answers of which systems begin with thoughts; empty if none does."""
     counts = Counter(system for system, text in answers if has_thoughts(text))
     if not counts:
         return ""

@@ -165,15 +165,7 @@ def _left_out(
     judges: Sequence[str],
     reasons: Sequence[str],
 ) -> Counter[tuple[str, str, str]]:
-    """Count what is left out: rows, cells of scores, and columns.
-
-    Args:
-        tables: The tables.
-        filled: The same without empty rows.
-        passed: Columns of passages that were passed over, each with what it holds instead.
-        judges: Columns of scores.
-        reasons: Why further columns are not read.
-    """
+    """Count what is left out: rows, cells of scores, and columns."""
     left_out = Counter[tuple[str, str, str]]()
     for rows, kept in zip(tables, filled, strict=True):
         n_empty = len(rows.lines) - len(kept.lines)

@@ -32,10 +32,6 @@ def with_battles_of_rankings(
     A ranking is three or more numbered columns of systems, and columns of their ranks with the same
     numbers (``system1Id, system1rank, …``); 1 is the best.
 
-    Args:
-        table: The table.
-        chosen: Field to the name of its column, as the user states it.
-
     Returns:
         The table, and what was understood; empty if it holds no rankings.
     """

@@ -50,12 +50,7 @@ from surrogate_arena.importers.values import option, short
 
 
 def check_answers(frames: Frames, chosen: Columns) -> None:
-    """Refuse two columns that may both be the answers, and a column of labels beside a text.
-
-    Args:
-        frames: The tables.
-        chosen: Their columns; nobody has said which one is the answers.
-    """
+    """Refuse two columns that may both be the answers, and a column of labels beside a text."""
     if "answer" not in chosen.names:
         return
     column = chosen.names["answer"]

@@ -15,12 +15,7 @@ COPY = "the row is a copy of another"
 
 
 def without_replaced_votes(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
-    """Keep, of a person's several votes on one pair, the last.
-
-    Args:
-        rows: The rows that were read.
-        table: An arena's ``judgments``, by row of the file.
-    """
+    """Keep, of a person's several votes on one pair, the last."""
     # Counts of one row are no votes that replace each other.
     if VOTER not in table or WEIGHT in table or not rows.has_questions:
         return table
@@ -37,12 +32,7 @@ def without_replaced_votes(rows: BattleRows, table: pd.DataFrame) -> pd.DataFram
 
 
 def with_repeats(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out copies of rows; number votes of a judge that differ in a column not read.
-
-    Args:
-        rows: The rows that were read.
-        table: An arena's ``judgments``, by row of the file.
-    """
+    """Leave out copies of rows; number votes of a judge that differ in a column not read."""
     is_judge = _names_one(table["judge"])
     if not rows.has_questions or not is_judge.any():
         return table

@@ -36,11 +36,6 @@ def paths_of_metrics(frames: Frames, inner: Frames) -> dict[str, str]:
 def score_columns(frames: Frames, taken: Sequence[str], named: Sequence[str]) -> list[str]:
     """Return the columns of marks: each is a judge.
 
-    Args:
-        frames: The tables.
-        taken: Columns that hold fields.
-        named: Columns that the user names.
-
     Raises:
         UsageError: If a column that the user names is not there, or holds no numbers.
     """

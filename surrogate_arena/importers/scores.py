@@ -33,13 +33,6 @@ def marks_of(
     """Return the mark of each score: the mean of its values.
 
     Values that are no numbers are counted as left out.
-
-    Args:
-        collected: Counts what is left out.
-        place: The record's file and line.
-        scores: Where they are.
-        record: The record, opened.
-        named: Further scores to their paths.
     """
     values_by_score: dict[str, list[object]] = {}
     for name, value in _scores_in(scores, record, named):

@@ -107,7 +107,7 @@ def _delimited(path: Path, source: str) -> Rows:
         reader = csv.reader(_with_first(first, stream), delimiter=delimiter, strict=True)
         try:
             header = [name.strip() for name in next(reader, [])]
-            problems = header_problems(header, source)
+            problems = _header_problems(header, source)
             if problems:
                 raise DataError(problems)
             return rows_of_records(_csv_records(reader, header, source), source, header)
@@ -122,8 +122,7 @@ def _with_first(first: str, stream: TextIO) -> Iterator[str]:
     yield from stream
 
 
-def header_problems(header: Sequence[str], source: str) -> list[Problem]:
-    """Return a problem for each name that a header repeats."""
+def _header_problems(header: Sequence[str], source: str) -> list[Problem]:
     return [
         Problem(source, None, name, None, "appears several times in the header", "rename one")
         for name in repeated([name for name in header if name])
@@ -190,7 +189,7 @@ def read_json(path: Path, source: str) -> Any:  # noqa: ANN401 - whatever JSON h
 
 def _json(path: Path, source: str) -> Rows:
     value = read_json(path, source)
-    return rows_of_records(_numbered(records_of_json(value, source), source), source)
+    return rows_of_records(_numbered(_records_of_json(value, source), source), source)
 
 
 def _numbered(records: Sequence[Any], source: str) -> Numbered:
@@ -202,7 +201,7 @@ def _numbered(records: Sequence[Any], source: str) -> Numbered:
             yield number, Problem(source, number, None, record, fault, "write an array of objects")
 
 
-def records_of_json(value: object, source: str) -> list[Any]:
+def _records_of_json(value: object, source: str) -> list[Any]:
     """Return the records of a JSON value: an array, an object's only array, or a table of pandas.
 
     Raises:
@@ -301,7 +300,7 @@ def _sheet(cells: pd.DataFrame, header: int, source: str) -> pd.DataFrame:
     """
     is_named = cells.iloc[header].notna()
     names = [str(name).strip() for name in cells.iloc[header][is_named]]
-    problems = header_problems(names, source)
+    problems = _header_problems(names, source)
     if problems:
         raise DataError(problems)
     table = cells.iloc[header + 1 :].loc[:, is_named].set_axis(names, axis="columns")

@@ -178,12 +178,6 @@ def read_values(
 ) -> ReadValues:
     """Read the distinct values of a column of winners.
 
-    Args:
-        cells: The distinct cells that are filled.
-        column: Name of the column.
-        systems: Names of the systems that met.
-        stated: What the user says of the values.
-
     Raises:
         UnclearValuesError: If a value has no meaning, or several.
     """
@@ -300,7 +294,7 @@ def _are_soft_places(numbers: Collection[float]) -> bool:
 def _several_meanings(numbers: Mapping[object, float], column: str) -> UnclearValuesError:
     fewest_of_a_scale = 4
     listed = [f"{number:g}" for number in sorted(set(numbers.values()))]
-    command = option_of_values(column, listed)
+    command = _option_of_values(column, listed)
     if len(listed) >= fewest_of_a_scale:
         scale = option("values", f"{column}:{listed[0]}..{listed[-1]}=a..b")
         command = f"{scale} if {listed[0]} favors side a, =b..a if side b; or each: {command}"
@@ -319,11 +313,10 @@ def _soft(probability_a: float) -> StatedVerdict:
 
 def _no_meaning(cell: object, column: str, cells: Sequence[object]) -> UnclearValuesError:
     fault = "is neither a side, nor a system of its row, nor a tie"
-    return UnclearValuesError(cell, fault, _SAY_WHAT, option_of_values(column, cells))
+    return UnclearValuesError(cell, fault, _SAY_WHAT, _option_of_values(column, cells))
 
 
-def option_of_values(column: str, cells: Sequence[object]) -> str:
-    """Return the option that states what the values of a column mean, for the user to complete."""
+def _option_of_values(column: str, cells: Sequence[object]) -> str:
     listed = [str(name_text(value)) for value in cells if not is_missing_cell(value)]
     stated = ",".join(f"{value}=..." for value in listed[:MOST_NAMED])
     return option("values", f"{column}:{stated}{',...' if len(listed) > MOST_NAMED else ''}")

@@ -304,11 +304,7 @@ class Tools:
 
 
 def tool_server(root: Path) -> MCPServer:
-    """Return a server of the tools.
-
-    Args:
-        root: Folder that tools read and write below.
-    """
+    """Return a server of the tools."""
     tools = Tools(root)
     server = MCPServer(
         name="surrogate-arena",

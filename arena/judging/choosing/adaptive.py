@@ -227,7 +227,7 @@ class AdaptivePairs:
                 & table["system_b"].isin(pairing.systems)
             ]
 
-        verdicts = merged_verdicts(of_language(judgments))
+        verdicts = _merged_verdicts(of_language(judgments))
         failed = _in_order(of_language(failures))[ITEM].assign(winner=None).drop_duplicates()
         # A pair that one judge, or one order, gave a verdict on is judged.
         is_judged = are_in(failed, verdicts, ITEM)
@@ -258,7 +258,7 @@ class AdaptivePairs:
         )
 
 
-def merged_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
+def _merged_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Make one verdict of several on a pair: the mean over orders, repeats and judges.
 
     Args and result have columns ``query_id, system_a, system_b, winner``, of one language. A system

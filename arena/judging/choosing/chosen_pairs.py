@@ -144,10 +144,6 @@ class ChosenPairs:
         """Keep the pairs on the first questions, as many as can be asked with so many calls.
 
         Pairs of identical texts take no call, and are all kept.
-
-        Args:
-            n_calls: Maximum number of calls.
-            calls_on: Returns the number of calls that a question with so many answers takes.
         """
         systems_on: dict[QuestionKey, set[str]] = {}
         for language, query_id, system_a, system_b in pair_keys(self.table):

@@ -36,7 +36,7 @@ NEVER = 1e-9
 _OF_BOTH = {"escalate", "until"}
 
 
-def first_settings(settings: JudgingSettings) -> JudgingSettings:
+def _first_settings(settings: JudgingSettings) -> JudgingSettings:
     """Return the settings of the judge that is asked first: up to half of every limit."""
     values = settings.model_dump(exclude_unset=True, exclude=_OF_BOTH)
     for name in ("budget", "max_calls", "max_cost"):
@@ -52,7 +52,7 @@ def first_settings(settings: JudgingSettings) -> JudgingSettings:
     return JudgingSettings(**values, until=NEVER)
 
 
-def second_settings(
+def _second_settings(
     settings: JudgingSettings, n_first_calls: int, n_sent: int, first_cost: float
 ) -> JudgingSettings | None:
     """Return the settings of the judge that is asked after the first; None if nothing is left."""
@@ -68,7 +68,7 @@ def second_settings(
     return JudgingSettings(**{**values, "model": settings.escalate, "pairs": "adaptive"})
 
 
-def calls_so_far(judgments: pd.DataFrame, failures: pd.DataFrame, judge: str) -> int:
+def _calls_so_far(judgments: pd.DataFrame, failures: pd.DataFrame, judge: str) -> int:
     """Return how many calls a judge took: verdicts on different answers, and pairs without one."""
     verdicts = judgments[judgments["judge"] == judge]
     return len(without_identical(verdicts)) + int((failures["judge"] == judge).sum())
@@ -83,16 +83,16 @@ class EscalationPlan(JudgingPlan):
     def judge(self, run: JudgingRun) -> Judging:
         """Judge by the first judge, then by the second one where that tells most."""
         settings = run.settings
-        of_first = first_settings(settings)
+        of_first = _first_settings(settings)
         first = plan_of(of_first.plan).judge(replace(run, settings=of_first))
         if first.error is not None:
             return first
         judgments = pd.concat([run.arena.judgments, first.judgments], ignore_index=True)
         failures = [table for table in (run.failed, first.failures) if table is not None]
         name = settings.first_judge
-        second = second_settings(
+        second = _second_settings(
             settings,
-            n_first_calls=calls_so_far(judgments, pd.concat(failures), name),
+            n_first_calls=_calls_so_far(judgments, pd.concat(failures), name),
             n_sent=first.usage.sent,
             first_cost=first.summaries[0].cost or 0.0,
         )
@@ -118,8 +118,8 @@ class EscalationPlan(JudgingPlan):
         """
         settings = run.settings
         first_judge, second_judge = settings.first_judge, settings.escalate or ""
-        n_first = first_calls(run.arena, settings, run.prior)
-        second = second_settings(settings, n_first_calls=n_first, n_sent=0, first_cost=0.0)
+        n_first = _first_calls(run.arena, settings, run.prior)
+        second = _second_settings(settings, n_first_calls=n_first, n_sent=0, first_cost=0.0)
         if second is None:
             by_judge = {first_judge: n_first, second_judge: 0}
             return Forecast(n_first, n_first, n_first, float("nan"), by_judge)
@@ -157,9 +157,9 @@ def _judge_second(run: JudgingRun, first_judge: str) -> Judging:
     return replace(judging, progress=pairs.adaptive.progress(), ratings=pairs.adaptive.ratings())
 
 
-def first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | None = None) -> int:
+def _first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | None = None) -> int:
     """Return how many calls the first judge takes at most, earlier runs included."""
-    first = first_settings(settings)
+    first = _first_settings(settings)
     if first.is_adaptive:
         return AdaptivePairs(arena, first, prior).budget
     return draw_pairs(arena, first).n_planned
