@@ -97,12 +97,8 @@ def rate_group(battles: Battles, method: Method) -> GroupRatings:
 
 def _posterior_ratings(battles: Battles, method: Method) -> GroupRatings:
     posterior = battle_posterior(battles)
-    low, high = posterior.bounds
-    separated = separated_systems(battles.items)
-    if separated.any():
-        # Verdicts do not bound these: intervals also hold what wider priors let expect.
-        low_if_wide, high_if_wide = battle_posterior(battles, separated=separated).bounds
-        low, high = np.minimum(low, low_if_wide), np.maximum(high, high_if_wide)
+    separated = separated_systems(posterior.likelihood.items)
+    low, high = posterior.open_bounds(separated) if separated.any() else posterior.bounds
     p_values = pair_p_values(posterior, separated)
     signature = f"ties:{method.ties}|posterior"
     if battles.traits:

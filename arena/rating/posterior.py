@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +30,12 @@ from arena.statistics.significance import NORMAL_95
 
 TRUST = (1.0, 0.25, 0.0625)
 """Factors of stated precisions, by how much ratings may differ more than stated."""
-SEPARATED = 0.1
-"""Factor of the precision of a system that battles do not bound, where intervals must hold it."""
+SPREADS = (0.1, 0.25, 0.6, 1.5, 4.0)
+"""Precisions of ratings that are averaged over, where nothing is stated."""
+OPEN_SPREADS = (0.016, 0.04, *SPREADS)
+"""The same where intervals must hold systems that battles do not bound."""
+OPEN = 0.1
+"""Factor of these systems' precision there."""
 DRAWS = 4_000
 PRIOR_COLUMNS = ("language", "system", "rating", "standard_error")
 
@@ -148,14 +153,35 @@ class BattlePosterior(RatingPosterior):
     likelihood: BattleLikelihood
     effects: DesignEffects
 
+    def open_bounds(self, separated: Flags) -> tuple[Floats, Floats]:
+        """Widen the 95% intervals to those under priors by which ratings may spread far more.
+
+        Args:
+            separated: Which systems the battles do not bound (``separated_systems``), shape (S,);
+                their ratings may spread most.
+
+        Returns:
+            Lower and upper bounds, each of shape (S,).
+
+        Raises:
+            ConvergenceError: If a mode is not found.
+        """
+        means, covariance, shares = _averaged(
+            self.likelihood, self.effects, _open_priors(separated)
+        )
+        n_systems = len(self.systems)
+        ratings = slice(n_systems)
+        wide = RatingPosterior(self.systems, means[ratings], covariance[ratings, ratings], shares)
+        low, high = self.bounds
+        open_low, open_high = wide.bounds
+        return np.minimum(low, open_low), np.maximum(high, open_high)
+
 
 def battle_posterior(
     battles: Battles,
     prior: RatingPrior | None = None,
     trust: Sequence[float] = TRUST,
     design_effect: float | None = None,
-    *,
-    separated: Flags | None = None,
 ) -> BattlePosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
@@ -172,41 +198,66 @@ def battle_posterior(
         trust: Factors of its precisions that are averaged over.
         design_effect: Of the questions, where more verdicts than these tell it; by default it is
             estimated from the battles.
-        separated: Which systems the battles do not bound (``separated_systems``), shape (S,).
-            Ratings may then spread far more, and theirs most, so that intervals hold them.
 
     Raises:
         ConvergenceError: If a mode is not found.
     """
-    if prior is None:
-        prior = RatingPrior.flat(len(battles.systems), 1.0)
-    likelihood = BattleLikelihood(battles.items_by_side)
-    start = likelihood.mode(prior)
-    if design_effect is None:
-        effects = likelihood.design_effects(start, prior.precisions)
-    else:
-        n_biases = len(likelihood.bias_precisions)
-        effects = DesignEffects.known(design_effect, len(battles.systems), n_biases)
-    candidates: list[_Candidate] = []
-    for candidate_prior, log_weight in _candidate_priors(prior, trust, separated):
-        mode = likelihood.mode(candidate_prior, effects.common, start)
-        candidates.append(_Candidate(likelihood, effects, candidate_prior, mode, log_weight))
-    means, covariance, shares = _averaged(candidates)
     n_systems = len(battles.systems)
+    if prior is None:
+        prior = RatingPrior.flat(n_systems, 1.0)
+    likelihood = BattleLikelihood(battles.items_by_side)
+    mode = likelihood.mode(prior)
+    if design_effect is None:
+        effects = likelihood.design_effects(mode, prior.precisions)
+    else:
+        effects = DesignEffects.known(design_effect, n_systems, len(likelihood.bias_precisions))
+    means, covariance, shares = _averaged(likelihood, effects, _weighted_priors(prior, trust))
+    ratings, biases = np.split(means, [n_systems])
     errors = np.sqrt(np.diag(covariance)[n_systems:])
     own_errors = likelihood.bias_errors(means, effects.common)
     return BattlePosterior(
         systems=battles.systems,
-        ratings=means[:n_systems],
+        ratings=ratings,
         covariance=covariance[:n_systems, :n_systems],
         shares=shares,
-        biases=likelihood.biases.estimated(means[n_systems:], errors, own_errors),
+        biases=likelihood.biases.estimated(biases, errors, own_errors),
         likelihood=likelihood,
         effects=effects,
     )
 
 
-def _averaged(candidates: Sequence[_Candidate]) -> tuple[Floats, Floats, Floats]:
+_WeightedPrior = tuple[NormalPrior, float]
+"""A prior, and the logarithm of its weight before any battle."""
+
+
+def _weighted_priors(prior: RatingPrior, trust: Sequence[float]) -> list[_WeightedPrior]:
+    """Vary how far ratings spread, and how far what is stated of some is trusted."""
+    spreads = (1.0,) if prior.informed.all() else SPREADS
+    factors = tuple(trust) if prior.informed.any() else (1.0,)
+    weighted: list[_WeightedPrior] = []
+    for precision, factor in product(spreads, factors):
+        # Both are log-normal about 1, with a standard deviation of 1.
+        log_weight = -0.5 * float(np.log(precision) ** 2 + np.log(factor) ** 2)
+        weighted.append((prior.spread(precision).trusted(factor), log_weight))
+    return weighted
+
+
+def _open_priors(separated: Flags) -> list[_WeightedPrior]:
+    """Let ratings spread far more, most those of separated systems, shape (S,)."""
+    # Standard deviation of the logarithm of the precision
+    deviation = 2.0
+    factors = np.where(separated, OPEN, 1.0)
+    means = np.zeros(len(factors))
+    weighted: list[_WeightedPrior] = []
+    for precision in OPEN_SPREADS:
+        log_weight = -0.5 * float((np.log(precision) / deviation) ** 2)
+        weighted.append((NormalPrior(means, precision * factors), log_weight))
+    return weighted
+
+
+def _averaged(
+    likelihood: BattleLikelihood, effects: DesignEffects, priors: Sequence[_WeightedPrior]
+) -> tuple[Floats, Floats, Floats]:
     """Average the posteriors under all priors, each weighted by its evidence.
 
     Returns:
@@ -214,13 +265,18 @@ def _averaged(candidates: Sequence[_Candidate]) -> tuple[Floats, Floats, Floats]
     """
     # Weight of a prior in the average below which its posterior is not computed
     negligible_weight = 1e-9
+    candidates: list[_Candidate] = []
+    mode: Floats | None = None
+    for prior, log_weight in priors:
+        mode = likelihood.mode(prior, effects.common, mode)
+        candidates.append(_Candidate(likelihood, effects, prior, mode, log_weight))
     weights = softmax([candidate.log_evidence() for candidate in candidates])
     modes = np.array([candidate.centered_mode for candidate in candidates])
     means = weights @ modes
     # The variance of a mixture: between its parts, then the mean within them.
     deviations = modes - means
     covariance = (deviations.T * weights) @ deviations
-    shares = np.zeros(candidates[0].n_systems)
+    shares = np.zeros(likelihood.pairs.n_systems)
     for weight, candidate in zip(weights, candidates, strict=True):
         if weight < negligible_weight:
             continue
@@ -228,32 +284,6 @@ def _averaged(candidates: Sequence[_Candidate]) -> tuple[Floats, Floats, Floats]
         covariance += weight * candidate_covariance
         shares += weight * candidate_shares
     return means, covariance, shares
-
-
-def _candidate_priors(
-    prior: RatingPrior, trust: Sequence[float], separated: Flags | None
-) -> list[tuple[RatingPrior, float]]:
-    """Return the priors that are averaged over, with the logarithm of each one's weight."""
-    spread_precisions: Sequence[float] = (0.1, 0.25, 0.6, 1.5, 4.0)
-    # Standard deviation of the logarithm of the precision
-    deviation = 1.0
-    factors_of_systems = np.ones(len(prior.means))
-    if separated is not None:
-        spread_precisions = (0.016, 0.04, *spread_precisions)
-        deviation = 2.0
-        factors_of_systems[separated] = SEPARATED
-    if prior.informed.all():
-        spread_precisions = (1.0,)
-    factors = tuple(trust) if prior.informed.any() else (1.0,)
-    candidates: list[tuple[RatingPrior, float]] = []
-    for precision in spread_precisions:
-        for factor in factors:
-            # Both are log-normal about 1, that of trust with a standard deviation of 1.
-            log_weight = -0.5 * ((np.log(precision) / deviation) ** 2 + np.log(factor) ** 2)
-            spread = prior.spread(precision).trusted(factor)
-            precisions = factors_of_systems * spread.precisions
-            candidates.append((replace(spread, precisions=precisions), log_weight))
-    return candidates
 
 
 @dataclass(frozen=True)
@@ -270,7 +300,7 @@ class _Candidate:
 
     likelihood: BattleLikelihood
     effects: DesignEffects
-    prior: RatingPrior
+    prior: NormalPrior
     mode: Floats
     log_weight: float
 
