@@ -18,13 +18,15 @@ from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
 from surrogate_arena.cli.app import app
 from surrogate_arena.gating.gate_result import GateVerdict
 
+README = ROOT / "README.md"
+
 
 @pytest.mark.parametrize(
     ("guide", "needed"),
     [
         ("ratings.md", "AdaptivePairing"),
         ("../reference/judge_tests.md", "Grouse"),
-        ("first_board.md", "from_frames"),
+        ("first_board.md", "pd.DataFrame"),
     ],
 )
 def test_python_of_the_guides_runs(guide, needed, capsys, tmp_path, monkeypatch):
@@ -35,20 +37,19 @@ def test_python_of_the_guides_runs(guide, needed, capsys, tmp_path, monkeypatch)
     exec(code, {})
 
 
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys, whole):
+@pytest.mark.slow
+def test_the_demo_prints_what_the_readme_shows(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    if not whole:
-        small = small_simulation(range(5), ["en"], questions=4).arena
-        monkeypatch.setattr("surrogate_arena.sample_arena", lambda: small)
-    quickstart = blocks(ROOT / "README.md", "python")[0]
-    assert len([line for line in quickstart.splitlines() if line.strip()]) <= 5
-    names = {}
-    exec(quickstart if whole else quickstart.replace("n_jobs=2", "tournaments=2"), names)
-    printed = capsys.readouterr().out
-    if whole:
-        assert printed == blocks(ROOT / "README.md", "text")[0]
-    assert printed.splitlines()[1].split()[1] == names["board"].overall["system"].iloc[0]
+    result = CliRunner().invoke(app, ["demo", "--out", "out/demo"])
+    assert result.exit_code == 0
+    printed = [line.rstrip() for line in result.output.splitlines()]
+    (shown,) = blocks(README, "text")
+    for line in shown.splitlines():
+        assert line in printed or line.strip() == "…"
+    (code,) = blocks(README, "python")
+    exec(code, {})
+    names = [line.split()[1] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert names == [line.split()[2] for line in shown.splitlines()[3:6]]
 
 
 @pytest.mark.slow
@@ -73,7 +74,7 @@ def test_a_gate_of_five_versions_prints_what_the_readme_shows(tmp_path, monkeypa
     tables.append(latest)
     pd.concat(tables).to_csv(tmp_path / "answers.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    (console,) = blocks(ROOT / "README.md", "console")
+    (console,) = blocks(README, "console")
     shown = console.splitlines()
     for line in shown:
         if line.startswith("$ "):
@@ -89,7 +90,10 @@ def test_own_systems_go_from_tables_to_a_gate(tmp_path, monkeypatch, capsys):
     pytest.importorskip("openai", reason="needs the extra llm")
     from chat_server import ChatServer, completion
 
-    (code,) = [block for block in blocks(ROOT / "README.md", "python") if "from_frames" in block]
+    path = ROOT / "docs" / "guides" / "first_board.md"
+    (code,) = [
+        block for block in blocks(path, "python") if "from_frames" in block and "gate(" in block
+    ]
     assert len([line for line in code.splitlines() if line.strip()]) < 30
     arena = small_simulation(range(5), ["en"], questions=8).arena
     *judged, new = arena.info.systems
