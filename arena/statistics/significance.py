@@ -1,4 +1,4 @@
-"""Intervals and tests: Holm's correction, Wilson's interval."""
+"""Intervals and tests: Holm's correction, intervals of shares."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from arena.data.types import Floats
 
@@ -46,6 +46,28 @@ def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Fl
     center = (p + z2_n / 2) / (1 + z2_n)
     half_width = np.sqrt(p * (1 - p) * z2_n + z2_n**2 / 4) / (1 + z2_n)
     return np.clip(center - half_width, 0.0, 1.0), np.clip(center + half_width, 0.0, 1.0)
+
+
+def share_interval(share: float, standard_error: float, n_units: int) -> tuple[float, float]:
+    """Return the 95% interval of a share of items that come in units, such as questions.
+
+    It is Student's in logits, with ``n_units - 1`` degrees of freedom; of a share of 0 or 1, which
+    has no error, Wilson's of the units.
+
+    Args:
+        share: From 0 to 1.
+        standard_error: Of the share, over units.
+        n_units: Number of units.
+
+    Returns:
+        Lower and upper bound; NaN where the share or its error is.
+    """
+    if share in (0.0, 1.0):
+        (low,), (high,) = wilson_interval([share * n_units], [n_units])
+    else:
+        half_width = stdtrit(n_units - 1, 0.975) * standard_error / (share * (1 - share))
+        low, high = expit(logit(share) + np.array([-half_width, half_width]))
+    return float(low), float(high)
 
 
 def scores_to_find(

@@ -14,7 +14,6 @@ from .grouse.unit_tests import read_unit_tests as read_unit_tests
 from .judges import FunctionJudge as FunctionJudge
 from .judges import PromptJudge as PromptJudge
 from .memerag.accuracy import average_over_judges as average_over_judges
-from .memerag.accuracy import compare_judges as compare_judges
 from .memerag.accuracy import error_shares as error_shares
 from .memerag.accuracy import fine_grained_accuracy as fine_grained_accuracy
 from .memerag.accuracy import mark_best as mark_best

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.types import Floats
@@ -73,6 +75,7 @@ def agreement_report(
     categories: Sequence[str] | None = None,
     replicates: int = REPLICATES,
     seed: int = 0,
+    units: Sequence[Hashable] | None = None,
 ) -> AgreementReport:
     """Measure the agreement of interchangeable raters: ``(p_a - p_e) / (1 - p_e)``.
 
@@ -83,9 +86,9 @@ def agreement_report(
     Args:
         rows: The ratings of each item; None is missing.
         categories: All possible labels, in order; by default those that were given, sorted.
-        replicates: Number of resamples behind the percentile intervals; each draws items with all
-            their ratings.
+        replicates: Number of resamples of the units behind the percentile intervals.
         seed: Seed of the draws.
+        units: What each item belongs to, such as a question; by default an item is a unit.
 
     Raises:
         UsageError: If a rating is none of the categories.
@@ -102,20 +105,28 @@ def agreement_report(
     counts = np.zeros((len(rows), len(categories)))
     for index, row in enumerate(rows):
         counts[index] = [row.count(label) for label in categories]
+    draws = partial(generator, seed, "agreement")
+    units = range(len(rows)) if units is None else units
     return AgreementReport(
         items=len(rows),
         items_with_pairs=int((counts.sum(axis=1) >= 2).sum()),
         raters=max((len(row) for row in rows), default=0),
         categories=tuple(categories),
         coefficients={
-            "ac1": _coefficient(counts, "Gwet's AC1", _gwet_chance, replicates, seed),
-            "fleiss_kappa": _coefficient(counts, "Fleiss' kappa", _fleiss_chance, replicates, seed),
+            "ac1": _coefficient(counts, _gwet_chance, units, replicates, draws("Gwet's AC1")),
+            "fleiss_kappa": _coefficient(
+                counts, _fleiss_chance, units, replicates, draws("Fleiss' kappa")
+            ),
         },
     )
 
 
 def _coefficient(
-    counts: Floats, title: str, by_chance: Callable[[Floats], Floats], replicates: int, seed: int
+    counts: Floats,
+    by_chance: Callable[[Floats], Floats],
+    units: Sequence[Hashable],
+    replicates: int,
+    random: np.random.Generator,
 ) -> Coefficient:
     n_ratings = counts.sum(axis=1)
     if not n_ratings.any():
@@ -138,7 +149,8 @@ def _coefficient(
     if math.isnan(value):
         reason = "only one category was chosen, so agreement by chance is certain"
         return Coefficient(value, reason=reason)
-    sums = resampled_sums(parts, replicates, generator(seed, "agreement", title))
+    by_unit = pd.DataFrame(parts).groupby(np.asarray(units), sort=False).sum()
+    sums = resampled_sums(by_unit, replicates, random)
     low, high = percentile_interval(coefficients(sums))
     return Coefficient(value, low, high)
 

@@ -153,6 +153,14 @@ def score_cell(row: Mapping[Any, Any]) -> str:
     return percent_with_error(row["value"], row["standard_error"])
 
 
+def interval_cell(row: Mapping[Any, Any]) -> str:
+    """Show a row of scores in percent with its interval, if it is known."""
+    cell = percent_with_error(row["value"])
+    if np.isfinite(row["low"]):
+        cell += f" ({100 * row['low']:.0f}–{100 * row['high']:.0f})"
+    return cell
+
+
 def judges_table(
     scores: pd.DataFrame,
     part: str,
@@ -160,7 +168,7 @@ def judges_table(
     notes: Sequence[str] = (),
     cell: Callable[[Mapping[Any, Any]], str] = score_cell,
 ) -> StudyTable:
-    """Show scores in percent with standard errors by judge (rows) and ``part`` (columns).
+    """Show scores in percent by judge (rows) and ``part`` (columns).
 
     Reasons for missing values follow the notes. ``cell`` formats a row of the scores.
     """

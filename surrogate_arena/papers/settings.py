@@ -69,6 +69,11 @@ class MetaevalSettings(JudgeOptions):
     permutations: int = Field(
         default=10_000, ge=1, le=100_000, description="Random swaps of each significance test."
     )
+    as_in_paper: bool = Field(
+        default=False,
+        description="MEMERAG: errors and tests of sentences, as if those of an answer were "
+        "independent, and p-values that are not corrected for their number.",
+    )
     replies: Literal["json_schema", "text", "result"] = Field(
         default="json_schema",
         description="GroUSE: json_schema (the server enforces it), text (JSON as it comes), or "

@@ -15,7 +15,7 @@ def answer(text="Yes [1].", question="Why?"):
 
 def unit_test(name, test_id="t", question="Why?", language="en"):
     sample = answer(f"{name} {test_id}", question)
-    return UnitTest(test_id, name, sample, TYPES[name].conditions, language, "topic")
+    return UnitTest(test_id, name, sample, TYPES[name].conditions, language, question)
 
 
 class TableJudge:

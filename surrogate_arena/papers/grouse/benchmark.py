@@ -33,6 +33,7 @@ from surrogate_arena.papers.reports import (
     NO_VALUE,
     Report,
     failure_notes,
+    interval_cell,
     judge_labels,
     judges_of,
     judges_table,
@@ -209,8 +210,9 @@ class Grouse(Benchmark):
             notes.append(f"Tests of other types than figure 4's are in no failure mode: {counts}")
         notes += left_out_notes(rates[rates["metric"] == TOTAL], checked, "checks", "score")
         notes += [f"Prompts and settings: {name}" for name in rates["prompt"].unique() if name]
-        title = "Pass rate in percent, with standard errors"
-        return judges_table(rates.replace({"metric": HEADINGS}), "metric", title, notes)
+        title = "Pass rate in percent, with 95% intervals over topics"
+        named_rates = rates.replace({"metric": HEADINGS})
+        return judges_table(named_rates, "metric", title, notes, interval_cell)
 
     def _entries(self, checked: pd.DataFrame) -> list[MetaEvaluation]:
         # Tests in no known language are left out.

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.statistics.significance import share_interval
 from surrogate_arena.papers.grouse.metrics import LIKERT, METRICS, SCALES
 from surrogate_arena.papers.grouse.unit_tests import FAILURE_MODES, TEST_TYPES
 from surrogate_arena.papers.reports import BY_JUDGE, judges_of, scores_by_part, verdict_counts
@@ -20,9 +21,16 @@ _KEY = ["test_id", "metric"]
 def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
     """Count passed tests by judge and metric (table 3), and over all metrics as ``total``.
 
-    Tests of one question are passed or failed together, so the standard error takes questions for
-    the units; it needs two. ``failures`` are among the tests and not passed; ``not_asked`` are left
-    out of them.
+    Tests of one topic are passed or failed together, in all languages, so errors and 95% intervals
+    are over topics, of which they need two; a question without a topic is one of its own.
+
+    Args:
+        scores: Verdicts, see ``Grouse``.
+
+    Returns:
+        Columns ``judge, prompt, metric, value, standard_error, low, high, n, failures, not_asked,
+        reason, passed``. ``failures`` are among the ``n`` and not passed; ``not_asked`` are left
+        out.
     """
     checked = scores[scores["condition"].notna()]
     return scores_by_part(checked, "metric", _rate, METRICS, TOTAL)
@@ -32,23 +40,26 @@ def _rate(part: pd.DataFrame, metric: str) -> dict[str, Any]:  # noqa: ARG001
     checks = _checks_made(part)
     n_checks = len(checks)
     rate = float(checks["passed"].mean())
-    # The standard error is that of a ratio of two sums over questions:
-    # sqrt(m / (m - 1) * sum of squared residual sums) / n.
     questions = checks["language"].fillna("") + "\x1f" + checks["question"]
-    residual_sums = (checks["passed"] - rate).groupby(questions).sum()
-    n_questions = len(residual_sums)
+    topics = checks["topic"].fillna(questions)
+    residual_sums = (checks["passed"] - rate).groupby(topics).sum()
+    n_topics = len(residual_sums)
     error = math.nan
-    if n_questions > 1:
-        scale = n_questions / (n_questions - 1)
+    if n_topics > 1:
+        # That of a ratio of two sums over topics: of a few, the bootstrap's is too small.
+        scale = n_topics / (n_topics - 1)
         error = math.sqrt(scale * float((residual_sums**2).sum())) / n_checks
+    low, high = share_interval(rate, error, n_topics)
     reason = None
     if len(part) and not n_checks:
         reason = "the judge could not be reached"
     elif n_checks and math.isnan(error):
-        reason = "all tests share one question"
+        reason = "all tests are of one topic"
     return {
         "value": rate,
         "standard_error": error,
+        "low": low,
+        "high": high,
         **verdict_counts(part, may_be_null=True),
         "reason": reason,
         "passed": int(checks["passed"].sum()),

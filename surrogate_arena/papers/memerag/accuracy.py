@@ -3,22 +3,27 @@
 ``BAcc = (TP / (TP + FN) + TN / (TN + FP)) / 2`` (appendix F); languages weigh alike (section 5.1).
 A judge that gave no label was wrong; sentences it was not asked about are left out.
 
-Two judges are compared by a paired permutation test (appendix E). Swapping two verdicts on a
-sentence changes the difference in balanced accuracy by a fixed amount: a replicate is a sum of
-these amounts with random signs.
+Judges are compared by a paired permutation test (appendix E). Swapping two judges' verdicts on a
+unit changes the difference in balanced accuracy by a fixed amount: a replicate is a sum of these
+amounts with random signs. A judge may be right or wrong about an answer as a whole, so the units of
+tests and of the bootstrap are questions. ``as_in_paper``, they are sentences, and p-values are not
+corrected for the number of tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
 from arena.statistics.bootstrap import generator, resampled_sums
+from arena.statistics.significance import holm_adjusted
 from surrogate_arena.papers.memerag.sentences import (
     FINE_LABELS,
     JUDGED,
@@ -48,49 +53,58 @@ class _Estimate(NamedTuple):
 
 
 def score_judges(
-    verdicts: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
+    verdicts: pd.DataFrame,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    *,
+    as_in_paper: bool = False,
 ) -> pd.DataFrame:
-    """Compute balanced accuracy of each judge, with bootstrap errors; judges share the draws.
+    """Compute balanced accuracy of each judge, with bootstrap errors over questions.
 
-    There is a row per language, and one for ``macro``, the mean of the languages. A value is
-    missing, with a reason, where a language lacks sentences of one label.
+    Returns:
+        A row per judge and language, and one for ``macro``, the mean of the languages: columns
+        ``judge, prompt, language, value, standard_error, reason, n, failures, not_asked``. A value
+        is missing, with a reason, where a language lacks sentences of one label.
     """
     labels = _judged_labels(verdicts)
     rows = []
     for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
-        for language, estimate in _estimates(judge_verdicts, labels, replicates, seed).items():
+        estimates = _estimates(judge_verdicts, labels, replicates, seed, as_in_paper)
+        for language, estimate in estimates.items():
             row = {"judge": judge, "prompt": prompt, "language": language}
-            counts = verdict_counts(_of_language(judge_verdicts, language))
-            rows.append({**row, **estimate.row(), **counts})
+            part = judge_verdicts
+            if language != MACRO:
+                part = judge_verdicts[judge_verdicts["language"] == language]
+            rows.append({**row, **estimate.row(), **verdict_counts(part)})
     return pd.DataFrame(rows)
 
 
-def _of_language(verdicts: pd.DataFrame, language: str) -> pd.DataFrame:
-    if language == MACRO:
-        return verdicts
-    return verdicts[verdicts["language"] == language]
-
-
 def average_over_judges(
-    verdicts: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
+    verdicts: pd.DataFrame,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    *,
+    as_in_paper: bool = False,
 ) -> pd.DataFrame:
     """Average the balanced accuracy that several judges reach with the same prompt (table 11).
 
-    Judges share the draws of the bootstrap.
+    Each resample holds the same questions for all judges.
+
+    Returns:
+        Columns ``prompt, language, judges, value, standard_error, reason``.
     """
     labels = _judged_labels(verdicts)
     rows = []
     with_prompt = verdicts[verdicts["prompt"] != ""]
-    for prompt, prompt_verdicts in with_prompt.groupby("prompt", sort=False):
-        judges = judges_of(prompt_verdicts).values()
-        if len(judges) < 2:
+    for prompt, part in with_prompt.groupby("prompt", sort=False):
+        if part["judge"].nunique() < 2:
             continue
-        estimates_by_judge = [_estimates(part, labels, replicates, seed) for part in judges]
-        for language in estimates_by_judge[0]:
-            # A judge need not have been asked about every language.
-            estimates = [judge[language] for judge in estimates_by_judge if language in judge]
-            row = {"prompt": prompt, "language": language, "judges": len(estimates)}
-            rows.append({**row, **_mean(estimates).row()})
+        # A judge need not have been asked about every language.
+        n_judges = part.groupby("language")["judge"].nunique().to_dict()
+        n_judges[MACRO] = part["judge"].nunique()
+        for language, estimate in _estimates(part, labels, replicates, seed, as_in_paper).items():
+            row = {"prompt": prompt, "language": language, "judges": n_judges[language]}
+            rows.append({**row, **estimate.row()})
     return pd.DataFrame(rows)
 
 
@@ -101,50 +115,64 @@ def _judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
 
 
 def _estimates(
-    verdicts: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
+    verdicts: pd.DataFrame,
+    labels: Sequence[str],
+    replicates: int,
+    seed: int,
+    as_in_paper: bool,
 ) -> dict[str, _Estimate]:
+    """Estimate the mean balanced accuracy of the judges of these verdicts, by language."""
     estimates = {}
+    units = list(SENTENCE_KEY if as_in_paper else QUESTION_KEY)
     for language, part in verdicts.groupby("language", sort=False):
-        estimates[str(language)] = _estimate(part, labels, replicates, seed)
+        random = generator(seed, "balanced accuracy", "sentence", str(language))
+        estimates[str(language)] = _estimate(part, labels, units, replicates, random)
+    reasons = [estimate.reason for estimate in estimates.values() if estimate.reason]
     # Section 5.1: languages weigh alike, however many sentences they have.
-    estimates[MACRO] = _mean(list(estimates.values()))
+    estimates[MACRO] = _Estimate(
+        value=float(np.mean([estimate.value for estimate in estimates.values()])),
+        replicates=np.mean([estimate.replicates for estimate in estimates.values()], axis=0),
+        reason=reasons[0] if reasons else None,
+    )
     return estimates
 
 
 def _estimate(
-    verdicts: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
+    verdicts: pd.DataFrame,
+    labels: Sequence[str],
+    units: list[str],
+    replicates: int,
+    random: np.random.Generator,
 ) -> _Estimate:
     judged = verdicts[verdicts["was_asked"]]
-    language = str(verdicts["language"].iloc[0])
-    absent = [label for label in labels if label not in set(judged["truth"])]
-    if absent:
-        reason = f"no sentence of {language} that was judged is labeled {absent[0]}"
-        return _Estimate(np.nan, np.full(replicates, np.nan), reason)
-    is_positive = (judged["truth"] == labels[0]).to_numpy()
-    is_correct = (judged["value"] == judged["truth"]).to_numpy()
+    is_positive = judged["truth"] == labels[0]
+    is_correct = judged["value"] == judged["truth"]
     # Sums of these four columns give TP + FN, TP, TN + FP and TN (appendix F).
-    columns = [is_positive, is_positive & is_correct, ~is_positive, ~is_positive & is_correct]
-    parts: Floats = np.column_stack(columns).astype(np.float64)
-    # The seed names no judge: all judges share the draws, so their differences are paired.
-    random = generator(seed, "balanced accuracy", "sentence", language)
-    value = float(_balanced(parts.sum(axis=0)[None])[0])
-    return _Estimate(value, _balanced(resampled_sums(parts, replicates, random)))
-
-
-def _balanced(sums: Floats) -> Floats:
-    # BAcc = (TP / (TP + FN) + TN / (TN + FP)) / 2 (appendix F), shape (draws,).
-    with np.errstate(invalid="ignore"):
-        balanced: Floats = (sums[:, 1] / sums[:, 0] + sums[:, 3] / sums[:, 2]) / 2
-    return balanced
-
-
-def _mean(estimates: Sequence[_Estimate]) -> _Estimate:
-    reasons = [estimate.reason for estimate in estimates if estimate.reason]
-    return _Estimate(
-        value=float(np.mean([estimate.value for estimate in estimates])),
-        replicates=np.mean([estimate.replicates for estimate in estimates], axis=0),
-        reason=reasons[0] if reasons else None,
+    parts = pd.DataFrame(
+        {
+            "positive": is_positive,
+            "true_positive": is_positive & is_correct,
+            "negative": ~is_positive,
+            "true_negative": ~is_positive & is_correct,
+        }
     )
+    keys = [judged[name] for name in [*units, *BY_JUDGE]]
+    counts = parts.groupby(keys, sort=False).sum().unstack(BY_JUDGE, fill_value=0)
+    for label, name in zip(labels, ("positive", "negative"), strict=True):
+        if counts.empty or not counts[name].sum().all():
+            language = verdicts["language"].iloc[0]
+            reason = f"no sentence of {language} that was judged is labeled {label}"
+            return _Estimate(np.nan, np.full(replicates, np.nan), reason)
+    sums = pd.DataFrame(resampled_sums(counts, replicates, random), columns=counts.columns)
+    value = float(_mean_balanced(counts.sum().to_frame().T)[0])
+    return _Estimate(value, _mean_balanced(sums))
+
+
+def _mean_balanced(sums: pd.DataFrame) -> Floats:
+    # BAcc = (TP / (TP + FN) + TN / (TN + FP)) / 2 (appendix F); a draw without one label has none.
+    recall = sums["true_positive"] / sums["positive"]
+    specificity = sums["true_negative"] / sums["negative"]
+    return np.asarray(((recall + specificity) / 2).mean(axis=1, skipna=False), dtype=np.float64)
 
 
 def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -178,71 +206,79 @@ def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
     return counts.assign(share=counts["errors"] / totals.where(totals > 0)).reset_index()
 
 
-def compare_judges(
-    verdicts_a: pd.DataFrame,
-    verdicts_b: pd.DataFrame,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Test whether two judges differ in balanced accuracy, by language and on average.
+def _correct(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Tell which judge (columns) was right on which sentence (rows); NaN where it was not asked."""
+    asked = verdicts[verdicts["was_asked"].astype(bool)]
+    asked = asked.assign(correct=(asked["value"] == asked["truth"]).astype(float))
+    keys = [*SENTENCE_KEY, "truth"]
+    correct = asked.set_index([*keys, *BY_JUDGE])["correct"].unstack(BY_JUDGE)
+    if correct.index.droplevel("truth").has_duplicates:
+        raise UsageError("the judges have other human labels; compare on the same data")
+    return correct[list(judges_of(asked))]
 
-    Sentences count that both were asked about. P-values are two-sided; NaN where no sentence has
-    one of the labels.
+
+def _p_values(
+    correct: pd.DataFrame, language: str, permutations: int, seed: int, as_in_paper: bool
+) -> dict[tuple[int, int], float]:
+    """Return the p-value of every pair of columns in a language; NaN where it is not defined."""
+    if language != MACRO:
+        correct = correct.xs(language, level="language", drop_level=False)
+    units = list(SENTENCE_KEY if as_in_paper else QUESTION_KEY)
+    pairs = list(combinations(correct.columns, 2))
+    terms = [_difference_terms(correct[list(pair)].dropna(), units) for pair in pairs]
+    # Units that one of the judges was not asked about add nothing.
+    table = pd.concat(terms, axis=1, sort=True).fillna(0.0)
+    random = generator(seed, "permutation test", language)
+    p_values = permutation_p_values(table.to_numpy(), permutations, random)
+    is_defined = [bool(len(part)) and bool(part.notna().all()) for part in terms]
+    p_values = np.where(is_defined, p_values, np.nan)
+    if not as_in_paper:
+        p_values = holm_adjusted(p_values)
+    return dict(zip(pairs, p_values, strict=True))
+
+
+def _difference_terms(correct: pd.DataFrame, units: list[str]) -> pd.Series:
+    """Return what each unit adds to the difference in balanced accuracy (appendix E).
+
+    NaN where a language has no sentence with one of the labels.
     """
-    rows = []
-    for language, terms in _difference_terms(verdicts_a, verdicts_b).items():
-        p_value = permutation_p_value(terms, permutations, seed, language)
-        row = {"language": language, "difference": terms.sum(), "p_value": p_value}
-        rows.append({**row, "sentences": len(terms)})
-    return pd.DataFrame(rows)
+    first, second = correct.columns
+    gains = correct[first] - correct[second]
+    # Balanced accuracy is half the mean per true label, so a sentence moves the difference by
+    # 1 / (2 * sentences with its label); swapping its verdicts changes the sign (appendix E).
+    n_labels = 2
+    by_label = gains.groupby(["language", "truth"])
+    n_sentences = by_label.transform("size")
+    n_languages = gains.index.get_level_values("language").nunique()
+    terms = gains / (n_labels * n_sentences * n_languages)
+    if by_label.ngroups < n_labels * n_languages:
+        terms *= np.nan
+    return terms.groupby(units).sum(min_count=1)
 
 
-def _difference_terms(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> dict[str, Floats]:
-    """Return what each sentence adds to the difference in balanced accuracy (appendix E).
+def permutation_p_values(terms: Floats, permutations: int, random: np.random.Generator) -> Floats:
+    """Return the two-sided p-values of sums whose terms may have either sign.
 
-    By language, and for ``macro``; NaN where no sentence has one of the labels.
+    Args:
+        terms: Of N units, for each of K sums, shape (N, K).
+        permutations: Number of random signs of the units, which the sums share.
+        random: Generator of the signs.
+
+    Returns:
+        Shape (K,).
     """
-    joint = _joint(verdicts_a, verdicts_b)
-    labels = set(_judged_labels(verdicts_a))
-    terms_by_language: dict[str, Floats] = {}
-    for language, part in joint.groupby("language", sort=False):
-        # Balanced accuracy is half the mean per true label, so a sentence moves the difference by
-        # 1 / (2 * sentences with its label); swapping its verdicts changes the sign (appendix E).
-        gains = part["correct_a"].astype(float) - part["correct_b"].astype(float)
-        sizes = part.groupby("truth_a")["correct_a"].transform("size")
-        terms = 0.5 * gains / sizes
-        if not labels <= set(part["truth_a"]):
-            # Balanced accuracy is not defined without sentences of both labels.
-            terms = gains * np.nan
-        terms_by_language[str(language)] = terms.to_numpy()
-    all_terms = np.concatenate(list(terms_by_language.values()))
-    return {**terms_by_language, MACRO: all_terms / len(terms_by_language)}
-
-
-def permutation_p_value(terms: Floats, permutations: int, seed: int, key: str) -> float:
-    """Return the two-sided p-value of a sum whose terms may have either sign.
-
-    NaN where a term is. Each ``key`` has random numbers of its own.
-    """
-    if np.isnan(terms).any():
-        return float("nan")
-    # Swapping equal verdicts changes nothing: only sentences that differ count.
-    moving = terms[terms != 0]
-    if not len(moving):
-        return 1.0
-    random = generator(seed, "permutation test", key)
     # The identity must count as a hit although sums of floats differ in their last digits.
     rounding = 1e-12
-    observed = abs(moving.sum()) - rounding
-    # In parts, so that signs of shape (permutations, sentences) fit into memory.
+    observed = np.abs(terms.sum(axis=0)) - rounding
+    # In parts, so that signs of shape (permutations, units) fit into memory.
     cells_at_once = 4_000_000
-    at_once = max(1, cells_at_once // len(moving))
-    hits = 0
+    at_once = max(1, cells_at_once // max(len(terms), 1))
+    hits = np.zeros(terms.shape[1])
     for start in range(0, permutations, at_once):
         size = min(at_once, permutations - start)
-        signs = random.integers(0, 2, size=(size, len(moving)), dtype=np.int8) * 2.0 - 1.0
-        hits += int((np.abs(signs @ moving) >= observed).sum())
-    return (1 + hits) / (1 + permutations)
+        signs = random.integers(0, 2, size=(size, len(terms)), dtype=np.int8) * 2.0 - 1.0
+        hits += (np.abs(signs @ terms) >= observed).sum(axis=0)
+    return np.asarray((1 + hits) / (1 + permutations))
 
 
 def mark_best(
@@ -251,30 +287,45 @@ def mark_best(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
     within: Sequence[str] = (),
+    *,
+    as_in_paper: bool = False,
 ) -> pd.DataFrame:
-    """Mark in each language, and on average, the best judge and those that may be as good.
+    """Mark in each language, and on average, the best judge and those not shown to be worse.
 
-    Scores get a ``p_value`` of the test against the best, and a ``mark``: ``best``, ``†`` where p >
-    0.05, or nothing. ``within`` names columns of groups: ``["judge"]`` finds the best prompt of
-    each model (table 5), ``["prompt"]`` the best model with each prompt (figure 2).
+    Which judge is best is seen in the same sentences, so p-values are corrected for all pairs of
+    judges, not only those with the best.
+
+    Args:
+        scores: As of ``score_judges``.
+        verdicts: What was scored.
+        permutations: Of each test.
+        seed: Seed of the permutations.
+        within: Columns of groups: ``["judge"]`` finds the best prompt of each model (table 5),
+            ``["prompt"]`` the best model with each prompt (figure 2).
+        as_in_paper: Whether sentences are permuted, and p-values are not corrected.
+
+    Returns:
+        The scores with a ``p_value`` of the test against the best, and a ``mark``: ``best``, ``†``
+        where p > 0.05, or nothing.
     """
-    verdicts_by_judge = judges_of(verdicts)
+    correct = _correct(verdicts)
     marked = scores.assign(p_value=float("nan"), mark="")
     # Each group has a best judge of its own, which the others of the group are tested against.
     for (language, *_), rows in scores.groupby(["language", *within], sort=False):
         scored = rows[rows["value"].notna()]
         if len(scored) < 2:
             continue
-        parts = {}
-        for index, judge, prompt in scored[BY_JUDGE].itertuples():
-            parts[index] = _of_language(verdicts_by_judge[judge, prompt], language)
         best = scored["value"].idxmax()
         marked.loc[best, "mark"] = BEST
-        for other in scored.index.drop(best):
-            terms = _difference_terms(parts[best], parts[other])[language]
-            p_value = permutation_p_value(terms, permutations, seed, language)
+        order = [best, *scored.index.drop(best)]
+        judges = list(scored.loc[order, BY_JUDGE].itertuples(index=False, name=None))
+        part = correct[judges].set_axis(order, axis=1)
+        p_values = _p_values(part, language, permutations, seed, as_in_paper)
+        for (first, other), p_value in p_values.items():
+            if first != best:
+                continue
             marked.loc[other, "p_value"] = p_value
-            if p_value > SIGNIFICANCE:
+            if not p_value <= SIGNIFICANCE:
                 marked.loc[other, "mark"] = DAGGER
     return marked
 
@@ -282,17 +333,3 @@ def mark_best(
 def with_prompts(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the scores of judges that were asked with several prompts."""
     return scores[scores.groupby("judge")["prompt"].transform("nunique") > 1]
-
-
-def _joint(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> pd.DataFrame:
-    parts = []
-    for verdicts in (verdicts_a, verdicts_b):
-        judged = verdicts[verdicts["was_asked"].astype(bool)]
-        correct = (judged["value"] == judged["truth"]).to_numpy()
-        parts.append(judged[[*SENTENCE_KEY, "truth"]].assign(correct=correct))
-    joint = parts[0].merge(parts[1], on=SENTENCE_KEY, suffixes=("_a", "_b"))
-    if joint.empty:
-        raise UsageError("the two judges have no sentence in common; judge the same ones")
-    if (joint["truth_a"] != joint["truth_b"]).any():
-        raise UsageError("the two judges have other human labels; compare on the same data")
-    return joint

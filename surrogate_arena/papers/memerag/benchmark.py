@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +61,13 @@ ALL = "all"
 STAR = "*"
 _MARKS = {BEST: STAR, DAGGER: DAGGER}
 _MARK_NOTES = {
-    BEST: f"{STAR} best of its {{}}",
-    DAGGER: f"{DAGGER} not statistically different from the best of its {{}} (p > {SIGNIFICANCE})",
+    BEST: f"{STAR} highest of its {{}}",
+    DAGGER: f"{DAGGER} not shown to be worse than the highest of its {{}} (p > {SIGNIFICANCE})",
 }
+_UNITS_NOTE = (
+    "Errors and tests are of questions; p-values are corrected for all pairs of judges (Holm)"
+)
+_PAPER_NOTE = "As in the paper, errors and tests are of sentences; p-values are not corrected"
 
 
 class LabelVerdict(VerdictRecord):
@@ -154,13 +158,21 @@ class Memerag(Benchmark):
         verdicts = evaluation.verdicts
         replicates, permutations = self.settings.replicates, self.settings.permutations
         seed = self.settings.seed
-        plain = accuracy.score_judges(verdicts, replicates, seed)
+        as_in_paper = self.settings.as_in_paper
+        plain = accuracy.score_judges(verdicts, replicates, seed, as_in_paper=as_in_paper)
         with_prompts = accuracy.with_prompts(plain)
         # Figure 2 compares models that have the same prompt, table 5 prompts of the same model.
         within = [] if with_prompts.empty else ["prompt"]
-        scores = accuracy.mark_best(plain, verdicts, permutations, seed, within)
-        of_prompts = accuracy.mark_best(with_prompts, verdicts, permutations, seed, ["judge"])
-        averages = accuracy.average_over_judges(verdicts, replicates, seed)
+        mark_best = partial(
+            accuracy.mark_best,
+            verdicts=verdicts,
+            permutations=permutations,
+            seed=seed,
+            as_in_paper=as_in_paper,
+        )
+        scores = mark_best(plain, within=within)
+        of_prompts = mark_best(with_prompts, within=["judge"])
+        averages = accuracy.average_over_judges(verdicts, replicates, seed, as_in_paper=as_in_paper)
         fine = accuracy.fine_grained_accuracy(verdicts)
         content = {
             "scores": plain_records(scores),
@@ -188,7 +200,9 @@ class Memerag(Benchmark):
         return len(self.sentences) - len(self.judged)
 
     def _notes(self, scores: pd.DataFrame, verdicts: pd.DataFrame, group: str) -> list[str]:
-        notes = [f"{count_of(len(self.judged), 'sentence')} judged", *_mark_notes(scores, group)]
+        units = _PAPER_NOTE if self.settings.as_in_paper else _UNITS_NOTE
+        n_judged = count_of(len(self.judged), "sentence")
+        notes = [f"{n_judged} judged", *_mark_notes(scores, group), units]
         if self._n_left_out:
             reason = "without a label"
             if self.quality == "faithfulness":

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NOTE = (
-    "Dark: the best of its language; hatched: not different from it (p > 0.05). Bars end at ± 1 "
-    "standard error; dashed: chance."
+    "Dark: the highest of its language; hatched: not shown to be worse (p > 0.05, Holm). Bars end "
+    "at ± 1 standard error over questions; dashed: chance."
 )
 _LOOKS: dict[str, dict[str, Any]] = {
     BEST: {"facecolor": BLUE},

@@ -90,18 +90,19 @@ def agreement_of_people(
 ) -> dict[str, dict[str, AgreementReport]]:
     """Measure how far people agree, by language and ``QUALITIES``, where several labeled.
 
-    A challenging sentence has that as the fine-grained label, too.
+    Intervals are over questions. A challenging sentence has that as the fine-grained label, too.
     """
     reports_by_language = {}
     for language, part in sentences.groupby("language", sort=False):
         if max(len(votes["factuality"]) for votes in part["votes"]) < 2:
             continue
         reports = {}
+        questions = list(part["query_id"])
         for quality in QUALITIES:
             ratings = [_ratings(votes, quality) for votes in part["votes"]]
             # Chance agreement counts both labels, although few sentences are irrelevant.
             categories = JUDGED_RELEVANCE if quality == "relevance, coarse" else None
-            reports[quality] = agreement_report(ratings, categories, replicates, seed)
+            reports[quality] = agreement_report(ratings, categories, replicates, seed, questions)
         reports_by_language[str(language)] = reports
     return reports_by_language
 

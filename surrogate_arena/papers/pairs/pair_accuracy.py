@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Floats
-from arena.statistics.bootstrap import generator, percentile_interval, resampled_sums
-from arena.statistics.significance import wilson_interval
+from arena.statistics.bootstrap import generator, resampled_sums
+from arena.statistics.significance import share_interval
 from surrogate_arena.papers.reports import standard_error
 
 Ratios: TypeAlias = tuple[tuple[str, str], ...]
@@ -33,24 +33,6 @@ _RATIOS: Mapping[str, Ratios] = MappingProxyType(
 """Each score as the mean of ratios of counts; a judge without a preference has a mean of one half
 in ``share_a`` and ``share_longer``, however good it is."""
 SCORES: tuple[str, ...] = tuple(_RATIOS)
-COUNTS = (
-    "asked",
-    "judged",
-    "ties",
-    "credit",
-    "better_a",
-    "a_of_better_a",
-    "better_b",
-    "a_of_better_b",
-    "better_longer",
-    "longer_of_better_longer",
-    "better_shorter",
-    "longer_of_better_shorter",
-    "in_both_orders",
-    "right_twice",
-    "judged_twice",
-    "flipped",
-)
 
 
 @dataclass(frozen=True)
@@ -81,21 +63,13 @@ def score_pairs(
     Args:
         verdicts: Columns ``question``, ``pair`` (the same in both orders), ``better_on_a``,
             ``winner`` (None after a failure) and ``longer_on_a`` (1, -1, or 0 for equal lengths).
-        replicates: Resamples of the questions, which all judges of the same questions share.
+        replicates: Resamples of the questions.
         seed: Seed of the resamples.
     """
-    return scores_of_counts(_counts_by_question(verdicts), replicates, seed)
-
-
-def scores_of_counts(
-    counts: pd.DataFrame, replicates: int = 1000, seed: int = 0
-) -> dict[str, Estimate]:
-    """Compute the scores of ``COUNTS`` by question, whatever the order of the columns."""
-    # Draws go to questions in the order of their counts, read from the first column on.
-    counts = counts[list(COUNTS)]
+    counts = _counts_by_question(verdicts)
     n_replicates = replicates if len(counts) > 1 else 0
     random = generator(seed, "pair accuracy")
-    sums = pd.DataFrame(resampled_sums(counts, n_replicates, random), columns=COUNTS)
+    sums = pd.DataFrame(resampled_sums(counts, n_replicates, random), columns=counts.columns)
     return {name: _estimate(ratios, counts, sums) for name, ratios in _RATIOS.items()}
 
 
@@ -103,21 +77,14 @@ def _estimate(ratios: Ratios, counts: pd.DataFrame, resampled: pd.DataFrame) -> 
     totals = counts.sum().to_frame().T
     value = float(_mean_ratio(totals, ratios)[0])
     n = sum(int(totals[denominator].iloc[0]) for _, denominator in ratios)
-    replicates = _mean_ratio(resampled, ratios)
-    estimate = estimate_of(value, replicates, n)
-    if value not in (0.0, 1.0):
-        return estimate
-    # No resample changes a share of 0 or 1: its interval is Wilson's.
-    (low,), (high,) = wilson_interval([value * len(counts)], [len(counts)])
-    return replace(estimate, low=float(low), high=float(high))
+    return estimate_of(value, _mean_ratio(resampled, ratios), n, len(counts))
 
 
-def estimate_of(value: float, replicates: Floats, n: int) -> Estimate:
-    """Return a value with the standard error and the 95% interval of its finite replicates."""
-    if not np.isfinite(value):
-        return Estimate(np.nan, np.nan, np.nan, np.nan, n)
-    low, high = percentile_interval(replicates[np.isfinite(replicates)])
-    return Estimate(value, standard_error(replicates), low, high, n)
+def estimate_of(value: float, replicates: Floats, n: int, n_questions: int) -> Estimate:
+    """Return a value with its standard error, that of its finite replicates, and its interval."""
+    error = standard_error(replicates)
+    low, high = share_interval(value, error, n_questions)
+    return Estimate(value, error, low, high, n)
 
 
 def _mean_ratio(counts: pd.DataFrame, ratios: Ratios) -> Floats:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,8 +18,8 @@ from surrogate_arena.papers.pairs.judges import NOT_RECORDED
 from surrogate_arena.papers.pairs.pair_accuracy import score_pairs
 from surrogate_arena.papers.pairs.soft_accuracy import soft_pairwise_accuracy
 from surrogate_arena.papers.reports import (
-    NO_VALUE,
     Report,
+    interval_cell,
     judges_of,
     judges_table,
     left_out_notes,
@@ -118,7 +117,7 @@ def _with_sides(gold: GoldPairs, verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame) -> StudyTable:
-    cells = named(totals).assign(cell=[_cell(row) for row in totals.to_dict("records")])
+    cells = named(totals).assign(cell=[interval_cell(row) for row in totals.to_dict("records")])
     table = wide_table(cells, "score")
     judged = verdicts[verdicts["was_asked"].astype(bool)]
     n_pairs = named(judged).groupby("judge")["pair"].nunique()
@@ -132,12 +131,3 @@ def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame)
     reasons = verdicts[verdicts["failure"] != NOT_RECORDED]
     notes += left_out_notes(totals[totals["score"] == RIGHT], reasons, "verdicts", "winner")
     return StudyTable(table, title=title, notes=notes)
-
-
-def _cell(row: Mapping[Any, Any]) -> str:
-    if not np.isfinite(row["value"]):
-        return NO_VALUE
-    cell = f"{100 * row['value']:.1f}"
-    if np.isfinite(row["low"]):
-        cell += f" ({100 * row['low']:.0f}–{100 * row['high']:.0f})"
-    return cell

@@ -32,6 +32,7 @@ def soft_pairwise_accuracy(
     values = []
     resampled = []
     n_pairs = 0
+    n_questions = 0
     for language, items in shared.groupby("language"):
         systems = pd.Index(sorted(set(items["first"]) | set(items["second"])))
         if len(systems) < FEWEST_SYSTEMS:
@@ -45,10 +46,11 @@ def soft_pairwise_accuracy(
         values.append(value[0])
         resampled.append(_agreement(scores, reference_scores, weights)[0])
         n_pairs += n_compared
+        n_questions += len(scores)
     if not values:
-        return estimate_of(np.nan, np.empty(0), 0)
+        return estimate_of(np.nan, np.empty(0), 0, 0)
     means = np.mean(resampled, axis=0)
-    return estimate_of(float(np.mean(values)), means, n_pairs)
+    return estimate_of(float(np.mean(values)), means, n_pairs, n_questions)
 
 
 def _mean_points(judgments: pd.DataFrame) -> pd.DataFrame:

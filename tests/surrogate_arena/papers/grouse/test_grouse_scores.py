@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from grouse_samples import RightJudge, TableJudge, unit_test
+from scipy.special import expit
 
 from surrogate_arena.papers.evaluation import Evaluation, evaluate_judges
 from surrogate_arena.papers.grouse.benchmark import Grouse
@@ -59,31 +60,34 @@ def test_a_wrong_score_fails_what_depends_on_it():
     total = pass_rates(verdicts).iloc[-1]
     assert total["value"] == pytest.approx(94 / 96)
     assert math.isnan(total["standard_error"])
-    assert total["reason"] == "all tests share one question"
+    assert total["reason"] == "all tests are of one topic"
 
 
-def test_the_standard_error_takes_questions_for_units():
-    """Two of four questions passed on 3 of 4 tests, two on 1 of 4, by hand."""
+def test_errors_take_topics_for_units_in_whatever_language():
+    """Two of four topics passed on 3 of 4 tests, two on 1 of 4, by hand."""
     tests = [
-        unit_test("highest_marks_1", f"{question}{place}", str(question))
-        for question in range(4)
-        for place in range(4)
+        unit_test("highest_marks_1", f"{topic}{place}", str(topic), language)
+        for topic in range(4)
+        for place, language in enumerate(["de", "de", "en", "en"])
     ]
-    passing = {
-        f"{question}{place}" for question in range(4) for place in range(3 - question % 2 * 2)
-    }
-    judge = FunctionJudge(
-        "f",
-        lambda metric, *texts: (
-            None if metric == "usefulness" else 1 if metric == "faithfulness"
-            else 5 if metric == "completeness" or texts[-1].split()[1] in passing else 4
-        ),
-    )  # fmt: skip
-    rates = pass_rates(verdicts_of([judge], tests))
+    passing = {f"{topic}{place}" for topic in range(4) for place in range(3 - topic % 2 * 2)}
+
+    def judge(metric, *texts):
+        if metric == "usefulness":
+            return None
+        if metric == "faithfulness":
+            return 1
+        passes = metric == "completeness" or texts[-1].split()[1] in passing
+        return 5 if passes else 4
+
+    rates = pass_rates(verdicts_of([FunctionJudge("f", judge)], tests))
     row = rates.set_index("metric").loc["answer_relevancy"]
     assert row["value"] == 0.5
-    sums = np.array([1, -1, 1, -1])  # passed minus half of the tests, a question each
-    assert row["standard_error"] == pytest.approx(np.sqrt(4 / 3 * (sums**2).sum()) / 16)
+    sums = np.array([1, -1, 1, -1])  # passed minus half of the tests, a topic each
+    error = np.sqrt(4 / 3 * (sums**2).sum()) / 16
+    assert row["standard_error"] == pytest.approx(error)
+    # Student's t of 3 degrees of freedom, in logits
+    assert row["low"] == pytest.approx(expit(-3.182446 * error / 0.25))
 
 
 def test_failures_are_not_passed_and_the_unreached_left_out():

@@ -17,10 +17,9 @@ from surrogate_arena.papers.memerag.accuracy import (
     DAGGER,
     MACRO,
     average_over_judges,
-    compare_judges,
     fine_grained_accuracy,
     mark_best,
-    permutation_p_value,
+    permutation_p_values,
     score_judges,
 )
 from surrogate_arena.papers.memerag.benchmark import Memerag
@@ -31,8 +30,8 @@ HITS = [(YES, YES)] * 3 + [(YES, NO)] + [(NO, NO)] * 1 + [(NO, YES)] * 1
 
 
 def drawn(seed, items=200, accuracy=0.7):
+    human = np.where(np.random.default_rng(0).random(items) < 0.7, YES, NO)
     random = np.random.default_rng(seed)
-    human = np.where(random.random(items) < 0.7, YES, NO)
     wrong = np.where(human == YES, NO, YES)
     said = np.where(random.random(items) < accuracy, human, wrong)
     return list(zip(human.tolist(), said.tolist(), strict=True))
@@ -85,9 +84,30 @@ def test_p_values_are_those_of_all_swaps():
     amounts = np.array([0.3, 0.2, 0.2, -0.1, 0.05, 0.0])
     signs = np.array(np.meshgrid(*[[-1, 1]] * 5)).reshape(5, -1).T
     exact = (np.abs(signs @ amounts[:5]) >= amounts.sum() - 1e-9).mean()
-    found = permutation_p_value(amounts, 40_000, 0, "x")
-    assert found == pytest.approx(exact, abs=0.01)
-    assert permutation_p_value(np.zeros(4), 100, 0, "x") == 1
+    terms = np.column_stack([amounts, np.zeros(6)])
+    found = permutation_p_values(terms, 40_000, np.random.default_rng(0))
+    assert found == pytest.approx([exact, 1], abs=0.01)
+
+
+def repeated(verdicts, times):
+    """Return verdicts of answers with so many sentences, all right or all wrong."""
+    copies = [verdicts.assign(sentence_id=number) for number in range(times)]
+    return pd.concat(copies, ignore_index=True)
+
+
+def test_an_answer_judged_as_a_whole_counts_once_but_not_in_the_papers_way():
+    once = pd.concat([verdict_table(drawn(seed), judge=f"j{seed}") for seed in (3, 4)])
+    answers = repeated(once, 4)
+    by_question, of_one = score_judges(answers), score_judges(once)
+    by_sentence = score_judges(answers, as_in_paper=True)
+    error = of_one["standard_error"]
+    assert by_question["standard_error"].tolist() == pytest.approx(error)
+    assert by_sentence["standard_error"].tolist() == pytest.approx(error / 2, rel=0.1)
+    p_values = [
+        mark_best(of_one, verdicts, **options)["p_value"].max()
+        for verdicts, options in [(once, {}), (answers, {}), (answers, {"as_in_paper": True})]
+    ]
+    assert p_values[0] == p_values[1] > 5 * p_values[2]
 
 
 def judged(sentences, *judges, **options):
@@ -203,13 +223,23 @@ def test_marks_are_within_a_model_or_over_models(verdicts):
     macro = by_model[by_model["language"] == MACRO].set_index(["judge", "prompt"])
     assert macro.loc["m", "mark"].to_dict() == {"ag": BEST, "zs": ""}
     assert sorted(macro.loc["n", "mark"]) == [BEST, DAGGER]
-    tested = compare_judges(of_judge(verdicts, "m", "ag"), of_judge(verdicts, "m", "zs"), 500)
-    assert macro.loc[("m", "zs"), "p_value"] == tested["p_value"].iloc[-1]
     with pytest.raises(UsageError, match="human labels"):
-        compare_judges(verdicts, verdicts.assign(truth=YES))
+        mark_best(
+            scores,
+            pd.concat([verdicts, of_judge(verdicts, "m", "ag").assign(judge="o", truth=YES)]),
+        )
     over_models = mark_best(scores, verdicts, 500, within=["prompt"])
     marks = over_models.set_index(["prompt", "language", "judge"])["mark"]
     assert [marks[p, MACRO, m] for p in ("ag", "zs") for m in "mn"] == [BEST, "", "", BEST]
+
+
+def test_p_values_are_corrected_for_all_pairs_of_judges():
+    table = pd.concat([verdict_table(drawn(seed), judge=f"j{seed}") for seed in range(4)])
+    scores = score_judges(table, 10)
+    p_values = mark_best(scores, table)["p_value"]
+    in_paper = mark_best(scores, table, as_in_paper=True)["p_value"]
+    # The smallest of all p-values is multiplied by the number of pairs, 6.
+    assert p_values.min() == pytest.approx(6 * in_paper.min(), rel=0.05)
 
 
 def test_averages_over_models_are_means_and_share_their_draws(verdicts):
