@@ -1,4 +1,4 @@
-"""Rank RAG systems with a surrogate trained on pairwise LLM tournaments.
+"""Rank RAG systems from few pairwise verdicts, by an LLM or by people.
 
 An arena, and what it rates:
     Arena                     questions, answers, judgments: ``Arena.from_frames``

@@ -145,7 +145,7 @@ class Commands(TyperGroup):
 
 app = typer.Typer(
     cls=Commands,
-    help="Rank RAG systems with a surrogate trained on pairwise LLM tournaments.",
+    help="Rank RAG systems from few pairwise verdicts, by an LLM or by people.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -55,6 +55,15 @@ Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
 GateBoard = Annotated[
     Path | None, Option("--board", help="Board folder. Default: none, the arena alone.", **FOLDER)
 ]
+GateArena = Annotated[
+    Path | None,
+    Option(
+        "--arena",
+        help="Arena folder that holds the baseline. With --board: if it moved since the board was "
+        "made.",
+        **FOLDER,
+    ),
+]
 MovedArena = Annotated[
     Path | None,
     Option("--arena", help="Arena folder, if it moved since the board was made.", **FOLDER),

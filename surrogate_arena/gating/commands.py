@@ -75,7 +75,7 @@ def gate_command(
     feature_table: opt.FeatureTable = None,
     budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
     margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
-    arena: opt.MovedArena = None,
+    arena: opt.GateArena = None,
     reports: Annotated[
         list[Path] | None,
         Option(
