@@ -83,12 +83,12 @@ def foreign_arena(
     """
     _replace_half_surrogates(collected)
     collected.share(HISTORY)
-    queries = rows_of_records(collected.queries.values(), QUERIES)
-    answers = rows_of_records(collected.answers.values(), ANSWERS)
+    queries = collected_rows(collected.queries.values(), QUERIES)
+    answers = collected_rows(collected.answers.values(), ANSWERS)
     # The winners of marks at fault would be wrong.
     if collected.marks and not collected.problems:
         _add_judgments_of_marks(collected, f"verdicts of {answers.source}")
-    judgments = rows_of_records(_completed_judgments(collected), JUDGMENTS)
+    judgments = collected_rows(_completed_judgments(collected), JUDGMENTS)
     if collected.problems:
         problems = list(collected.problems)
         for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
@@ -196,7 +196,7 @@ def _by_file_names(collected: Collected, problems: Iterable[Problem]) -> list[Pr
     ]
 
 
-def rows_of_records(records: Iterable[Record], schema: TableSchema) -> Rows:
+def collected_rows(records: Iterable[Record], schema: TableSchema) -> Rows:
     """Return collected records as rows with the place of each."""
     records = list(records)
     columns = dict.fromkeys(schema.columns)

@@ -27,7 +27,7 @@ from surrogate_arena.importers.answer_rows import (
 )
 from surrogate_arena.importers.collected import Collected, Place, question_id
 from surrogate_arena.importers.contract import NO_COLUMNS
-from surrogate_arena.importers.foreign_arena import rows_of_records, shown_answer
+from surrogate_arena.importers.foreign_arena import collected_rows, shown_answer
 from surrogate_arena.importers.plain_tables import read_plain_tables
 from surrogate_arena.importers.values import name_text
 
@@ -85,7 +85,7 @@ def read_answers(
         raise UsageError(f"{path}: there is no answer in it")
     collected.notes.insert(0, f"the first row is {', '.join(shown_answer(collected))}")
     _log(collected, path.name)
-    answers = rows_of_records(collected.answers.values(), ANSWERS)
+    answers = collected_rows(collected.answers.values(), ANSWERS)
     return checked_answers(replace(answers, problems=tuple(collected.problems)), queries)
 
 
