@@ -121,7 +121,6 @@ def _task_of(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> JudgingTask:
 
 
 def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdicts:
-    """Make tables of what a judge replied on pairs, and of the pairs of identical answers."""
     judge_cells: dict[str, object] = {"judge": task.judge, "prompt": version}
     verdict_rows: list[dict[str, object]] = []
     failure_rows: list[dict[str, object]] = []

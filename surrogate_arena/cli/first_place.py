@@ -58,7 +58,6 @@ def first_place_sentence(board: Board) -> str:
 
 
 def _is_unjudged(board: Board, system: str) -> bool:
-    """Return whether no verdict of its own has rated a system, in any language."""
     splits = board.ratings.loc[board.ratings["system"] == system, "split"]
     return bool((splits == "unjudged").all())
 
@@ -146,7 +145,6 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _first_without_verdicts(board: Board, leader: str) -> str:
-    """Say what puts a system first where nobody has judged."""
     evidence = {name for language in board.summary.languages.values() for name in language.evidence}
     if PREFERENCES in evidence:
         return f"The answers of {leader} have most of what judges of other arenas liked."

@@ -124,7 +124,6 @@ def _signature(connected: Battles, by: str, ties: str, n_parts: int) -> str:
 
 
 def _parts_of(judgments: pd.DataFrame, by: str) -> pd.Series:
-    """Name the part of each judgment."""
     if by not in judgments:
         columns = sorted(map(str, judgments))
         hint = f"{did_you_mean(by, columns)} there is {', '.join(columns)}".lstrip()
@@ -187,7 +186,6 @@ def _over_parts(
 
 
 def _part_tables(joint: JointPosterior, by_part: Mapping[str, Battles]) -> pd.DataFrame:
-    """Return ``PartRatings.parts``."""
     tables = []
     for part, battles in by_part.items():
         posterior = joint[part]

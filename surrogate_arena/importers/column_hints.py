@@ -130,7 +130,6 @@ def is_reference(column: str) -> bool:
 
 
 def _has_word(column: str, words: str) -> bool:
-    """Tell whether the name of a column has a word of a list of ``names.toml``."""
     listed = contract()["hints"][words]
     return any(word.removesuffix("s") in listed for word in bare_column(column).split("_"))
 

@@ -23,7 +23,7 @@ from arena.data.parquet import objects_of
 from arena.data.rows import is_unstorable
 from arena.data.types import Flags, Indices
 from surrogate_arena.importers.files import shown_path
-from surrogate_arena.importers.tables import read_table
+from surrogate_arena.importers.tables import delimiter_of, read_table
 
 CSV = ".csv"
 PARQUET = ".parquet"
@@ -156,7 +156,7 @@ def column_table(path: Path, source: str | None = None) -> ColumnTable:
 
 
 def _csv_table(path: Path) -> pa.Table:
-    delimiter = _delimiter_of(path)
+    delimiter = _delimiter_in(path)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         header = next(csv.reader(stream, delimiter=delimiter), [])
     text = pa.dictionary(pa.int32(), pa.string())
@@ -200,7 +200,7 @@ def _table_of_rows(path: Path, source: str) -> ColumnTable:
 
 def _lines_of_rows(path: Path) -> Iterator[int]:
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream, delimiter=_delimiter_of(path))
+        reader = csv.reader(stream, delimiter=_delimiter_in(path))
         next(reader, None)
         first = reader.line_num + 1
         for row in reader:
@@ -209,11 +209,6 @@ def _lines_of_rows(path: Path) -> Iterator[int]:
             first = reader.line_num + 1
 
 
-DELIMITERS = (",", ";", "\t")
-
-
-def _delimiter_of(path: Path) -> str:
-    """Return the delimiter of a file: the one that its first line has most."""
+def _delimiter_in(path: Path) -> str:
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        header = stream.readline()
-    return max(DELIMITERS, key=header.count)
+        return delimiter_of(stream.readline())

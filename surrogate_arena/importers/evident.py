@@ -9,7 +9,6 @@ from typing import Any
 
 from arena.data.errors import ArenaError
 from arena.data.files import parsed_json
-from surrogate_arena.importers.columnar import DELIMITERS
 from surrogate_arena.importers.contract import value_at
 from surrogate_arena.importers.files import files_below
 from surrogate_arena.importers.opened import opened_record
@@ -18,6 +17,7 @@ from surrogate_arena.importers.tables import (
     JSON,
     PARQUET,
     TABLE_SUFFIXES,
+    delimiter_of,
     text_of_file,
 )
 from surrogate_arena.importers.tool_maps import shipped_maps
@@ -66,7 +66,7 @@ def _beginning(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
     with text_of_file(path, path.name) as stream:
         if path.name.lower().endswith(DELIMITED):
             header = stream.readline(MOST_READ)
-            names = next(csv.reader([header], delimiter=max(DELIMITERS, key=header.count)), [])
+            names = next(csv.reader([header], delimiter=delimiter_of(header)), [])
             return {name.strip(): True for name in names}
         # Of a table of lines, the first says what all are.
         is_whole = path.name.endswith(JSON)

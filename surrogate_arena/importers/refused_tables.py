@@ -209,7 +209,6 @@ def check_repeats(frames: Frames, names: Mapping[str, str], source: str) -> None
 
 
 def _has_repeats(frames: Frames, names: Mapping[str, str]) -> bool:
-    """Tell whether a system answers a question in several ways."""
     fields = [names[name] for name in ("question", "system", "answer") if name in names]
     for frame in frames:
         present = [name for name in fields if name in frame]

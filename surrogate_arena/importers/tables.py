@@ -42,7 +42,6 @@ READ_SUFFIXES = (*TABLE_SUFFIXES, *DELIMITED[6:], *JSON)
 """Endings of files that are read where they are named."""
 SHEET = "sheet"
 """Column with the name of the sheet of a row, where a workbook has several with rows."""
-_DELIMITERS = (",", ";", "\t", "|")
 _NOT_UTF8 = "save the file as UTF-8, as 'CSV UTF-8' in Excel or by iconv -f CP1252 -t UTF-8"
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -99,12 +98,10 @@ def text_of_file(path: Path, source: str) -> Iterator[TextIO]:
 
 
 def _delimited(path: Path, source: str) -> Rows:
-    """Read delimited text; its delimiter is the one that the header has most."""
     csv.field_size_limit(MOST_EXPANDED)
     with text_of_file(path, source) as stream:
         first = stream.readline()
-        delimiter = max(_DELIMITERS, key=first.count)
-        reader = csv.reader(_with_first(first, stream), delimiter=delimiter, strict=True)
+        reader = csv.reader(_with_first(first, stream), delimiter=delimiter_of(first), strict=True)
         try:
             header = [name.strip() for name in next(reader, [])]
             problems = _header_problems(header, source)
@@ -115,6 +112,11 @@ def _delimited(path: Path, source: str) -> Rows:
             hint = "put cells that hold quotes in quotes, and double the quotes inside"
             fault = f"is not CSV ({error})"
             raise DataError.of_file(source, fault, hint, line=reader.line_num) from error
+
+
+def delimiter_of(header: str) -> str:
+    """Return the delimiter that the header of a file has most."""
+    return max((",", ";", "\t", "|"), key=header.count)
 
 
 def _with_first(first: str, stream: TextIO) -> Iterator[str]:
