@@ -182,21 +182,24 @@ class _Residuals:
 
         n_questions = self.by_question.shape[0]
         scale = (cells * cells).T @ variances
-        is_possible = scale > 0
-        observed = sums(np.ones((1, n_questions)))[0]
-        statistic = float((observed[is_possible] ** 2 / scale[is_possible]).sum())
+
+        def statistics(squares: Floats) -> Floats:
+            """Sum squares over what may depart, in units of their scale: (R, C) to (R,)."""
+            return np.asarray((squares[:, scale > 0] / scale[scale > 0]).sum(axis=1))
+
+        observed = sums(np.ones((1, n_questions)))
         random = generator(seed, "lack of fit", name)
         rounds, rounds_at_once = 999, 50
         n_larger = 0
-        squares = np.zeros(len(observed))
+        total = np.zeros(observed.shape[1])
         for start in range(0, rounds, rounds_at_once):
             size = (min(rounds_at_once, rounds - start), n_questions)
-            drawn_squares = inflation * sums(random.choice([-1.0, 1.0], size)) ** 2
-            squares += drawn_squares.sum(axis=0)
-            statistics = (drawn_squares[:, is_possible] / scale[is_possible]).sum(axis=1)
-            n_larger += int((statistics >= statistic).sum())
-        errors = np.sqrt(squares / rounds)
-        deviations = np.divide(observed, errors, out=np.zeros(len(observed)), where=errors > 1e-9)
+            squares = inflation * sums(random.choice([-1.0, 1.0], size)) ** 2
+            total += squares.sum(axis=0)
+            n_larger += int((statistics(squares) >= statistics(observed**2)).sum())
+        errors = np.sqrt(total / rounds)
+        is_varied = errors > 1e-9
+        deviations = np.divide(observed[0], errors, out=np.zeros(len(errors)), where=is_varied)
         return _Departure((1 + n_larger) / (1 + rounds), deviations)
 
     def _fitted(self, cells: csr_array, variances: Floats) -> tuple[Floats, float]:

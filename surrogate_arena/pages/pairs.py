@@ -77,10 +77,10 @@ def pair_page(
         "language": language,
         "languages": {code: [language_name(code), files[code]] for code in languages},
         "systems": [[system, names[system]] for system in systems],
-        "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
-        "met": _triangle(systems, met, ["wins", "ties", "losses"]),
+        **_pairs_data(systems, differences, met),
         "features": _features(board.features, language, systems),
         **_ratings_data(board.summary, ratings),
+        **results,
     }
     return {
         "texts": questions,
@@ -92,8 +92,15 @@ def pair_page(
         "pairs": len(differences),
         "systems_left_out": len(table) - len(ratings),
         "has_verdicts": any(row["wins"] is not None for row in rows),
-        "data": {**data, **results},
+        "data": data,
         "place_of": {system: index for index, system in enumerate(systems)},
+    }
+
+
+def _pairs_data(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) -> Row:
+    return {
+        "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
+        "met": _triangle(systems, met, ["wins", "ties", "losses"]),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -207,16 +207,27 @@ def _write_pages(
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)))
     if values["history"]:
         write("history", view=history_view(values["history"], board.systems))
-    system_pages = SystemPages(board, by_name)
-    compared = set(board.table(first)["system"][:MOST_SYSTEMS])
-    for system in board.systems:
-        view = system_pages.page(system)
-        faults = values["faults"] and values["faults"].of_system(system)
-        file = f"systems/{names[system]}.html"
-        write("system", file, view=view, compared=compared, system_faults=faults)
+    _write_systems(write, board, SystemPages(board, by_name), first, values["faults"])
     for language in languages:
         view = pair_page(board, texts, names, languages, language)
         write("pairs", f"pairs/{files[language]}.html", view=view)
+
+
+def _write_systems(
+    write: Callable[..., None],
+    board: Board,
+    pages: SystemPages,
+    language: str,
+    faults: FaultTables | None,
+) -> None:
+    """Write a page of each system; those that are compared on the page of a language say so."""
+    names = slugs(board.systems)
+    compared = set(board.table(language)["system"][:MOST_SYSTEMS])
+    for system in board.systems:
+        of_system = faults and faults.of_system(system)
+        file = f"systems/{names[system]}.html"
+        view = pages.page(system)
+        write("system", file, view=view, compared=compared, system_faults=of_system)
 
 
 def _write_page(
