@@ -16,6 +16,7 @@ from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import TRAIT, Biases, trait_differences
+from arena.rating.items import JudgedItems
 from arena.rating.judgment_columns import (
     POINTS_OF_A,
     TIE,
@@ -31,7 +32,7 @@ from arena.rating.judgment_columns import (
     winner_codes,
 )
 from arena.rating.judgments import copies_of_others
-from arena.rating.pairs import JudgedItems, Pairs, connected_groups
+from arena.rating.pairs import Pairs, connected_groups
 from arena.statistics.codes import distinct, text_codes
 
 TieRule = Literal["half", "drop"]
@@ -277,7 +278,7 @@ class Battles:
         first, second = np.divmod(met.values, n_systems)
         points = POINTS_OF_A[self.winner]
         points = np.where(is_swapped, 1.0 - points, points)
-        return self._items(Pairs(first, second, len(self.systems)), met.codes, points)
+        return self._items(Pairs(first, second, len(self.systems)), met.codes, points, voter=None)
 
     @cached_property
     def items_by_side(self) -> JudgedItems:
@@ -307,40 +308,15 @@ class Battles:
         return replace(items, biases=biases)
 
     def _items(
-        self, pairs: Pairs, pair: Indices, points: Floats, voter: Indices | None = None
+        self, pairs: Pairs, pair: Indices, points: Floats, voter: Indices | None
     ) -> JudgedItems:
-        """Sum outcomes by question and pair, and by voter if there are any.
-
-        Args:
-            pairs: The P pairs.
-            pair: Pair of each battle, shape (N,).
-            points: Of the pair's first system, shape (N,).
-            voter: Who voted, shape (N,); -1 where no one is named.
-        """
-        n_pairs = max(len(pairs), 1)
-        items = distinct(self.question * n_pairs + pair, max(self.n_questions, 1) * n_pairs)
-        question, pair_of_item = np.divmod(items.values, n_pairs)
-        voter_of_item: Indices | None = None
-        if voter is not None:
-            # Whoever is not named is a voter with one vote.
-            n_named = int(voter.max(initial=-1)) + 1
-            n_voters = n_named + len(self)
-            voter = np.where(voter >= 0, voter, n_named + np.arange(len(self)))
-            votes = distinct(items.codes * n_voters + voter, len(items.values) * n_voters)
-            item_of_vote, voter_of_item = np.divmod(votes.values, n_voters)
-            question, pair_of_item = question[item_of_vote], pair_of_item[item_of_vote]
-            items = votes
-        soft_counts: Floats | None = None
-        if self.is_soft is not None:
-            weight = np.ones(len(self)) if self.weight is None else self.weight
-            soft_counts = items.sums(weight * self.is_soft)
-        return JudgedItems(
-            pairs=pairs,
-            question=question,
-            pair=pair_of_item,
-            points=items.sums(points if self.weight is None else points * self.weight),
-            counts=items.sums(self.weight),
-            n_questions=self.n_questions,
-            soft_counts=soft_counts,
-            voter=voter_of_item,
+        return JudgedItems.of(
+            pairs,
+            pair,
+            self.question,
+            self.n_questions,
+            points,
+            weight=self.weight,
+            is_soft=self.is_soft,
+            voter=voter,
         )

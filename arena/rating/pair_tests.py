@@ -16,8 +16,9 @@ from scipy.special import ndtr
 from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import newton
 from arena.rating.intervals import LEVEL, wald_p_values
+from arena.rating.items import JudgedItems
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.pairs import JudgedItems, Pairs, winning_groups
+from arena.rating.pairs import Pairs, winning_groups
 from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 from arena.rating.posterior import BattlePosterior
 

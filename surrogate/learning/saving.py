@@ -24,7 +24,8 @@ from arena.data.files import most_expanded, refuse_beyond
 from arena.data.parquet import read_parquet
 from arena.data.writing import atomic_path
 from arena.rating.biases import Biases
-from arena.rating.pairs import JudgedItems, Pairs
+from arena.rating.items import JudgedItems
+from arena.rating.pairs import Pairs
 from features.engine.extraction import FEATURE_KEY
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.learning.surrogate import Surrogate, reseeded
