@@ -7,8 +7,8 @@ Arena: single verdicts, looked at after every fifth of a thousand; printed are t
 sequences that are ever called better or worse, and the median number of verdicts then. Refusals: as
 the first part, but a judge gives no verdict on most questions that the candidate loses; printed are
 the shares by the test with bounds, and wrong statements without them. Length: a judge that takes
-the longer answer, of which people's votes on shared pairs know nothing; printed is how often it
-may decide. Surrogate:
+the longer answer, which people prefer by chance (then it must not decide), or more often; printed
+is how often it may decide. Surrogate:
 every judged system of a board, rated by a surrogate that had not seen it, as a candidate against
 every other as a baseline; printed are the statements, and how many of them have the arena's own
 ratings, noise and all, against them.
@@ -152,22 +152,25 @@ def refused(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
 
 
 def liking_length(n_sequences: int) -> pd.DataFrame:
-    """Simulate a judge whose verdicts have nothing to do with people's, on shared pairs."""
+    """Simulate a judge that takes the longer answer, where people prefer it by chance or more."""
     rng = np.random.default_rng(0)
     rows = []
-    for n_shared in (30, 50, 100):
+    for share_longer, n_shared in product((0.5, 0.65, 0.8), (30, 50, 100)):
         n_decides = 0
         for _ in range(n_sequences):
+            longer = rng.choice(["a", "b"], size=n_shared)
+            shorter = np.where(longer == "a", "b", "a")
+            preferred = np.where(rng.random(n_shared) < share_longer, longer, shorter)
             tables = []
-            for judge in ("person:Ada", "m"):
-                winners = rng.choice(["a", "b"], size=n_shared)
+            for judge, winners in (("person:Ada", preferred), ("m", longer)):
                 table = pd.DataFrame({"query_id": [f"q{i}" for i in range(n_shared)]})
                 tables.append(table.assign(winner=winners, judge=judge))
             judgments = pd.concat(tables, ignore_index=True)
             judgments = judgments.assign(language="en", system_a="v1", system_b="v2")
             people = agreement_with_people(judgments, ["m"])
             n_decides += people is None or people.bounds[0] > 0
-        rows.append({"shared pairs": n_shared, "may decide": n_decides / n_sequences})
+        row = {"people prefer the longer": share_longer, "shared pairs": n_shared}
+        rows.append({**row, "may decide": n_decides / n_sequences})
     return pd.DataFrame(rows)
 
 
@@ -207,7 +210,7 @@ def main() -> None:
     print(simulated(options.sequences, rates.test()).round(3).to_string(index=False))
     print(watched(options.sequences, rates.test()).round(3).to_string(index=False))
     print(refused(options.sequences, rates.test()).round(3).to_string(index=False))
-    print(liking_length(options.sequences // 5).round(3).to_string(index=False))
+    print(liking_length(options.sequences).round(3).to_string(index=False))
     rows = [
         {"board": path.name, **replayed(read_board_table(RATINGS, path), rates)}
         for path in options.boards

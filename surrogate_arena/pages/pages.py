@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
@@ -16,6 +17,7 @@ from arena.data.languages import language_name
 from arena.data.wording import count_of, sentence
 from arena.judging.ballots import FORMAT, LONGEST_NAME, Ballot, BallotPair
 from surrogate_arena.pages import formats
+from surrogate_arena.pages.answer_markup import markup
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -77,27 +79,58 @@ def rendered(template: str, **values: object) -> str:
 def ballot_page(ballot: Ballot) -> str:
     """Write a ballot as one page that needs neither a server nor the network."""
     pairs = list(map(blind_pair, ballot.pairs))
+    languages = {pair.comparison.key[0] for pair in ballot.pairs}
     data = {"format": FORMAT, "ballot": ballot.id, "arena": ballot.arena, "pairs": pairs}
-    scripts = ("vote_pair.js", "vote.js")
-    return filled("vote", scripts, arena=ballot.arena, longest_name=LONGEST_NAME, data=data)
+    return _vote_page(("vote_pair.js", "vote.js"), ballot.arena, languages, data)
 
 
 def voting_page(arena: str, languages: Sequence[str], overlap: int) -> str:
     """Write the page on which people vote while ``view`` serves it."""
-    return filled(
-        "vote",
+    return _vote_page(
         ("vote_pair.js", "vote_served.js"),
+        arena,
+        set(languages),
+        {"arena": arena},
         is_served=True,
-        arena=arena,
-        data={"arena": arena},
-        longest_name=LONGEST_NAME,
         overlap=overlap,
         languages={code: language_name(code) for code in languages},
     )
 
 
+def _vote_page(
+    scripts: tuple[str, ...],
+    arena: str,
+    spoken: Set[str],
+    data: Mapping[str, object],
+    **values: Any,  # noqa: ANN401 - of the template
+) -> str:
+    """Fill the page to vote on, in the language of its questions or in English."""
+    words_by_language = _words()
+    # Of several languages a voter may read one alone.
+    known = [code for code in spoken if code in words_by_language and len(spoken) == 1]
+    language = known[0] if known else "en"
+    words = words_by_language[language]
+    return filled(
+        "vote",
+        scripts,
+        arena=arena,
+        longest_name=LONGEST_NAME,
+        lang=language,
+        words=words,
+        data={**data, "words": words},
+        **values,
+    )
+
+
+@cache
+def _words() -> Mapping[str, Mapping[str, str]]:
+    """Return the words of the page to vote on, by language."""
+    text = files("surrogate_arena.pages").joinpath("vote_words.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 def blind_pair(pair: BallotPair) -> dict[str, Any]:
-    """Return what a person sees of a pair; no name of a system is in it."""
+    """Return what a person sees of a pair, answers as HTML; no name of a system is in it."""
     comparison = pair.comparison
     language = comparison.key[0]
     passages = [
@@ -116,8 +149,8 @@ def blind_pair(pair: BallotPair) -> dict[str, Any]:
         "question": comparison.question,
         "turns": [asdict(turn) for turn in comparison.history],
         "passages": passages,
-        "a": comparison.answer_a,
-        "b": comparison.answer_b,
+        "a": markup(comparison.answer_a),
+        "b": markup(comparison.answer_b),
     }
 
 

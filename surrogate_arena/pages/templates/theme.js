@@ -9,8 +9,7 @@ addEventListener("DOMContentLoaded", () => {
   const button = document.getElementById("theme");
   /* The button says what it brings */
   const show = () => {
-    button.textContent = isDark() ? "Light" : "Dark";
-    button.setAttribute("aria-label", `${button.textContent} theme`);
+    button.textContent = isDark() ? button.dataset.light ?? "Light" : button.dataset.dark ?? "Dark";
   };
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";

@@ -1,7 +1,7 @@
 (() => {
   "use strict";
   const page = votePage;
-  const { find, CHOICES } = page;
+  const { find, say, CHOICES } = page;
   const data = JSON.parse(find("data").textContent);
 
   /* What was chosen: pair to choice, kept under the ballot's digest */
@@ -28,18 +28,16 @@
   function show() {
     const pair = data.pairs[place];
     page.show(pair, votes.get(pair.id));
-    find("place").textContent = `Pair ${place + 1} of ${data.pairs.length}`;
-    find("kept").textContent = remembers
-      ? "kept in this browser"
-      : "this browser keeps nothing: export before you close the page";
+    find("place").textContent = say("pair_of", place + 1, data.pairs.length);
+    find("kept").textContent = say(remembers ? "kept" : "not_kept");
     const progress = find("progress");
     progress.max = data.pairs.length;
     progress.value = votes.size;
     find("back").disabled = place === 0;
     const open = data.pairs.length - votes.size;
     find("counted").textContent = open
-      ? `${votes.size} of ${data.pairs.length} pairs judged, ${open} open.`
-      : `All ${data.pairs.length} pairs are judged. Thank you.`;
+      ? say("some_open", votes.size, data.pairs.length, open)
+      : say("none_open", data.pairs.length);
   }
   function go(to) {
     place = Math.min(Math.max(to, 0), data.pairs.length - 1);

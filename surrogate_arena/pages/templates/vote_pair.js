@@ -2,6 +2,8 @@
 const votePage = (() => {
   "use strict";
   const find = (id) => document.getElementById(id);
+  const words = JSON.parse(find("data").textContent).words;
+  const say = (name, ...values) => words[name].replace(/{}/g, () => values.shift());
   const CHOICES = ["a", "tie", "b"];
   const side = (name) => find(`side-${name}`).querySelector(".text");
   const fill = (element, text, pair) => {
@@ -9,32 +11,37 @@ const votePage = (() => {
     element.lang = pair.language;
     element.dir = pair.direction;
   };
+  /* HTML of an answer's Markdown, in which all HTML of the answer itself is escaped */
+  const fillMarkup = (element, html, pair) => {
+    fill(element, "", pair);
+    element.innerHTML = html;
+  };
   const fillList = (list, texts, pair) => list.replaceChildren(...texts.map((text) => {
     const item = document.createElement("li");
     fill(item, text, pair);
     return item;
   }));
   const turnText = (turn) => {
-    const whose = turn.given_to ? ` (before ${turn.given_to})` : "";
+    const whose = turn.given_to ? ` (${say("before", turn.given_to)})` : "";
     return `${turn.role}${whose}: ${turn.text}`;
   };
   const passageText = (passage) => {
     const title = passage.title ? `${passage.title}: ` : "";
-    const given = passage.given_to ? `(given to ${passage.given_to}) ` : "";
+    const given = passage.given_to ? `(${say("given_to", passage.given_to)}) ` : "";
     return `[${passage.id}] ${given}${title}${passage.text}`;
   };
   function show(pair, choice) {
     fill(find("question"), pair.question, pair);
-    fill(side("a"), pair.a, pair);
-    fill(side("b"), pair.b, pair);
+    fillMarkup(side("a"), pair.a, pair);
+    fillMarkup(side("b"), pair.b, pair);
     const turns = find("turns");
     turns.hidden = pair.turns.length === 0;
-    turns.querySelector("summary").textContent = `${pair.turns.length} turns before the question`;
+    turns.querySelector("summary").textContent = say("turns", pair.turns.length);
     fillList(turns.querySelector("ol"), pair.turns.map(turnText), pair);
     const passages = find("passages");
     passages.hidden = pair.passages.length === 0;
     find("given").hidden = passages.hidden;
-    passages.querySelector("summary").textContent = `${pair.passages.length} passage${pair.passages.length === 1 ? "" : "s"}`;
+    passages.querySelector("summary").textContent = say("passages", pair.passages.length);
     fillList(passages.querySelector("ol"), pair.passages.map(passageText), pair);
     for (const button of document.querySelectorAll("[data-choice]"))
       button.setAttribute("aria-pressed", String(button.dataset.choice === choice));
@@ -58,5 +65,5 @@ const votePage = (() => {
       event.preventDefault();
     });
   }
-  return { find, CHOICES, show, listen };
+  return { find, say, CHOICES, show, listen };
 })();

@@ -1,7 +1,7 @@
 (() => {
   "use strict";
   const page = votePage;
-  const { find } = page;
+  const { find, say } = page;
   const STORE = `surrogate-arena-voter-${JSON.parse(find("data").textContent).arena}`;
   const boxes = [...document.querySelectorAll("[name=language]")];
   const voter = () => find("voter").value.trim().replace(/\s+/g, " ");
@@ -33,10 +33,10 @@
         body: JSON.stringify({ voter: voter(), ...content }),
       });
     } catch {
-      throw new Error("The server does not answer, so nothing was saved. Choose again when it is back.");
+      throw new Error(say("no_answer"));
     }
     const content_of = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new Error(content_of.error ?? `The server refused (${answer.status}).`);
+    if (!answer.ok) throw new Error(content_of.error ?? say("refused", answer.status));
     return content_of;
   }
   /* One request at a time: a key that is held down judges no pair unseen */
@@ -55,8 +55,8 @@
   function show() {
     const entry = shown[place];
     page.show(entry.pair, entry.choice);
-    find("place").textContent = `${voter()}: ${judged} pair${judged === 1 ? "" : "s"} judged`;
-    find("kept").textContent = entry.choice ? "saved; choose again to change it" : "";
+    find("place").textContent = say("count", voter(), judged);
+    find("kept").textContent = entry.choice ? say("saved") : "";
     find("back").disabled = place === 0;
     find("voting").hidden = false;
     scrollTo({ top: 0 });
@@ -73,7 +73,7 @@
     if (answer.pair === null) {
       find("voting").hidden = true;
       find("done").hidden = false;
-      find("done").textContent = `No pair is left for you: ${judged} judged. Thank you.`;
+      find("done").textContent = say("no_pair", judged);
       return;
     }
     shown.push({ pair: answer.pair, choice: null });
@@ -99,7 +99,7 @@
     event.preventDefault();
     if (voter() === "") return;
     if (boxes.length && !languages().length) {
-      complain("Choose a language that you read.");
+      complain(say("choose_language"));
       return;
     }
     try {

@@ -33,7 +33,7 @@ def vote(page, key, name, count):
     page.keyboard.press(key)
     page.wait_for_function(
         "text => document.getElementById('place').textContent.startsWith(text)",
-        arg=f"{name}: {count} pair",
+        arg=f"{name}, pairs judged: {count}",
     )
 
 
@@ -63,7 +63,7 @@ def test_two_people_vote_at_once_change_a_vote_and_come_back(browser, client, fo
         ann.click("#start button")
         ann.wait_for_selector("#voting:not([hidden])")
         assert shown(ann) == last
-        assert ann.inner_text("#place") == "Ann: 6 pairs judged"
+        assert ann.inner_text("#place") == "Ann, pairs judged: 6"
         with ann.expect_response(lambda reply: reply.url.endswith("/pair")) as waited:
             ann.keyboard.press("s")
         assert waited.value.json()["pair"]["id"] not in seen["Ann"]
