@@ -203,23 +203,65 @@ def extract(
     folder = None if cache is None else Path(cache)
 
     plain = [feature for feature in chosen if feature.reading is None]
-    values = measure(samples, list(filter(is_ours, plain)), n_jobs, folder, progress)
+    systems = rows["system"].tolist()
+    ours = list(filter(is_ours, plain))
+    values = measure(samples, systems, ours, n_jobs, folder, progress)
     # The code of a user's feature may change unnoticed, so that its values are never kept.
-    values.update(measure(samples, list(filterfalse(is_ours, plain)), n_jobs, None, progress))
+    others = list(filterfalse(is_ours, plain))
+    values.update(measure(samples, systems, others, n_jobs, None, progress))
     # Last, since some models cost money.
     read = [feature for feature in chosen if feature.reading is not None]
     values.update(models.measure(arena, samples, read, folder, progress))
     return _table(rows, {str(feature): values[feature] for feature in chosen})
 
 
+def with_features(
+    table: pd.DataFrame,
+    arena: Arena | Path | str,
+    features: Sequence[Feature | str] | str,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+    *,
+    models: Models | None = None,
+    cache: Path | str | None = None,
+) -> pd.DataFrame:
+    """Join to a table of features those that it lacks, measured on the arena's answers.
+
+    Args:
+        table: Features of answers, as ``extract`` returns them.
+        arena: As of ``extract``.
+        features: Features that the table shall have, as of ``extract``.
+        n_jobs: As of ``extract``.
+        progress: As of ``extract``.
+        models: As of ``extract``.
+        cache: As of ``extract``.
+
+    Returns:
+        The rows of the table, with further columns.
+    """
+    chosen = chosen_features(features)
+    # Templates are part of a column's name.
+    configured = (models or models_for(chosen)).configured(chosen)
+    lacking = [
+        feature
+        for feature, column in zip(chosen, configured, strict=True)
+        if str(column) not in table
+    ]
+    if not lacking:
+        return table
+    measured = extract(arena, lacking, n_jobs=n_jobs, progress=progress, models=models, cache=cache)
+    return table.merge(measured, how="left", on=FEATURE_KEY)
+
+
 def measure(
     answers: Sequence[Answer],
+    systems: Sequence[str],
     features: Sequence[Feature],
     n_jobs: int | None,
     cache: Path | None,
     progress: Progress | None,
 ) -> dict[Feature, Sequence[Value]]:
-    """Measure features that need no model, on all answers in their order."""
+    """Measure features that need no model, on all answers of the systems, in their order."""
     if not features:
         return {}
     if not answers:
@@ -237,9 +279,9 @@ def measure(
 
     remaining = [index for index in range(len(answers)) if index not in rows]
     chunks = [remaining[start : start + CHUNK] for start in range(0, len(remaining), CHUNK)]
-    jobs: list[list[Answer]] = []
+    jobs: list[list[tuple[str, Answer]]] = []
     for chunk in chunks:
-        jobs.append([answers[index] for index in chunk])
+        jobs.append([(systems[index], answers[index]) for index in chunk])
     task = partial(measure_chunk, features=tuple(features))
     for chunk, measured in zip(chunks, work(task, jobs, n_jobs), strict=True):
         new_rows = dict(zip(chunk, measured, strict=True))
@@ -257,13 +299,25 @@ def _by_feature(
     return dict(zip(features, zip(*rows, strict=True), strict=True))
 
 
-def measure_chunk(answers: Sequence[Answer], features: Sequence[Feature]) -> list[list[Value]]:
-    """Measure a chunk; what its samples share is computed once."""
+def measure_chunk(
+    answers: Sequence[tuple[str, Answer]], features: Sequence[Feature]
+) -> list[list[Value]]:
+    """Measure a chunk of systems' answers; what its samples share is computed once."""
     memo = Memo()
     rows: list[list[Value]] = []
-    for question, output in answers:
+    for system, (question, output) in answers:
         sample = Sample(question, output, memo)
-        rows.append([feature.measure(sample) for feature in features])
+        row: list[Value] = []
+        for feature in features:
+            try:
+                row.append(feature.measure(sample))
+            except Exception as error:
+                error.add_note(
+                    f"feature {feature}, answer of {system} to question {question.query_id!r} "
+                    f"in {question.language}"
+                )
+                raise
+        rows.append(row)
     return rows
 
 

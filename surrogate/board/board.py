@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from pydantic import BaseModel
@@ -24,6 +25,9 @@ from surrogate.board import tables
 from surrogate.board.summary import HELD_MARK, HELD_OUT, NO_RATINGS, BoardSummary, RatingInterval
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class Manifest(BaseModel):
@@ -60,6 +64,7 @@ class Board:
             systems answered its questions. None for a board that was loaded.
         folder: Folder it was loaded from; None for a board that was just built.
         own_features: Features of the user's own, to measure new answers with; no file has them.
+        own_regressor: A regressor of the user's own that the surrogate in the file is made of.
     """
 
     ratings: pd.DataFrame
@@ -75,6 +80,7 @@ class Board:
     built_from: Arena | Path | None = None
     folder: Path | None = None
     own_features: tuple[Feature, ...] = ()
+    own_regressor: BaseEstimator | None = None
 
     def __post_init__(self) -> None:
         for name, schema in tables.TABLES.items():
@@ -86,7 +92,9 @@ class Board:
     def surrogate(self) -> Surrogate:
         """The surrogate, for new systems."""
         source = self.surrogate_or_file
-        return load_surrogate(source) if isinstance(source, Path) else source
+        if isinstance(source, Path):
+            return load_surrogate(source, regressor=self.own_regressor)
+        return source
 
     @property
     def systems(self) -> Sequence[str]:
@@ -197,12 +205,21 @@ class Board:
         return replace(self, summary=summary, folder=folder)
 
     @classmethod
-    def load(cls, folder: Path | str, features: Sequence[Feature] = ()) -> Board:
+    def load(
+        cls,
+        folder: Path | str,
+        features: Sequence[Feature] = (),
+        regressor: BaseEstimator | None = None,
+    ) -> Board:
         """Read a board folder; its surrogate is loaded when it is first asked for.
 
         Args:
             folder: What ``save`` wrote.
             features: Features of your own that the board was built with: a file holds no code.
+            regressor: A regressor of your own that it was built with.
+
+        Returns:
+            The board that was saved.
 
         Raises:
             UsageError: If the folder holds no board.
@@ -242,6 +259,7 @@ class Board:
             surrogate_or_file=folder / tables.SURROGATE_FILE,
             folder=folder,
             own_features=tuple(features),
+            own_regressor=regressor,
         )
 
     def _repr_html_(self) -> str:

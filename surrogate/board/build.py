@@ -19,7 +19,7 @@ from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import temperature_notes
 from arena.statistics.bootstrap import by_content
 from features.declare.feature import Feature, Models
-from features.engine.extraction import FEATURE_KEY, extract, feature_columns
+from features.engine.extraction import FEATURE_KEY, extract, feature_columns, with_features
 from surrogate.board.board import Board
 from surrogate.board.judged_board import comparable_judges, estimate_by_verdicts
 from surrogate.board.learned import learn
@@ -73,13 +73,17 @@ def build_board(
     Args:
         arena: The arena, or the path of its folder.
         settings: Settings of the board; ``options`` override them.
-        feature_table: Features already at hand, used instead of extracting any.
+        feature_table: Features already at hand; of ``features``, only those that it lacks are
+            measured, and none without ``features``.
         judging_records: The judge's meta-evaluations and failures; from the arena folder.
         n_jobs: Processes to use; -1 for all cores.
         models: How features' models are run; see ``features.extract``.
         progress: Called as stages advance.
         cache: Folder that keeps features; see ``features.extract``.
         options: Listed below; ``features`` may hold features as values, too.
+
+    Returns:
+        The board, with a surrogate that ranks new systems.
 
     Raises:
         UsageError: For an unknown option, or a choice that the arena does not allow.
@@ -95,6 +99,16 @@ def build_board(
             opened, chosen, n_jobs=n_jobs, models=models, progress=progress, cache=cache
         )
         finish(progress, "features")
+    elif features is not None:
+        feature_table = with_features(
+            feature_table,
+            opened,
+            features,
+            n_jobs=n_jobs,
+            models=models,
+            progress=progress,
+            cache=cache,
+        )
     table = in_slices(feature_table, opened.queries, settings.by)
     table = table[are_in(table, plan.arena.answers, FEATURE_KEY)].reset_index(drop=True)
     resolved = plan.settings.model_copy(update={"features": tuple(feature_columns(table))})

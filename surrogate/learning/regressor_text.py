@@ -55,18 +55,25 @@ def _written_estimator(estimator: Any) -> str:  # noqa: ANN401 - any estimator
     return f"{path}({', '.join(parameters)})" if parameters else path
 
 
+class UnknownRegressorError(UsageError):
+    """A file names a regressor of a package that it may not name."""
+
+
 def check_packages(text: str) -> None:
     """Check that a text names estimators of known packages alone.
 
     Raises:
-        UsageError: If it names another package.
+        UnknownRegressorError: If it names another package.
     """
     for node in ast.walk(_parsed(text)):
         if not isinstance(node, ast.Attribute):
             continue
         path = ast.unparse(node)
         if path.split(".")[0] not in KNOWN_PACKAGES:
-            raise UsageError(f"{path} is not from a package that a file may name: {KNOWN_PACKAGES}")
+            raise UnknownRegressorError(
+                f"the surrogate is {path}, and a file may name {', '.join(KNOWN_PACKAGES)} alone; "
+                "hand the regressor back in Python: Board.load(FOLDER, regressor=...)"
+            )
 
 
 def _parsed(text: str) -> ast.expr:

@@ -10,7 +10,7 @@ import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,13 @@ from arena.rating.biases import Biases
 from arena.rating.items import JudgedItems
 from arena.rating.pairs import Pairs
 from features.engine.extraction import FEATURE_KEY
-from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
+from surrogate.learning.names import SURROGATE_NAMES, find_surrogate, surrogate_name
+from surrogate.learning.regressor_text import UnknownRegressorError, check_packages
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
@@ -116,11 +120,22 @@ def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
+def load_surrogate(
+    path: Path | str, n_jobs: int = 1, regressor: BaseEstimator | None = None
+) -> Surrogate:
     """Read a surrogate from a file; what is not stored as arrays is learned again.
 
+    Args:
+        path: What ``save_surrogate`` wrote.
+        n_jobs: Processes to learn in.
+        regressor: A regressor of your own that it was made of: a file imports no code.
+
+    Returns:
+        The fitted surrogate.
+
     Raises:
-        UsageError: If the file is absent, or is not a surrogate of this project.
+        UsageError: If the file is absent, is not a surrogate of this project, or is of another
+            regressor than is known or given.
         DataError: If it holds more than ``arena.data.files.most_expanded``.
         MissingDependencyError: If it needs a package that is not installed.
     """
@@ -132,7 +147,7 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
             declared = sum(member.file_size for member in archive.infolist())
             most = most_expanded(path.stat().st_size)
             refuse_beyond(path.name, declared, most, "bytes when expanded")
-            return _restored(archive, n_jobs)
+            return _restored(archive, n_jobs, regressor)
     except ValidationError as error:
         fields = []
         for fault in error.errors():
@@ -140,17 +155,16 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
         raise UsageError(
             f"{path.name} is not a surrogate: check {', '.join(fields)}; {HINT}"
         ) from error
-    except (DataError, MissingDependencyError):
+    except (DataError, MissingDependencyError, UnknownRegressorError):
         raise
     except Exception as error:  # of zip, numpy or pyarrow, on bytes that are not what they say
         raise UsageError(f"{path.name} is not a surrogate: {error}; {HINT}") from error
 
 
-def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
+def _restored(archive: zipfile.ZipFile, n_jobs: int, regressor: BaseEstimator | None) -> Surrogate:
     description = _Description.model_validate_json(_read_member(archive, DESCRIPTION))
-    if description.name not in SURROGATE_NAMES:
-        from surrogate.learning.regressor_text import check_packages
-
+    own_name = None if regressor is None else surrogate_name(regressor)
+    if description.name not in (*SURROGATE_NAMES, own_name):
         check_packages(description.name)
     ratings = {}
     models = {}

@@ -46,8 +46,8 @@ STUDY_OPTIONS = ("settings", "feature_table", "n_jobs", "progress", *LEARNING_OP
 """Options of every study besides the arena, the surrogate and the number of repeats.
 
 ``settings`` of a board count where a study has them too; ``feature_table`` holds features already
-measured, used instead of extracting ``features``; ``n_jobs`` are processes, -1 for all cores; and
-``progress`` is called as trainings end.
+measured: of ``features``, only those that it lacks are measured, and none without ``features``;
+``n_jobs`` are processes, -1 for all cores; and ``progress`` is called as trainings end.
 """
 
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena import Arena, DataError, MissingDependencyError
-from features import DEFAULT_FEATURES, extract, feature_columns
+from arena import Arena, ArenaError, DataError, MissingDependencyError
+from features import DEFAULT_FEATURES, Feature, extract, feature_columns
 from features.engine import extraction
+from features.engine.extraction import with_features
 
 NAMES = [str(feature) for feature in DEFAULT_FEATURES]
 
@@ -43,6 +44,33 @@ def test_table_has_a_row_an_answer_and_a_reason_for_every_gap(small_arena):
             isinstance(reason, str) if math.isnan(value) else reason is None
             for value, reason in zip(table[name], reasons, strict=True)
         )
+
+
+def feature(measurement):
+    return Feature("own", "Of a user", "own", ("answer",), measurement)
+
+
+@pytest.mark.parametrize(
+    "measurement", [lambda sample: 1 / 0, lambda sample: "3", lambda sample: math.inf]
+)
+def test_a_feature_that_raises_names_itself_the_system_and_the_question(small_arena, measurement):
+    answers = with_answers(small_arena, "Yes.")
+    with pytest.raises((ZeroDivisionError, TypeError, ArenaError)) as raised:
+        extract(small_arena, [feature(measurement)], answers=answers)
+    note = "feature own, answer of new-0 to question 'q1' in en"
+    assert raised.value.__notes__ == [note]
+
+
+def test_features_that_a_table_lacks_are_measured_and_joined(small_arena):
+    table = extract(small_arena, "answer_length").iloc[1:]
+    table["answer_length"] += 0.5
+    own = feature(lambda sample: float(len(sample.text)))
+    joined = with_features(table, small_arena, ["answer_length", own])
+    assert feature_columns(joined) == ["answer_length", "own"]
+    pd.testing.assert_frame_equal(joined[table.columns], table.reset_index(drop=True))
+    expected = extract(small_arena, [own]).iloc[1:]
+    assert joined["own"].tolist() == expected["own"].tolist()
+    assert with_features(table, small_arena, "answer_length") is table
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from scipy.stats import kendalltau
 
 from arena.data.errors import UsageError
 from arena.statistics.agreement import kendall_tau
+from features import Feature, extract
 from surrogate import build_board
 from surrogate.board.rating_rows import UNJUDGED
 from surrogate.board.summary_builder import BORROWED
@@ -31,6 +32,15 @@ def test_the_board_is_close_to_the_known_truth(small_board, simulation):
             for _, rows in both.groupby("language")
         ]
         assert np.mean(taus) > 0.6
+
+
+def test_a_board_learns_from_a_table_and_a_feature_of_ones_own(small_arena):
+    own = Feature("own", "Of a user", "own", ("answer",), lambda sample: float(len(sample.text)))
+    table = extract(small_arena, "answer_length")
+    options = {"surrogate": "linear", "tournaments": 2}
+    board = build_board(small_arena, feature_table=table, features=[own], **options)
+    assert board.summary.settings.features == ("answer_length", "own")
+    assert board.own_features == (own,)
 
 
 @pytest.fixture(scope="module")

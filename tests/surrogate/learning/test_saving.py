@@ -10,10 +10,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import Ridge
 
 from arena.data.errors import DataError, UsageError
-from surrogate.learning.names import find_surrogate
+from surrogate.learning.names import as_surrogate, find_surrogate
 from surrogate.learning.saving import load_surrogate, save_surrogate
+
+
+class OwnRegressor(Ridge):
+    """A regressor that no package has."""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +52,18 @@ def test_the_same_surrogate_gives_the_same_bytes(saved, tmp_path):
     again = tmp_path / "again.zip"
     save_surrogate(load_surrogate(saved), again)
     assert again.read_bytes() == saved.read_bytes()
+
+
+def test_a_regressor_of_ones_own_is_handed_back(simulated, table, data_of, tmp_path):
+    data = data_of(simulated.arena, table)[0]
+    fitted = as_surrogate(OwnRegressor(alpha=2.0)).fit(data.X, {"en": data.tournaments})
+    path = tmp_path / "surrogate.zip"
+    save_surrogate(fitted, path)
+    for other in (None, Ridge(alpha=2.0), OwnRegressor()):
+        with pytest.raises(UsageError, match=r"OwnRegressor.*Board\.load\(FOLDER, regressor="):
+            load_surrogate(path, regressor=other)
+    again = load_surrogate(path, regressor=OwnRegressor(alpha=2.0))
+    pd.testing.assert_frame_equal(again.predict(data.X), fitted.predict(data.X))
 
 
 def test_who_voted_is_kept_as_numbers(simulated, table, data_of, tmp_path):
