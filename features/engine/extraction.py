@@ -215,7 +215,7 @@ def extract(
     return _table(rows, {str(feature): values[feature] for feature in chosen})
 
 
-def with_features(
+def completed_table(
     table: pd.DataFrame,
     arena: Arena | Path | str,
     features: Sequence[Feature | str] | str,

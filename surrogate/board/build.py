@@ -19,7 +19,7 @@ from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import temperature_notes
 from arena.statistics.bootstrap import by_content
 from features.declare.feature import Feature, Models
-from features.engine.extraction import FEATURE_KEY, extract, feature_columns, with_features
+from features.engine.extraction import FEATURE_KEY, completed_table, extract, feature_columns
 from surrogate.board.board import Board
 from surrogate.board.judged_board import comparable_judges, estimate_by_verdicts
 from surrogate.board.learned import learn
@@ -100,7 +100,7 @@ def build_board(
         )
         finish(progress, "features")
     elif features is not None:
-        feature_table = with_features(
+        feature_table = completed_table(
             feature_table,
             opened,
             features,

@@ -14,7 +14,7 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from features.engine.extraction import extract, feature_columns, with_features
+from features.engine.extraction import completed_table, extract, feature_columns
 from surrogate.board.settings import check_option_names, lists_options
 from surrogate.board.view import arena_view, in_slices, resolved_judges
 from surrogate.learning.cross_fitting import (
@@ -128,7 +128,7 @@ class Study:
         if table is None:
             table = extract(arena, options.get("features", settings.features), n_jobs=n_jobs)
         elif "features" in options:
-            table = with_features(table, arena, options["features"], n_jobs=n_jobs)
+            table = completed_table(table, arena, options["features"], n_jobs=n_jobs)
         table = in_slices(table, arena.queries, settings.by)
         tournaments = TournamentSettings(
             tournaments=settings.tournaments,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena import Arena, ArenaError, DataError, MissingDependencyError
 from features import DEFAULT_FEATURES, Feature, extract, feature_columns
 from features.engine import extraction
-from features.engine.extraction import with_features
+from features.engine.extraction import completed_table
 
 NAMES = [str(feature) for feature in DEFAULT_FEATURES]
 
@@ -65,12 +65,12 @@ def test_features_that_a_table_lacks_are_measured_and_joined(small_arena):
     table = extract(small_arena, "answer_length").iloc[1:]
     table["answer_length"] += 0.5
     own = feature(lambda sample: float(len(sample.text)))
-    joined = with_features(table, small_arena, ["answer_length", own])
+    joined = completed_table(table, small_arena, ["answer_length", own])
     assert feature_columns(joined) == ["answer_length", "own"]
     pd.testing.assert_frame_equal(joined[table.columns], table.reset_index(drop=True))
     expected = extract(small_arena, [own]).iloc[1:]
     assert joined["own"].tolist() == expected["own"].tolist()
-    assert with_features(table, small_arena, "answer_length") is table
+    assert completed_table(table, small_arena, "answer_length") is table
 
 
 @pytest.mark.slow
