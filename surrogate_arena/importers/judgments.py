@@ -128,7 +128,6 @@ def _first_battle(table: pd.DataFrame) -> str:
 
 
 def _added(options: BattleOptions) -> list[str]:
-    """Return the columns that the user asks for beside those that are known."""
     return [*options.further, *(f"{TRAIT}{name}" for name in options.traits)]
 
 

@@ -165,7 +165,6 @@ def _left_out(
     judges: Sequence[str],
     reasons: Sequence[str],
 ) -> Counter[tuple[str, str, str]]:
-    """Count what is left out: rows, cells of scores, and columns."""
     left_out = Counter[tuple[str, str, str]]()
     for rows, kept in zip(tables, filled, strict=True):
         n_empty = len(rows.lines) - len(kept.lines)
@@ -183,7 +182,6 @@ def _left_out(
 def _notes(
     known: Columns, passed: Mapping[str, str], judges: Sequence[str], stated: Mapping[str, str]
 ) -> list[str]:
-    """Say what was understood that might be meant otherwise."""
     notes = [f"no passages: {column!r} holds {kind}" for column, kind in passed.items()]
     if judges:
         notes.append(f"judges, by their scores: {first_of(judges, MOST_NAMED)}")

@@ -160,7 +160,6 @@ def _joined_rows(records: Sequence[PlacedRecord], shared: Sequence[str]) -> list
 def _with_parts(
     records: list[PlacedRecord], parts: Mapping[str, Part], collected: Collected
 ) -> list[PlacedRecord]:
-    """Put rows that belong to others into the records that they name."""
     for name, part in parts.items():
         by_id: dict[str, list[Record]] = {}
         places: dict[str, list[Place]] = {}

@@ -300,7 +300,6 @@ def _tell_ids_apart(collected: Collected, rows: Sequence[Record]) -> None:
 
 
 def _without_columns_of_fields(tool: ToolMap, reading: FieldReading) -> Scores:
-    """Return where scores are, less the columns that fields are read from."""
     if not tool.scores.columns:
         return tool.scores
     roots: set[str] = set()
