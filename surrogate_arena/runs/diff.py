@@ -20,6 +20,7 @@ from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 from surrogate_arena.pages.history import OVERALL
 from surrogate_arena.runs.past_boards import PastBoard
+from surrogate_arena.runs.placements import placement_notes, placements
 
 SIGNIFICANCE = 0.05
 MOVED = "moved"
@@ -69,11 +70,13 @@ class BoardDiff:
         changes: Columns ``DIFF_COLUMNS``, a row per system and language (``overall`` first);
             changes above 0 are up; ``verdict`` is ``moved``, ``within noise``, ``not comparable``,
             ``new`` or ``gone``.
-        notes: Sentences on what limits the comparison.
+        placements: ``PLACEMENT_COLUMNS``: how the old board's placements came true.
+        notes: Sentences on what limits the comparison, and on placements.
         is_comparable: Whether the ratings of both boards are on one scale.
     """
 
     changes: pd.DataFrame
+    placements: pd.DataFrame
     notes: tuple[str, ...]
     is_comparable: bool
 
@@ -109,7 +112,9 @@ def diff_boards(old: Compared, new: Compared) -> BoardDiff:
         if part["recentered"].any():
             notes.append(RECENTERED.format(language=language))
     notes += _notes(old, new, is_tested=bool(changes["p_value"].notna().any()))
-    return BoardDiff(changes.astype(ranks), tuple(notes), is_comparable=not reason)
+    came_true = placements(old.ratings, new.ratings)
+    notes += placement_notes(came_true)
+    return BoardDiff(changes.astype(ranks), came_true, tuple(notes), is_comparable=not reason)
 
 
 def _notes(old: Compared, new: Compared, *, is_tested: bool) -> Iterator[str]:
