@@ -14,6 +14,7 @@ from arena.data.rows import selected_columns
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, TurnRole
 from arena.statistics.bootstrap import seed_sequence
 from arena.text.answers import parse_answer
+from arena.text.reader import visible
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
 QuestionKey = tuple[str, str]
@@ -129,12 +130,16 @@ class ArenaTexts:
         return sorted(outputs, key=lambda system: (outputs[system].strip(), system))
 
     def shown(self, key: QuestionKey, system: str) -> str:
-        """Return what a judge sees of a system: all that it wrote."""
+        """Return what judges and people see of a system: all of its output that is visible."""
+        return visible(self.output(key, system)).strip()
+
+    def output(self, key: QuestionKey, system: str) -> str:
+        """Return all that a system wrote."""
         output = self._outputs.get(key, {}).get(system)
         if output is None or key not in self._questions:
             language, query_id = key
             raise UsageError(f"there is no answer of {system!r} to {query_id!r} in {language!r}")
-        return output.strip()
+        return output
 
     def answer_text(self, key: QuestionKey, system: str) -> str:
         """Return an answer without the reason that its system wrote with it."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from arena.text.thoughts import without_thoughts
+from arena.text.reader import visible
 
 LABELS = (
     "documents?",
@@ -345,9 +345,9 @@ def parse_answer(output: str) -> RagAnswer:
     heading of their own line, and translated into MIRACL's languages. Of several answers the
     last one that is not empty counts, as the last verdict of a judge does; it ends at the next
     marker. Without an ``##Answer:`` marker the full output is the answer: it is all that a reader
-    or a judge has. Thoughts that open the output, as reasoning models write them, are left out.
+    or a judge has. Thoughts that open the output and invisible characters are left out.
     """
-    output = without_thoughts(output)
+    output = visible(output)
     texts: list[str] = []
     kinds: list[str] = []
     kind = "preamble"

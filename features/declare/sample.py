@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from arena.data.schema import Passage
 from arena.text.answers import Citations, RagAnswer, cited_passages, parse_answer, strip_citations
+from arena.text.reader import rendered
 from features.text.sentences import Statement, cut_statements
 from features.text.tokens import folded_words
 
@@ -154,9 +155,14 @@ class Sample:
         return strip_citations(self.parsed.text, self.question.passage_ids)
 
     @cached_property
+    def wording(self) -> str:
+        """The answer part without citations as a page shows it: no markup and no addresses."""
+        return rendered(self.text)
+
+    @cached_property
     def folded_words(self) -> list[str]:
-        """Words of the answer part without citations, case-folded."""
-        return folded_words(self.text)
+        """Words of the wording, case-folded."""
+        return folded_words(self.wording)
 
     def part(self, part: Part) -> str:
         """Return a part, citations included; empty where there is no such part."""

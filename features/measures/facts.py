@@ -110,7 +110,7 @@ def unsupported_numbers(sample: Sample) -> Value:
     support = evidence(sample)
     if isinstance(support, Missing):
         return support
-    numbers = frozenset(numbers_in(sample.text))
+    numbers = frozenset(numbers_in(sample.wording))
     if not numbers:
         return NO_NUMBERS
     question = sample.question

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags, Floats, Indices
-from arena.text.thoughts import without_thoughts
+from arena.text.reader import as_read
 from surrogate.learning.answer_texts import hashed, unit_rows
 
 Key = tuple[str, str]
@@ -74,9 +74,7 @@ def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
     """
     shortest = 40
     n_all = rows.groupby(SYSTEM)["answer"].transform("size")
-    rows = rows[[*SYSTEM, "query_id"]].assign(
-        answer=rows["answer"].map(without_thoughts), n_all=n_all
-    )
+    rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(as_read), n_all=n_all)
     return rows[rows["answer"].map(len) >= shortest]
 
 

@@ -5,7 +5,6 @@ A rule gives None where it cannot be told.
 
 from __future__ import annotations
 
-import html
 import re
 import tomllib
 import unicodedata
@@ -92,28 +91,17 @@ OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _UNSEEN = regex.compile(r"[\s\p{C}]")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HASHTAG_AT_END = re.compile(r"#\w+\W*\Z")
 
 
 def is_empty(sample: Sample) -> bool:
     """Return whether a reader sees nothing but a mark or two; drawings have more."""
-    if sample.folded_words and not _is_markup(sample.text):
+    if sample.folded_words:
         return False
-    seen = _UNSEEN.sub("", _shown(sample.text))
+    seen = _UNSEEN.sub("", sample.wording)
     is_emoji = any(unicodedata.category(sign) == "So" for sign in seen)
     return (len(seen) <= 2 or len(set(seen)) == 1) and not is_emoji
-
-
-def _is_markup(text: str) -> bool:
-    """Return whether a text holds nothing but tags and spaces of HTML."""
-    return not _UNSEEN.sub("", _shown(text))
-
-
-def _shown(text: str) -> str:
-    """Return a text without tags, and with the characters that HTML's names stand for."""
-    return html.unescape(_TAG.sub("", text))
 
 
 def is_error_text(sample: Sample) -> bool | None:
@@ -281,7 +269,7 @@ def addresses_judge(sample: Sample) -> bool:
 
 def hides_text(sample: Sample) -> bool:
     """Return whether it holds text that a page does not show."""
-    return marks("hidden").search(_without_code(sample.part("output"))) is not None
+    return marks("hidden").search(_without_code(sample.output)) is not None
 
 
 def _without_code(text: str) -> str:

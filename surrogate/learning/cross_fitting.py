@@ -130,7 +130,7 @@ class HeldOutRatings:
         return np.asarray(arranged, dtype=np.float64)
 
     def outcome(self, data: LanguageData, repeats: int, r2: float | None = None) -> Outcome:
-        """Compare the ratings of a language with the arena's.
+        """Compare the ratings of a language with the arena's, but for its reference system's.
 
         Args:
             data: The language.
@@ -144,6 +144,9 @@ class HeldOutRatings:
         is_measured = ~np.isin(data.systems, data.unmeasured)
         unrated = np.array(data.systems)[~is_rated & is_measured]
         n_systems = len(data.systems)
+        arena_ratings = np.where(
+            np.array(data.systems) == data.reference, np.nan, data.arena_ratings
+        )
         reasons = list(self.reasons.get(data.language, ()))
         if data.unmeasured:
             reasons.append(
@@ -158,7 +161,7 @@ class HeldOutRatings:
             language=data.language,
             systems=data.systems,
             predicted=predicted,
-            arena_ratings=np.tile(data.arena_ratings, (repeats, 1)),
+            arena_ratings=np.tile(arena_ratings, (repeats, 1)),
             folds=np.nan_to_num(folds).astype(np.intp),
             standard_errors=errors if np.isfinite(errors).any() else None,
             r2=r2,

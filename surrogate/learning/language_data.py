@@ -23,7 +23,7 @@ from arena.rating.tournaments import (
     published_tournaments,
 )
 from arena.statistics.bootstrap import by_content
-from arena.text.thoughts import without_thoughts
+from arena.text.reader import as_read
 from features.engine.extraction import FEATURE_KEY, MISSING_SUFFIX
 from surrogate.learning.ratings import OtherJudges, learn_from_other_judges
 
@@ -62,6 +62,8 @@ class LanguageData:
         others: Judgments of other judges, which may predict this one's.
         unconnected: Systems that judgments do not connect with the largest group of systems, and
             whose judgments are left out: nothing tells where on the group's scale they are.
+        reference: The arena's reference system, if any. Features compare all answers with its, so
+            that no surrogate has not seen it.
     """
 
     language: str
@@ -72,6 +74,7 @@ class LanguageData:
     settings: TournamentSettings
     others: pd.DataFrame = field(default_factory=pd.DataFrame)
     unconnected: tuple[str, ...] = ()
+    reference: str | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -215,10 +218,10 @@ def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, 
 def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """Add a column ``answer`` to a feature table, by the keys of both; empty without any.
 
-    Thoughts before an answer are left out, as features leave them out.
+    Texts are as a reader sees them.
     """
     texts = answers[[*FEATURE_KEY, "answer"]].drop_duplicates(FEATURE_KEY)
-    texts = texts.assign(answer=[without_thoughts(str(text)) for text in texts["answer"]])
+    texts = texts.assign(answer=[as_read(str(text)) for text in texts["answer"]])
     joined = X.drop(columns="answer", errors="ignore").merge(texts, on=FEATURE_KEY, how="left")
     # As Python's objects, texts are not copied whenever rows are taken.
     return joined.assign(answer=joined["answer"].fillna("").astype(object))
@@ -265,6 +268,7 @@ def language_data(
                 tournaments=tournaments,
                 settings=settings,
                 unconnected=unconnected,
+                reference=judged.info.reference_system,
             )
         )
     return languages

@@ -32,4 +32,4 @@ def thoughts_note(answers: Iterable[tuple[str, str]]) -> str:
     if not counts:
         return ""
     note = note_on_systems(counts, "begins with thoughts", "begin with thoughts")
-    return f"{note}: features measure what follows them, judges see them"
+    return f"{note}: everybody reads what follows them"

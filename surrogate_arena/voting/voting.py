@@ -130,7 +130,7 @@ class Voting:
             language, query_id, *systems = key
             judgment = {**pair_cells(key), "winner": vote.choice, "judge": judge}
             for column, system in zip(DIGESTS, systems, strict=True):
-                judgment[column] = answer_digest(self._texts.shown((language, query_id), system))
+                judgment[column] = answer_digest(self._texts.output((language, query_id), system))
             size = append_vote(self._folder, judgment)
             self._n_votes += vote.id not in voter.choices
             voter.choices[vote.id] = vote.choice

@@ -292,11 +292,11 @@ class _Run:
         for answer in sorted(self._new_marks):
             question, text = answer
             language, query_id = question
-            digest = answer_digest(text)
             marks = list(zip(self._nuggets[question], self._marks[answer], strict=True))
             for system in self._texts.systems(question):
                 if self._texts.shown(question, system) != text:
                     continue
+                digest = answer_digest(self._texts.output(question, system))
                 for nugget, support in marks:
                     mark = (query_id, language, system, nugget.nugget_id, nugget.text, support)
                     yield *mark, self._judge, digest, self._prompt.marks.version

@@ -1,0 +1,69 @@
+"""An answer as a reader sees it, made once for everybody.
+
+Judges, people, checks and features get the ``visible`` text. Surrogate, copies and features of
+wording read what a page shows of it: no markup and no addresses of links (``as_read``).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+import regex
+
+from arena.text.thoughts import without_thoughts
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+# Joiners shape words of Persian and Indic scripts; variation selectors choose a glyph.
+_INVISIBLE = regex.compile(
+    r"[\p{Default_Ignorable_Code_Point}--[\u200c\u200d\ufe00-\ufe0f]]", regex.VERSION1
+)
+_HTML = re.compile(r"<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL)
+_ADDRESS = re.compile(r"\bhttps?://[!-~]+")
+
+
+@lru_cache(maxsize=4096)  # an answer is in many pairs
+def visible(output: str) -> str:
+    """Return what can be seen of a system's output: no thoughts, no invisible characters."""
+    return without_thoughts(output if output.isascii() else _INVISIBLE.sub("", output))
+
+
+def as_read(output: str) -> str:
+    """Return the words of a system's output as a page shows them; see ``rendered``."""
+    return rendered(visible(output))
+
+
+def rendered(text: str) -> str:
+    """Return the words of a Markdown text as a page shows them.
+
+    Markup, comments, pictures and the addresses of links are no words.
+    """
+    return _ADDRESS.sub(" ", "".join(_texts(_markdown().parse(text)))).strip()
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table")
+
+
+def _texts(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.type == "inline":
+            yield from _texts(token.children or [])
+            yield "\n"
+        elif token.type == "list_item_open":
+            yield f"{token.info}{token.markup} "
+        elif token.type == "html_block":
+            yield html.unescape(_HTML.sub(" ", token.content))
+        elif token.type in ("text", "code_inline", "code_block", "fence"):
+            yield token.content
+        elif token.type in ("softbreak", "hardbreak"):
+            yield "\n"

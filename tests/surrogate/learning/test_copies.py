@@ -1,0 +1,43 @@
+"""Predicted ratings of systems whose wording is that of judged ones."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from surrogate.learning.system_ridge import MOSTLY_COPIED, beside_originals
+
+RATED = np.array([2.0, 0.0, -2.0])
+FIELD = SimpleNamespace(
+    is_self=np.eye(3, dtype=bool),
+    mean_cosines=np.array([[1.0, 0.5, 0.4], [0.5, 1.0, 0.3], [0.4, 0.3, 1.0]]),
+)
+
+
+def rated_with(cosines, prediction):
+    view = SimpleNamespace(is_self=np.zeros((1, 3), dtype=bool), mean_cosines=np.array([cosines]))
+    return float(beside_originals(np.array([prediction]), view, FIELD, RATED)[0])
+
+
+def test_systems_no_liker_than_judged_ones_are_rated_as_predicted():
+    assert rated_with([0.5, 0.4, 0.2], 3.5) == 3.5
+
+
+@pytest.mark.parametrize("cosine", [0.7, 0.8, 0.95, 1.0])
+def test_a_disguised_copy_is_rated_at_most_as_its_original(cosine):
+    assert rated_with([cosine, 0.4, 0.2], 3.5) <= RATED[0]
+
+
+def test_a_disguised_copy_that_lost_by_its_disguise_stays_below():
+    half = 0.5 + 0.5 * 0.5
+    assert rated_with([half, 0.4, 0.2], -1.0) == pytest.approx(0.5)
+
+
+def test_a_mixture_of_two_is_rated_at_most_between_them():
+    assert rated_with([0.8, 0.8, 0.2], 3.5) <= 1.0 + 1e-9
+
+
+def test_a_little_of_anothers_wording_moves_a_rating_a_little():
+    share = MOSTLY_COPIED / 2
+    moved = rated_with([0.5 + 0.5 * share, 0.4, 0.2], 3.0)
+    assert moved == pytest.approx((1 - share) * 3.0 + share * 2.0)
