@@ -5,16 +5,16 @@
 
 A board without some system places it in all forms of ``gaming_forms.py``: honest habits, answers
 that are none, other systems' answers in disguise, mixtures. ``--forms`` adds a module's ``FORMS``,
-written by someone who has not read the rules. All differences are in standard deviations of the
-board's ratings:
+written by someone who has not read the rules; its names say which are disguises. All differences
+are in standard deviations of the board's ratings:
 
 - ``above honest``: the prediction less that of the system's honest answers;
 - ``above original``: the rating of a disguise less its original's on the board;
 - ``after K``: the rating less that of the honest answers, once both have the verdicts on the honest
   answers to K questions, as if the judge is not fooled; and the share that such a form is first.
 
-With ``--real``, every system is left out and placed as it is: refused, noted, the width of its
-interval, and whether that holds its rating by its own verdicts.
+With ``--real``, every system is left out and placed as it is: refused, called a copy, the width of
+its interval, and whether that holds its rating by its own verdicts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from gaming_answers import Material
-from gaming_forms import AS_IS, DISGUISES, INVENTED, KINDS, OF_PASSAGES
+from gaming_forms import AS_IS, INVENTED, KINDS, OF_PASSAGES
 
 from arena import Arena, rate, read_arena
 from arena.simulation import simulated_arena
@@ -39,7 +39,6 @@ SIMULATED = "simulated"
 TOURNAMENTS = 5
 JUDGED_QUESTIONS = (3, 6, 12)
 REFUSED = "not ranked"
-REMARKED = "seen in its answers"
 
 
 def main() -> None:
@@ -151,7 +150,7 @@ def placed_in_all_forms(arena: Arena, system: str, order: Sequence[str]) -> pd.D
     best = next(name for name in order if name != system)
     originals = board.ratings[board.ratings["system"] == best].set_index("language")["rating"]
     excess = (table["rating"] - table["language"].map(originals)) / deviations
-    table["above original"] = excess.where(table["kind"] == DISGUISES)
+    table["above original"] = excess.where(table["form"].str.contains("disguise"))
     names = sorted(forms["system"].unique())
     for n_questions in JUDGED_QUESTIONS:
         verdicts = verdicts_on(arena, system, n_questions)
@@ -211,7 +210,6 @@ def cases_of(ranked: RankedSystems, arena: Arena, system: str) -> pd.DataFrame:
             "high": table["high"],
             "rank": table["rank"],
             "refused": table["note"].str.startswith(REFUSED),
-            "noted": table["note"].str.contains(REMARKED),
             "copy": table["original"] != "",
         }
     )
