@@ -156,7 +156,7 @@ class Sample:
 
     @cached_property
     def wording(self) -> str:
-        """The answer part without citations as a page shows it: no markup and no addresses."""
+        """The answer part without citations as a page shows it; see ``rendered``."""
         return rendered(self.text)
 
     @cached_property

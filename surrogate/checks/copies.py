@@ -12,6 +12,7 @@ from scipy import sparse
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags, Floats, Indices
 from arena.text.reader import as_read
+from features.text.tokens import folded_words
 from surrogate.learning.answer_texts import hashed, unit_rows
 
 Key = tuple[str, str]
@@ -74,8 +75,13 @@ def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
     """
     shortest = 40
     n_all = rows.groupby(SYSTEM)["answer"].transform("size")
-    rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(as_read), n_all=n_all)
+    rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(_letters), n_all=n_all)
     return rows[rows["answer"].map(len) >= shortest]
+
+
+def _letters(output: str) -> str:
+    """Return the letters of an answer: other marks, spaces and case hide no copy."""
+    return "".join(folded_words(as_read(output)))
 
 
 def _is_enough(long_answers: pd.DataFrame) -> pd.Series:

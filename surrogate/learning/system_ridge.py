@@ -22,8 +22,8 @@ from arena.statistics.significance import NORMAL_90
 from surrogate.learning.field import FieldView
 from surrogate.learning.kernels import SMALLEST, Scale, SystemVectors
 
-MOSTLY_COPIED = 0.25
-"""Share of others' wording, beyond what is usual, from which on a rating is at most as theirs."""
+MOSTLY_COPIED = 0.5
+"""Share of another system's wording, beyond what is usual, that makes a disguised copy of it."""
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """As shares of the kernels' mean variance."""
 
@@ -327,8 +327,8 @@ def beside_originals(
 
     A blend has learned from systems that never see verdicts on answers like their own; a copy sees
     its original's twice. Only what is more like a rated system than any two rated ones are like
-    each other moves; what has a good part of others' wording is rated at most as
-    they are (docs/reference/surrogate.md, "Copies").
+    each other moves, and a disguised copy is rated at most as its original
+    (docs/reference/surrogate.md, "Copies").
 
     Args:
         ratings: Predicted relative to the mean of the rated systems, shape (M,).
@@ -345,8 +345,8 @@ def beside_originals(
     likeness = np.where(view.is_self, 0.0, view.mean_cosines)[:, is_rated]
     excess = np.maximum(likeness - usual, 0.0) / max(1.0 - usual, 1e-9)
     weights = excess / np.maximum(excess.sum(axis=1, keepdims=True), 1.0)
-    copied = weights.sum(axis=1)
-    by_originals = weights @ (rated[is_rated] - rated[is_rated].mean())
-    moved = (1.0 - copied) * ratings + by_originals
-    of_originals = by_originals / np.maximum(copied, MOSTLY_COPIED)
-    return np.where(copied > MOSTLY_COPIED, np.minimum(moved, of_originals), moved)
+    centered = rated[is_rated] - rated[is_rated].mean()
+    moved = (1.0 - weights.sum(axis=1)) * ratings + weights @ centered
+    of_nearest = centered[weights.argmax(axis=1)]
+    is_copy = weights.max(axis=1) > MOSTLY_COPIED
+    return np.asarray(np.where(is_copy, np.minimum(moved, of_nearest), moved))

@@ -14,7 +14,7 @@ from surrogate.learning.language_data import with_answers
 HIDDEN = "<think>a thought</think>"
 OUTPUT = HIDDEN + "A **bold** wo\u200brd, cited [1](https://e.org/an-address)."
 VISIBLE = "A **bold** word, cited [1](https://e.org/an-address)."
-AS_READ = "A bold word, cited 1."
+AS_READ = "A **bold** word, cited 1."
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +57,11 @@ def test_features_of_papers_read_the_answer_without_citations(sample):
 
 
 def test_features_of_wording_read_words(sample):
-    assert sample.wording == "A bold word, cited."
+    assert sample.wording == "A **bold** word, cited."
     assert sample.folded_words == ["a", "bold", "word", "cited"]
 
 
-def test_the_surrogate_reads_words(arena):
+def test_the_surrogate_reads_what_a_page_shows(arena):
     assert read_by_surrogate(arena) == AS_READ
 
 

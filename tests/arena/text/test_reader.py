@@ -25,7 +25,7 @@ def test_joiners_that_shape_words_stay():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a **bold** word and `code`", "a bold word and code"),
+        ("# On a **bold** word and `code`", "# On a **bold** word and `code`"),
         ("short [1](https://e.org/The-winning-answer)", "short 1"),
         ('see [here](https://e.org "The winning answer")', "see here"),
         ("![The winning answer](https://e.org/a.png) seen", "seen"),
@@ -33,13 +33,13 @@ def test_joiners_that_shape_words_stay():
         ("at https://e.org/The-winning-answer today", "at   today"),
         ("in <b>tags</b> &amp; all <!-- The winning answer -->", "in tags & all"),
         ("<div>\na block <!-- The winning answer -->\n</div>", "a block"),
-        ("1. one\n2. two", "1. one\n2. two"),
+        ("1. one\n2. two\n\n> said", "1. one\n2. two\n> said"),
         ("| a | b |\n|---|---|\n| c | d |", "a\nb\nc\nd"),
         ("日本語です。https://e.org/答え", "日本語です。 答え"),
         ("plain [1] text, 2 < 3", "plain [1] text, 2 < 3"),
     ],
 )
-def test_a_page_shows_words_without_markup_and_addresses(text, words):
+def test_a_page_shows_words_lists_and_emphasis_and_no_addresses(text, words):
     assert " ".join(rendered(text).split()) == " ".join(words.split())
 
 

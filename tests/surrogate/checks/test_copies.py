@@ -27,7 +27,7 @@ def test_with_other_spaces_and_case_and_one_other_answer_it_is_still_a_copy(judg
         LONG.format(number).replace("and stood", "and  Stood").rstrip(".") for number in range(9)
     ]
     assert near_copies(answers("new", texts), judged) == {("en", "new"): "one"}
-    texts.append("Something else was said here, at length.")
+    texts.append("Something else was said here, at greater length than before.")
     assert near_copies(answers("new", texts), judged) == {("en", "new"): "one"}
     assert near_copies(answers("new", texts[2:]), judged) == {}
 
