@@ -70,7 +70,9 @@ def _texts(tokens: Sequence[Token]) -> Iterator[str]:
             yield "\n"
         elif token.type in ("fence", "code_block"):
             yield f"{token.markup}\n{token.content}{token.markup}\n"
-        elif token.type in ("text", "code_inline"):
+        elif token.type == "text":
+            yield token.content
+        elif token.type == "code_inline":
             yield f"{token.markup}{token.content}{token.markup}"
         elif token.type in _MARKED_BLOCKS:
             yield f"{token.info}{token.markup} "
