@@ -164,14 +164,11 @@ def _ratings_with_position(battles: Battles, method: Method) -> GroupRatings:
     ratings = slice(n_systems)
     with one_thread():
         parameters = likelihood.mode(NormalPrior.ridge(n_systems, ridge))
-        precisions = np.full(n_systems, max(ridge, level_precision))
-        effects = likelihood.design_effects(parameters, precisions)
-        prior = np.diag(np.append(precisions, np.zeros(len(free))))
-        inverse = np.linalg.inv(likelihood.information(parameters) + prior)
-        # Products with the large variance of the level would lose half of the digits.
-        inverse[ratings] -= inverse[ratings].mean(axis=0)
-        clustered = likelihood.clustered_information(parameters, effects.by_parameter)
-        covariance = inverse @ (prior + clustered) @ inverse.T
+        rating_precisions = np.full(n_systems, max(ridge, level_precision))
+        effects = likelihood.design_effects(parameters, rating_precisions)
+        precisions = np.append(rating_precisions, np.zeros(len(free)))
+        inverse = likelihood.inverse_precision(parameters, precisions)
+        covariance = likelihood.covariance(parameters, precisions, inverse, effects.by_parameter)
     coefficients = parameters[ratings] - parameters[ratings].mean()
     errors = np.sqrt(np.diag(covariance)[n_systems:])
     own_errors = np.zeros(len(free))

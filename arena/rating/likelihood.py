@@ -311,15 +311,41 @@ class BattleLikelihood:
         soft_share = float((items.soft_counts * variances).sum() / (items.counts * variances).sum())
         return 1.0 - soft_share * (1.0 - pearson)
 
-    def clustered_information(self, parameters: Floats, effects: Floats) -> Floats:
-        """Variance of the gradient where questions are drawn, shape (K, K).
+    def inverse_precision(self, parameters: Floats, precisions: Floats) -> Floats:
+        """Inverse of the information with the precisions of a prior, each (K,), shape (K, K)."""
+        return np.asarray(np.linalg.inv(self.information(parameters) + np.diag(precisions)))
 
-        It is the information with every parameter's score scaled to its design effect, shape (K,).
-        The estimate from the questions themselves would be singular with fewer questions than
-        systems.
+    def covariance(
+        self,
+        parameters: Floats,
+        precisions: Floats,
+        inverse: Floats,
+        effects: Floats,
+        common_effect: float = 1.0,
+    ) -> Floats:
+        """Covariance of the most probable parameters, with ratings centered, shape (K, K).
+
+        It is the sandwich H (M + d P) H with H = (I + P)^-1, I the information, P the prior's
+        precisions, d the common design effect, and M the variance of the gradient where questions
+        are drawn: I with every parameter's score scaled to its design effect. The estimate of M
+        from the questions themselves would be singular with fewer questions than systems.
+
+        Args:
+            parameters: Shape (K,).
+            precisions: Of the prior, in units of verdicts of which d count for one, shape (K,).
+            inverse: H, see ``inverse_precision``.
+            effects: Design effect of each parameter, shape (K,).
+            common_effect: d.
         """
         scale = np.sqrt(effects)
-        return np.asarray(scale[:, None] * self.information(parameters) * scale)
+        middle = scale[:, None] * self.information(parameters) * scale
+        middle += common_effect * np.diag(precisions)
+        # Battles tell differences only. Products with the large variance of the level would lose
+        # half of the digits.
+        ratings = slice(self.pairs.n_systems)
+        centered = inverse.copy()
+        centered[ratings] -= centered[ratings].mean(axis=0)
+        return np.asarray(centered @ middle @ centered.T)
 
 
 @dataclass(frozen=True)

@@ -321,36 +321,24 @@ class _Candidate:
         """Precision of each parameter's prior, shape (K,)."""
         return np.append(self.prior.precisions, self.likelihood.bias_precisions)
 
-    def precision(self) -> Floats:
-        """Posterior precision about the mode, shape (K, K).
-
-        Not stored: of thousands of systems, all candidates' matrices together would fill memory.
-        """
-        information = self.likelihood.information(self.mode)
-        return np.asarray(information / self.effects.common + np.diag(self.prior_precisions))
-
     def log_evidence(self) -> float:
         """Logarithm of the prior's weight and the battles' probability under it (Laplace)."""
+        # Not stored: of thousands of systems, all candidates' matrices together would fill memory.
+        information = self.likelihood.information(self.mode) / self.effects.common
         log_likelihood = self.likelihood.value(self.mode) / self.effects.common
         deviations = self.mode.copy()
         deviations[: self.n_systems] -= self.prior.means
         squares = (self.prior_precisions * deviations**2).sum()
-        log_volume = np.log(self.prior_precisions).sum() - np.linalg.slogdet(self.precision())[1]
+        log_volume = np.log(self.prior_precisions).sum()
+        log_volume -= np.linalg.slogdet(information + np.diag(self.prior_precisions))[1]
         return float(self.log_weight + log_likelihood + 0.5 * (log_volume - squares))
 
     def covariance_and_shares(self) -> tuple[Floats, Floats]:
-        """Return the covariance with ratings centered, shape (K, K), and ``shares``, shape (S,).
-
-        The covariance is the sandwich H (P + M / c^2) H, with H the inverse posterior precision, P
-        the prior's precision, c the common design effect and M the variance of the gradient by the
-        effects of the parameters. Where all these are c, it is H.
-        """
-        inverse = np.linalg.inv(self.precision())
-        ratings = slice(self.n_systems)
-        shares = 1.0 - self.prior.precisions * np.diag(inverse)[ratings]
-        clustered = self.likelihood.clustered_information(self.mode, self.effects.by_parameter)
-        middle = np.diag(self.prior_precisions) + clustered / self.effects.common**2
-        covariance = inverse @ middle @ inverse
-        covariance[ratings] -= covariance[ratings].mean(axis=0)
-        covariance[:, ratings] -= covariance[:, ratings].mean(axis=1, keepdims=True)
-        return covariance, shares
+        """Return the covariance with ratings centered, shape (K, K), and ``shares``, shape (S,)."""
+        precisions = self.effects.common * self.prior_precisions
+        inverse = self.likelihood.inverse_precision(self.mode, precisions)
+        covariance = self.likelihood.covariance(
+            self.mode, precisions, inverse, self.effects.by_parameter, self.effects.common
+        )
+        shares = 1.0 - precisions * np.diag(inverse)
+        return covariance, shares[: self.n_systems]

@@ -25,7 +25,7 @@ from arena.rating.tournaments import (
 from arena.statistics.bootstrap import by_content
 from arena.text.reader import as_read
 from features.engine.extraction import FEATURE_KEY, MISSING_SUFFIX
-from surrogate.learning.ratings import OtherJudges, learn_from_other_judges
+from surrogate.learning.other_judges import OtherJudges, learn_from_other_judges
 
 FEW_TOURNAMENTS = 20
 """Enough for surrogates that learn from tournaments, where many are trained to be compared."""

@@ -182,19 +182,18 @@ class _BattleFit:
             common_effect: Design effect of the prior.
         """
         n_systems = len(self.systems)
-        # The information is in units of verdicts, of which so many count for one.
+        ratings = slice(n_systems)
+        # The information is in units of verdicts, of which so many count for one. The weak prior
+        # keeps the variance finite of systems that won, or lost, everything.
         bias_precisions = common_effect * self.likelihood.bias_precisions
         precisions = np.append(np.full(n_systems, DEFAULT_RIDGE), bias_precisions)
-        inverse = np.linalg.inv(self.likelihood.information(self.mode) + np.diag(precisions))
-        # Battles tell differences only: no verdict informs the level, so it leaves the covariance.
-        inverse = centering(n_systems) @ inverse[:n_systems]
+        inverse = self.likelihood.inverse_precision(self.mode, precisions)
         # One step of Newton's from these ratings to the most probable ones under the weak prior.
-        step = inverse @ (self.likelihood.slope(self.mode) - precisions * self.mode)
-        # The weak prior keeps the variance finite of systems that won, or lost, everything.
-        information = self.likelihood.clustered_information(self.mode, effects)
-        middle = information + common_effect * np.diag(precisions)
-        means = self.mode[:n_systems] + step
-        return Observation(self.systems, means, inverse @ middle @ inverse.T)
+        slope = self.likelihood.slope(self.mode) - precisions * self.mode
+        step = (inverse @ slope)[ratings]
+        noise = self.likelihood.covariance(self.mode, precisions, inverse, effects, common_effect)
+        means = self.mode[ratings] + step - step.mean()
+        return Observation(self.systems, means, noise[ratings, ratings])
 
 
 def rating_reliability(ratings: Mapping[str, TrainingRatings]) -> float:

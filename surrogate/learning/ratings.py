@@ -4,11 +4,6 @@ The model of small areas (Fay and Herriot, 1979): a rating is the surrogate's pr
 system's strength across languages, plus a residual; it is observed with the sampling covariance of
 its Bradley-Terry coefficient. A new system has infinite sampling variance.
 Guide: docs/reference/surrogate.md, section 4.
-
-Verdicts of another judge become probabilities of the reference's by a logistic regression on the
-questions and pairs that both judged. The ratings from these probabilities are the prior mean; the
-ratings by the other judges alone are a kernel, with a variance that the reference's verdicts set
-(docs/reference/formulas.md, "Verdicts and surrogate").
 """
 
 from __future__ import annotations
@@ -18,15 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-import scipy
-from scipy.special import expit
 
-from arena.data.schema import QUESTION_KEY
-from arena.data.types import Flags, Floats, Indices
-from arena.quality.agreement import QUESTION_PAIR
-from arena.rating.battles import Battles
-from arena.rating.likelihood import BattleLikelihood
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
+from arena.data.types import Flags, Floats
 from surrogate.learning.kernels import same_system
 from surrogate.learning.observations import (
     JointPosterior,
@@ -36,173 +24,10 @@ from surrogate.learning.observations import (
     joint_posterior,
     rating_keys,
 )
+from surrogate.learning.other_judges import OtherJudges
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
-
-
-@dataclass(frozen=True)
-class OtherJudges:
-    """Ratings by J other judges, and how far they predict the reference's.
-
-    Attributes:
-        slopes: Judge to the logit that a verdict of it adds to the reference's; 0 if the two are
-            not shown to be related.
-        ratings: By language and system, one column per judge: rating by its verdicts alone
-            (logits, centered on 0).
-        expected: By language and system: the reference's rating as all of them predict it.
-    """
-
-    slopes: Mapping[str, float]
-    ratings: pd.DataFrame
-    expected: pd.Series
-
-    def kernel(self, keys: pd.MultiIndex) -> Floats:
-        """Covariance of ratings that are linear in these judges', shape (N, N).
-
-        Its mean diagonal is 1, like that of the other kernels.
-
-        Args:
-            keys: Language and system of the N ratings.
-        """
-        ratings = self.ratings.reindex(keys).fillna(0.0).to_numpy()
-        products = ratings @ ratings.T
-        # Ratings that are all 0 have no scale; the smallest number keeps the kernel at 0.
-        scale = max(float(np.diag(products).mean()), np.finfo(float).tiny)
-        return np.asarray(products / scale)
-
-    def prior(self, keys: pd.MultiIndex) -> Floats:
-        """Expected ratings, shape (N,); 0 for systems that these judges did not judge."""
-        return np.asarray(self.expected.reindex(keys).fillna(0.0), dtype=np.float64)
-
-
-def learn_from_other_judges(reference: pd.DataFrame, others: pd.DataFrame) -> OtherJudges | None:
-    """Learn how other judges' verdicts predict the reference's ratings; None without verdicts.
-
-    Args:
-        reference: Judgments that the ratings are wanted of, all counted as one judge's.
-        others: Judgments of other judges.
-    """
-    if others.empty:
-        return None
-    targets = pd.concat([language.shares for language in _judged_languages(reference)])
-    slopes: dict[str, float] = {}
-    ratings: dict[str, pd.Series] = {}
-    expected: dict[str, pd.Series] = {}
-    for judge, judgments in others.groupby("judge"):
-        languages = _judged_languages(judgments)
-        slope = _slope(pd.concat([language.shares for language in languages]), targets)
-        language_ratings = []
-        language_expected = []
-        for language in languages:
-            shares = language.shares["share"].to_numpy()
-            language_ratings.append(language.ratings(shares))
-            language_expected.append(language.ratings(expit(slope * (2 * shares - 1))))
-        slopes[str(judge)] = slope
-        ratings[str(judge)] = pd.concat(language_ratings)
-        expected[str(judge)] = pd.concat(language_expected)
-    # Judges count by how closely the reference follows them.
-    weights = np.abs(pd.Series(slopes))
-    weights = weights / max(weights.sum(), 1e-9)
-    weighted = pd.DataFrame(expected).fillna(0.0) * weights
-    return OtherJudges(slopes, pd.DataFrame(ratings), weighted.sum(axis=1))
-
-
-@dataclass(frozen=True)
-class _JudgedLanguage:
-    """One judge's verdicts in one language.
-
-    Attributes:
-        language: Language code.
-        battles: The verdicts.
-        shares: ``QUESTION_PAIR`` and ``share`` of the points that the pair's first system won; one
-            row per question and pair.
-    """
-
-    language: str
-    battles: Battles
-    shares: pd.DataFrame
-
-    @classmethod
-    def of(cls, language: str, judgments: pd.DataFrame) -> _JudgedLanguage:
-        battles = Battles.from_judgments(judgments)
-        items = battles.items
-        systems = np.array(battles.systems, dtype=object)
-        shares = pd.DataFrame(
-            {
-                "language": language,
-                "query_id": np.array(battles.questions, dtype=object)[items.question],
-                "first": systems[items.pairs.first[items.pair]],
-                "second": systems[items.pairs.second[items.pair]],
-                "share": items.points / items.counts,
-            }
-        )
-        return cls(language, battles, shares)
-
-    def ratings(self, shares: Floats) -> pd.Series:
-        """Rate the systems with other shares of the points, with the usual weak prior."""
-        items = self.battles.items
-        replaced = replace(items, points=items.counts * shares)
-        keys = pd.MultiIndex.from_product([[self.language], self.battles.systems])
-        mode = BattleLikelihood(replaced).mode(NormalPrior.ridge(len(keys), DEFAULT_RIDGE))
-        return pd.Series(mode - mode.mean(), keys)
-
-
-def _judged_languages(judgments: pd.DataFrame) -> list[_JudgedLanguage]:
-    groups = judgments.groupby("language")
-    return [_JudgedLanguage.of(str(language), rows) for language, rows in groups]
-
-
-def _slope(shares: pd.DataFrame, targets: pd.DataFrame) -> float:
-    """Regress the reference's shares on another judge's; 0 where they are not shown to be related.
-
-    Logistic regression without intercept, on shares scaled to -1 to 1. The likelihood counts to
-    the power of one over its design effect, since verdicts on one question depend on each other
-    (Kish, 1965). The prior is N(1, 1): of 50 pairs of judges of two public arenas all slopes were
-    between .5 and 2.1, while those of a third arena's judges had nothing in common.
-    """
-    # Shared questions below which the variance between questions is not known
-    fewest_questions = 2
-    # Slope that is expected of two judges of an arena, with a standard deviation of 1
-    prior_slope = 1.0
-    shared = shares.merge(targets, on=QUESTION_PAIR, suffixes=("", "_target"))
-    question = shared.groupby(QUESTION_KEY).ngroup().to_numpy()
-    if len(np.unique(question)) < fewest_questions:
-        return 0.0
-    verdicts = 2 * shared["share"].to_numpy() - 1
-    target = shared["share_target"].to_numpy()
-    independent = _mode(verdicts, target, effect=1.0, prior_mean=0.0)
-    effect = _design_effect(verdicts, target, question, independent)
-    slope = _mode(verdicts, target, effect, prior_slope)
-    variance = 1 / (1 + _information(verdicts, slope) / effect)
-    # Within 1.4 standard errors of 0, which a slope of pure chance exceeds in 16% of cases.
-    return slope if slope**2 > 2 * variance else 0.0
-
-
-def _mode(verdicts: Floats, target: Floats, effect: float, prior_mean: float) -> float:
-    """Return the most probable slope under the prior N(``prior_mean``, 1)."""
-
-    def gradient(slope: float) -> float:
-        residuals = target - expit(slope * verdicts)
-        return float(verdicts @ residuals) / effect - (slope - prior_mean)
-
-    # No residual is above 1, so the root is no further from the prior mean than this.
-    bound = float(np.abs(verdicts).sum()) / effect + 1.0
-    return float(scipy.optimize.brentq(gradient, prior_mean - bound, prior_mean + bound))
-
-
-def _information(verdicts: Floats, slope: float) -> float:
-    probabilities = expit(slope * verdicts)
-    return float((verdicts**2 * probabilities * (1 - probabilities)).sum())
-
-
-def _design_effect(verdicts: Floats, target: Floats, question: Indices, slope: float) -> float:
-    """Variance of the score over questions, relative to that of single verdicts; at least 1."""
-    scores = np.bincount(question, verdicts * (target - expit(slope * verdicts)))
-    n_questions = len(scores)
-    variance = float(scores @ scores) * n_questions / (n_questions - 1)
-    return max(variance / max(_information(verdicts, slope), 1e-9), 1.0)
-
 
 APPROXIMATIONS = 3
 """Times that the likelihood is approximated, the last two about posterior ratings."""
@@ -243,13 +68,11 @@ def posterior_ratings(
     prior = _Prior.of(surrogate, predictions, X, others)
     borrowing = () if surrogate is None else surrogate.borrowing_
     # A system without a verdict in a language is rated there if any of these holds.
-    is_in_borrowing_language = prior.languages.isin(list(borrowing))
-    is_never_judged = _is_never_judged(prior.systems, observed, X)
-    is_predicted = prior.keys.isin(predictions.index)
-    is_rated_unjudged = is_in_borrowing_language | is_never_judged | is_predicted
+    is_rated_unjudged = prior.languages.isin(list(borrowing))
+    is_rated_unjudged |= _is_never_judged(prior.systems, observed, X)
+    is_rated_unjudged |= prior.keys.isin(predictions.index)
     if others is not None:
-        is_judged_by_others = prior.keys.isin(others.ratings.index)
-        is_rated_unjudged |= is_judged_by_others
+        is_rated_unjudged |= prior.keys.isin(others.ratings.index)
     posterior = _posterior_of(prior, is_rated_unjudged, observed, borrowing)
     for _ in range(APPROXIMATIONS - 1):
         observed = likelihoods.about(posterior.by_language()).observed()

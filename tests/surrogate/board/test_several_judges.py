@@ -4,7 +4,7 @@ import numpy as np
 
 from arena.rating.ratings import rate
 from surrogate import rank_systems
-from surrogate.learning.ratings import learn_from_other_judges
+from surrogate.learning.other_judges import learn_from_other_judges
 
 
 def test_a_machine_s_many_verdicts_bring_ratings_nearer_to_what_people_would_say(
