@@ -269,15 +269,16 @@ def _outlook(result: Gate) -> str:
     margin = f"{100 * result.rates.margin:g} points of win rate"
     power = f"{result.rates.power:.0%}"
     reach = f"{100 * result.difference_found:.0f} points"
+    asked = count_of(result.questions, "question")
     if result.rates.cheaper:
         return (
             f"{needed} show with power {power} that a system as good as the baseline is at most "
-            f"{margin} worse. The {result.questions:,} questions here, each in both orders, would "
+            f"{margin} worse. The {asked} here, each in both orders, would "
             f"show that it is at most {reach} worse."
         )
     outlook = (
-        f"{needed} find a difference of {margin} with power {power}. The {result.questions:,} "
-        f"questions here, each in both orders, would find one of {reach}."
+        f"{needed} find a difference of {margin} with power {power}. The {asked} here, each in "
+        f"both orders, would find one of {reach}."
     )
     if result.questions_to_decide:
         count_text = count_of(result.questions_to_decide, "more question")
@@ -311,7 +312,7 @@ def _headline(result: Gate) -> str:
             n_shared = count_of(result.people.items, "pair")
             headline = f"{headline} People have checked this judge on {n_shared} alone."
     if not result.faults.faults:
-        return f"{headline} Nothing is broken."
+        return f"{headline} No fault was found."
     sentences = [result.faults.broken_sentence, result.faults.exceeded_sentence]
     return " ".join([headline, *(f"{text}." for text in sentences if text)])
 
@@ -327,7 +328,7 @@ def _win_sentence(result: Gate) -> str:
     ]
     for row in verdicts.languages.head(1).itertuples():
         parts.append(
-            f"in {language_name(row.language)} {row.win_rate:.0%} "
+            f"least in {language_name(row.language)}: {row.win_rate:.0%} "
             f"({100 * row.low:.0f} to {100 * row.high:.0f})"
         )
     return f"{'; '.join(parts)}."

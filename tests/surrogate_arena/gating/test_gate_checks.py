@@ -66,13 +66,13 @@ def test_a_fault_of_both_is_not_new_and_breaks_nothing(arena):
     found = gate(arena=arena, candidate=rows, baseline="v10")
     assert not found.faults.exceeded
     assert "2 cite a passage that was not given, of which the baseline has 2, too" in str(found)
-    assert "Nothing is broken" not in str(found)
+    assert "No fault was found" not in str(found)
 
 
 def test_sound_answers_are_not_broken_and_it_says_so(arena):
     found = gate(arena=arena, candidate="v9", baseline="v4")
     assert (found.verdict, found.status, found.by) == ("cannot say", 4, "")
-    assert found.sentences[0].endswith("Nothing is broken.")
+    assert found.sentences[0].endswith("No fault was found.")
     assert found.reasons == ("which is better needs verdicts",)
     assert f"About {found.verdicts_needed:,} verdicts" in str(found)
 
@@ -91,7 +91,7 @@ def test_sound_answers_are_not_broken_and_it_says_so(arena):
 def test_a_team_sets_limits(arena, allowed, verdict):
     found = gate(arena=arena, rates=GateRates(allow=given_limits(allowed)))
     assert found.verdict == verdict
-    assert "Nothing is broken" not in str(found)
+    assert "No fault was found" not in str(found)
 
 
 def test_limits_are_read_from_a_file_and_an_option_goes_before_it(tmp_path):
