@@ -57,9 +57,9 @@ def decisive_voters(judgments: pd.DataFrame) -> list[DecisiveVoter]:
     systems = Battles.from_judgments(judgments).largest_group().systems
     if not 2 <= len(systems) <= MOST_SYSTEMS:
         return []
-    is_among = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
-    judgments = judgments[is_among.to_numpy()].reset_index(drop=True)
-    voter = voter[is_among.to_numpy()]
+    is_among = judgments[["system_a", "system_b"]].isin(systems).all(axis=1).to_numpy()
+    judgments = judgments[is_among].reset_index(drop=True)
+    voter = voter[is_among]
     matches = Matches.of(judgments, systems)
     ratings = matches.ratings()
     first = int(np.argmax(ratings))
@@ -75,7 +75,12 @@ def decisive_voters(judgments: pd.DataFrame) -> list[DecisiveVoter]:
         successor = int(np.argmax(without))
         if not len(rows) or without[successor] <= without[first] + EQUAL:
             continue
-        name = str(judgments[VOTER].iloc[rows[0]])
-        share = len(rows) / len(judgments)
-        found.append(DecisiveVoter(name, n_voters, share, systems[first], systems[successor]))
+        decisive = DecisiveVoter(
+            voter=str(judgments[VOTER].iloc[rows[0]]),
+            voters=n_voters,
+            share=len(rows) / len(judgments),
+            first=systems[first],
+            successor=systems[successor],
+        )
+        found.append(decisive)
     return found

@@ -10,6 +10,7 @@ bootstrap inference").
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.statistics.bootstrap import generator
-from arena.statistics.codes import distinct
+from arena.statistics.codes import Distinct, distinct
 
 LEVEL = 0.05
 FEWEST_QUESTIONS = 10
@@ -44,9 +45,7 @@ def pairs_test(battles: Battles, seed: int = 0) -> Remark | None:
     if len(met.values) < n_systems or battles.n_questions < FEWEST_QUESTIONS:
         return None
     sign = np.where(pairs.first == first, 1.0, -1.0)
-    rows = np.arange(len(pairs))
-    cells = coo_array((sign, (rows, met.codes)), shape=(len(pairs), len(met.values)))
-    departure = residuals.departure(cells.tocsr(), seed, "pairs")
+    departure = residuals.departure(_cells_of_pairs(sign, met), seed, "pairs")
     if departure.p_value >= LEVEL:
         found = "pairs of systems win as one scale lets expect, but for chance"
         return _remark("pairs", departure, found)
@@ -58,6 +57,12 @@ def pairs_test(battles: Battles, seed: int = 0) -> Remark | None:
         f"{system} wins {won:.0%} against {opponent} where {expected:.0%} are expected"
     )
     return _remark("pairs", departure, found)
+
+
+def _cells_of_pairs(sign: Floats, met: Distinct) -> csr_array:
+    """Return the factor of each of P pairs on their sides in each pair of systems, shape (P, C)."""
+    rows = np.arange(len(sign))
+    return coo_array((sign, (rows, met.codes)), shape=(len(sign), len(met.values))).tocsr()
 
 
 def _shares_of_first(residuals: _Residuals, sign: Floats, is_met: Flags) -> tuple[float, float]:
@@ -188,19 +193,17 @@ class _Residuals:
             return np.asarray((squares[:, scale > 0] / scale[scale > 0]).sum(axis=1))
 
         observed = sums(np.ones((1, n_questions)))
-        random = generator(seed, "lack of fit", name)
-        rounds, rounds_at_once = 999, 50
+        rounds = 999
         n_larger = 0
         total = np.zeros(observed.shape[1])
-        for start in range(0, rounds, rounds_at_once):
-            size = (min(rounds_at_once, rounds - start), n_questions)
-            squares = inflation * sums(random.choice([-1.0, 1.0], size)) ** 2
+        for signs in _drawn_signs(rounds, n_questions, generator(seed, "lack of fit", name)):
+            squares = inflation * sums(signs) ** 2
             total += squares.sum(axis=0)
             n_larger += int((statistics(squares) >= statistics(observed**2)).sum())
         errors = np.sqrt(total / rounds)
-        is_varied = errors > 1e-9
-        deviations = np.divide(observed[0], errors, out=np.zeros(len(errors)), where=is_varied)
-        return _Departure((1 + n_larger) / (1 + rounds), deviations)
+        # A sum that no signs move does not depart.
+        errors[errors <= 1e-9] = np.inf
+        return _Departure((1 + n_larger) / (1 + rounds), observed[0] / errors)
 
     def _fitted(self, cells: csr_array, variances: Floats) -> tuple[Floats, float]:
         """Return what the fit takes out of the sums, and by how much it lowers all residuals.
@@ -217,6 +220,13 @@ class _Residuals:
         n_free = float(np.trace(np.linalg.solve(regularized, information)))
         n_battles = float(self.likelihood.items.counts.sum())
         return slopes, n_battles / max(n_battles - n_free, 1.0)
+
+
+def _drawn_signs(rounds: int, n_questions: int, random: np.random.Generator) -> Iterator[Floats]:
+    """Draw the signs of Q questions in R rounds, some rounds at a time: (r, Q)."""
+    rounds_at_once = 50
+    for start in range(0, rounds, rounds_at_once):
+        yield random.choice([-1.0, 1.0], (min(rounds_at_once, rounds - start), n_questions))
 
 
 def _design(likelihood: BattleLikelihood) -> csr_array:

@@ -86,10 +86,7 @@ def rate_parts(
     by_part = _battles_by_part(rows, ties, connected.systems)
     joint = _joint_posterior(by_part, connected.systems)
     table, covariance = _over_parts(joint, pooled, connected.systems, len(by_part))
-    # The parts in the place of judges; their rows are numbered, so that none is taken for a copy.
-    numbered = rows.assign(judge=rows["part"], number=np.arange(len(rows)))
-    battles_by_part = Battles.from_judgments(numbered).counted(ties).largest_group()
-    test = disagreement_test(battles_by_part, f"parts by {by}", seed)
+    test = _test_of_parts(rows, by, ties, seed)
     notes = [f"mean over {count_of(len(by_part), 'part')} by {by}, which weigh the same"]
     if test is not None:
         notes.append(test.sentence)
@@ -112,6 +109,13 @@ def _battles_by_part(rows: pd.DataFrame, ties: str, systems: Sequence[str]) -> d
         if len(battles):
             by_part[str(name)] = battles.largest_group()
     return by_part
+
+
+def _test_of_parts(rows: pd.DataFrame, by: str, ties: str, seed: int) -> Remark | None:
+    # The parts in the place of judges; their rows are numbered, so that none is taken for a copy.
+    numbered = rows.assign(judge=rows["part"], number=np.arange(len(rows)))
+    battles = Battles.from_judgments(numbered).counted(ties).largest_group()
+    return disagreement_test(battles, f"parts by {by}", seed)
 
 
 def _signature(connected: Battles, by: str, ties: str, n_parts: int) -> str:

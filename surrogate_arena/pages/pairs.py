@@ -71,7 +71,6 @@ def pair_page(
     if isinstance(texts, Texts):
         questions, results, n_left_out = _questions(language, systems, texts)
     rows = _rows(systems, differences, met)
-    limits = [board.summary.macro.judge_fault, *language_cautions(board, language)]
     files = slugs(board.languages)
     data = {
         "language": language,
@@ -87,7 +86,7 @@ def pair_page(
         "absent": texts if isinstance(texts, str) else "",
         "verdicts_left_out": n_left_out,
         "language": language,
-        "caution": next(filter(None, limits), ""),
+        "caution": _caution(board, language),
         "rows": rows,
         "pairs": len(differences),
         "systems_left_out": len(table) - len(ratings),
@@ -95,6 +94,11 @@ def pair_page(
         "data": data,
         "place_of": {system: index for index, system in enumerate(systems)},
     }
+
+
+def _caution(board: Board, language: str) -> str:
+    limits = [board.summary.macro.judge_fault, *language_cautions(board, language)]
+    return next(filter(None, limits), "")
 
 
 def _pairs_data(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) -> Row:
