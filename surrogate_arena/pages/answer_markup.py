@@ -20,7 +20,8 @@ def markup(text: str) -> str:
 
     HTML in the answer is escaped, images are not loaded, and links lead to web pages alone.
     """
-    return _markdown().render(text)
+    html: str = _markdown().render(text)
+    return html
 
 
 @cache
