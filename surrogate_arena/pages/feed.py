@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-from surrogate_arena.pages.pages import rendered
+from surrogate_arena.pages.pages import filled_template
 
 FEED = "feed.xml"
 
@@ -45,7 +45,7 @@ def atom_feed(
     oldest = ordered[0]
     feed_id = uuid.uuid5(uuid.NAMESPACE_URL, address or f"{oldest.date} {oldest.key}")
     latest = ordered[::-1][:50]  # a reader keeps the older ones
-    return rendered(
+    return filled_template(
         "feed.xml",
         title=title,
         rights=rights,

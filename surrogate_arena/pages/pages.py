@@ -56,7 +56,7 @@ def filled(
     digests = [hashlib.sha256(text.encode()).digest() for text in (theme, script)]
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     asked = "connect-src 'self'; " if is_served else ""
-    return rendered(
+    return filled_template(
         f"{page}.html",
         page=page,
         is_served=is_served,
@@ -69,10 +69,10 @@ def filled(
     )
 
 
-def rendered(template: str, **values: object) -> str:
+def filled_template(name: str, **values: object) -> str:
     """Fill a template, with every text of others escaped."""
-    filled_template = _environment().get_template(f"{template}.jinja")
-    text = filled_template.render(version=__version__, **values)
+    template = _environment().get_template(f"{name}.jinja")
+    text = template.render(version=__version__, **values)
     return UNSTORABLE.sub("\ufffd", text)
 
 

@@ -154,12 +154,9 @@ def validate(
         check_languages(rated, untrained)
 
     prepared = Study.of(opened, untrained, repeats, **options)
-    arguments: dict[str, object] = {}
-    if held_out is not None:
-        arguments["holdout"] = held_out
-    if judged is not None:
-        arguments["judged"] = judged
-    return rules.study(prepared, **arguments)
+    further = {"holdout": held_out, "judged": judged}
+    stated = {name: value for name, value in further.items() if value is not None}
+    return rules.study(prepared, **stated)
 
 
 def _check_arguments(
