@@ -1,12 +1,13 @@
 """What verdicts and surrogate say from some questions, against the verdicts on the other half.
 
-    python benchmarks/replication.py ARENA... [--judge ARENA=JUDGE] [--questions 3,10] [--splits 4]
-        [--two-judges] [--feature-table ARENA=FILE] [--jobs 1] [--seed 0]
+    python benchmarks/replication.py ARENA... [--judge ARENA=JUDGE] [--questions 2,3,5,half]
+        [--splits 4] [--two-judges] [--feature-table ARENA=FILE] [--jobs 1] [--seed 0]
 
-prints tau of ratings by both and of verdicts alone, and the share of the other half's ratings
-inside 90% intervals. With ``--two-judges`` every judge of an arena has few verdicts in
-turn, and every other one helps with all its verdicts on the same half: tau without and with
-that judge, and the paired difference with its standard error over pairs of judges.
+prints tau of ratings by both and of verdicts alone, the gain with its 95% interval over systems,
+and the share of the other half's ratings inside 90% intervals. With ``--two-judges`` every judge
+of an arena has few verdicts in turn, and every other one helps with all its verdicts on the same
+half: tau without and with that judge, and the paired difference with its standard error over pairs
+of judges.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("arenas", type=Path, nargs="+", help="arena folders")
     add_judge_option(parser)
-    parser.add_argument("--questions", default="3,10", help="judged questions of a language")
+    parser.add_argument("--questions", default="2,3,5,half", help="judged questions of a language")
     parser.add_argument("--splits", type=int, default=4)
     parser.add_argument("--two-judges", action="store_true")
     parser.add_argument("--feature-table", action="append", default=[], help="ARENA=Parquet file")
@@ -79,7 +80,7 @@ def arena_rows(folder: Path, options: argparse.Namespace) -> list[dict[str, obje
     pairs = permutations(judges, 2) if options.two_judges else ((judge, "") for judge in judges)
     rows = []
     for judge, helper in pairs:
-        for n_questions in map(int, options.questions.split(",")):
+        for n_questions in options.questions.split(","):
             row: dict[str, object] = {"arena": folder.name, "judge": judge, "helper": helper}
             row["questions"] = n_questions
             row |= replication_scores(languages[judge], n_questions, options)
@@ -98,14 +99,16 @@ def helped(languages: list[LanguageData], helper: list[LanguageData]) -> list[La
 
 
 def replication_scores(
-    languages: list[LanguageData], n_questions: int, options: argparse.Namespace
+    languages: list[LanguageData], n_questions: str, options: argparse.Namespace
 ) -> dict[str, float]:
     """Replicate from so many questions; return means over languages and splits."""
     repeats = Repeats(options.splits, options.seed, options.jobs)
-    surrogate = find_surrogate()
-    replication = replicate(languages, surrogate, repeats, n_questions, with_surrogate=False)
-    rows = replication.rows[["tau", "tau_verdicts", "inside"]]
-    return {str(name): float(mean) for name, mean in rows.astype(float).mean().items()}
+    number = None if n_questions == "half" else int(n_questions)
+    replication = replicate(languages, find_surrogate(), repeats, number, with_surrogate=False)
+    summary = replication.summary()
+    names = ("tau", "tau_verdicts", "gain", "gain_low", "gain_high")
+    scores = {name: summary[name] for name in names}
+    return scores | {"inside": float(replication.rows["inside"].astype(float).mean())}
 
 
 def differences(table: pd.DataFrame) -> pd.DataFrame:
