@@ -6,6 +6,9 @@ import pandas as pd
 import pytest
 from shared_data import shared_path
 
+from arena import import_arena
+from surrogate_arena import build_board
+
 CASES = "cases/contract/arena"
 
 
@@ -61,6 +64,17 @@ def test_a_baseline_that_is_always_first_has_a_rank_and_the_judge_no_fault(fitte
     assert bounds == pytest.approx([-0.82, -0.50], abs=0.01)
     assert ratings.loc["base", "tier"] == 2
     assert "sides" not in " ".join(printed["notes"])
+
+
+@pytest.mark.slow
+def test_a_board_ranks_systems_that_all_stood_on_side_b_of_one_baseline():
+    path = shared_path(CASES) / "03_baseline_first_answers.csv"
+    arena = import_arena("lmarena", [path], language="en").arena
+    board = build_board(arena, tournaments=2, features="answer_length,bleu")
+    ranks = board.ratings.set_index("system")["rank"]
+    assert ranks.notna().all()
+    assert ranks["base"] == 6
+    assert "favor" not in " ".join(str(remark) for remark in board.summary.macro.conclusions)
 
 
 def test_a_champion_of_all_is_first_and_the_others_are_not(fitted):
