@@ -68,7 +68,7 @@ def _texts(tokens: Sequence[Token]) -> Iterator[str]:
             yield html.unescape(_HTML.sub(" ", token.content))
         elif token.type in ("softbreak", "hardbreak"):
             yield "\n"
-        elif token.type in ("fence", "code_block"):
+        elif token.tag == "code" and token.block:
             yield f"{token.markup}\n{token.content}{token.markup}\n"
         elif token.type == "text":
             yield token.content
