@@ -29,6 +29,7 @@ from surrogate_arena.papers.grouse.unit_tests import builtin_tests
 from surrogate_arena.papers.memerag.accuracy import MACRO, mark_best
 from surrogate_arena.papers.memerag.sentences import JUDGED, SENTENCE_KEY, read_memerag
 from surrogate_arena.papers.pairs.pair_accuracy import score_pairs
+from surrogate_arena.papers.settings import MetaevalSettings
 
 ACCURACY = 0.75
 ALIKE = (0.0, 0.5, 1.0)
@@ -90,7 +91,8 @@ def memerag(folder: Path, rounds: int) -> None:
             for as_in_paper in found:
                 if as_in_paper and seed % OTHERS:
                     continue
-                marked = mark_best(scores, verdicts, 2000, seed, as_in_paper=as_in_paper)
+                settings = MetaevalSettings(permutations=2000, seed=seed, as_in_paper=as_in_paper)
+                marked = mark_best(scores, verdicts, settings)
                 found[as_in_paper] += int((marked["mark"] == "").any())
                 n_rounds[as_in_paper] += 1
         print(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -105,54 +104,49 @@ def agreement_report(
     counts = np.zeros((len(rows), len(categories)))
     for index, row in enumerate(rows):
         counts[index] = [row.count(label) for label in categories]
-    draws = partial(generator, seed, "agreement")
-    units = range(len(rows)) if units is None else units
+    n_ratings = counts.sum(axis=1)
+    is_paired = n_ratings >= 2
+    n_pairs = n_ratings * (n_ratings - 1)
+    agreeing = (counts * (counts - 1)).sum(axis=1) / np.maximum(n_pairs, 1)
+    shares = counts / np.maximum(n_ratings, 1)[:, None]
+    # A coefficient is a function of sums over items, so that resampling is a matrix product.
+    parts = pd.DataFrame(np.column_stack([agreeing, is_paired, n_ratings >= 1, shares]))
+    by_unit = parts if units is None else parts.groupby(np.asarray(units), sort=False).sum()
+    reason = None
+    if not n_ratings.any():
+        reason = "there are no ratings"
+    elif not is_paired.any():
+        reason = "no item has two ratings"
+    n_resamples = 0 if reason else replicates
+    resampled = resampled_sums(by_unit, n_resamples, generator(seed, "agreement"))
+    sums = np.vstack([parts.sum(), resampled])
     return AgreementReport(
         items=len(rows),
-        items_with_pairs=int((counts.sum(axis=1) >= 2).sum()),
+        items_with_pairs=int(is_paired.sum()),
         raters=max((len(row) for row in rows), default=0),
         categories=tuple(categories),
         coefficients={
-            "ac1": _coefficient(counts, _gwet_chance, units, replicates, draws("Gwet's AC1")),
-            "fleiss_kappa": _coefficient(
-                counts, _fleiss_chance, units, replicates, draws("Fleiss' kappa")
-            ),
+            "ac1": _coefficient(sums, _gwet_chance, reason),
+            "fleiss_kappa": _coefficient(sums, _fleiss_chance, reason),
         },
     )
 
 
 def _coefficient(
-    counts: Floats,
-    by_chance: Callable[[Floats], Floats],
-    units: Sequence[Hashable],
-    replicates: int,
-    random: np.random.Generator,
+    sums: Floats, by_chance: Callable[[Floats], Floats], reason: str | None
 ) -> Coefficient:
-    n_ratings = counts.sum(axis=1)
-    if not n_ratings.any():
-        return Coefficient(math.nan, reason="there are no ratings")
-    if not (n_ratings >= 2).any():
-        return Coefficient(math.nan, reason="no item has two ratings")
-    n_pairs = n_ratings * (n_ratings - 1)
-    agreeing = (counts * (counts - 1)).sum(axis=1) / np.maximum(n_pairs, 1)
-    shares = counts / np.maximum(n_ratings, 1)[:, None]
-    # A coefficient is a function of sums over items, so that resampling is a matrix product.
-    parts = np.column_stack([agreeing, n_ratings >= 2, n_ratings >= 1, shares])
-
-    def coefficients(sums: Floats) -> Floats:
-        agreeing, n_paired, n_rated, *_ = sums.T
-        mean_shares = quotient(sums[:, 3:], np.broadcast_to(n_rated[:, None], sums[:, 3:].shape))
-        chance = by_chance(mean_shares)
-        return quotient(quotient(agreeing, n_paired) - chance, 1 - chance)
-
-    value = float(coefficients(parts.sum(axis=0, keepdims=True))[0])
-    if math.isnan(value):
+    """Compute a coefficient of sums over all items (first row) and over resamples."""
+    if reason is not None:
+        return Coefficient(math.nan, reason=reason)
+    agreeing, n_paired, n_rated = sums[:, :3].T
+    mean_shares = quotient(sums[:, 3:], np.broadcast_to(n_rated[:, None], sums[:, 3:].shape))
+    chance = by_chance(mean_shares)
+    values = quotient(quotient(agreeing, n_paired) - chance, 1 - chance)
+    if math.isnan(values[0]):
         reason = "only one category was chosen, so agreement by chance is certain"
-        return Coefficient(value, reason=reason)
-    by_unit = pd.DataFrame(parts).groupby(np.asarray(units), sort=False).sum()
-    sums = resampled_sums(by_unit, replicates, random)
-    low, high = percentile_interval(coefficients(sums))
-    return Coefficient(value, low, high)
+        return Coefficient(math.nan, reason=reason)
+    low, high = percentile_interval(values[1:])
+    return Coefficient(float(values[0]), low, high)
 
 
 def _gwet_chance(shares: Floats) -> Floats:

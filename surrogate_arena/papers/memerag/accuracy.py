@@ -31,10 +31,9 @@ from surrogate_arena.papers.memerag.sentences import (
     SENTENCE_KEY,
 )
 from surrogate_arena.papers.reports import BY_JUDGE, judges_of, standard_error, verdict_counts
+from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
 
 MACRO = "macro"
-REPLICATES = 1000
-PERMUTATIONS = 10_000
 SIGNIFICANCE = 0.05
 BEST, DAGGER = "best", "†"
 
@@ -52,13 +51,7 @@ class _Estimate(NamedTuple):
         return {"value": self.value, "standard_error": error, "reason": self.reason}
 
 
-def score_judges(
-    verdicts: pd.DataFrame,
-    replicates: int = REPLICATES,
-    seed: int = 0,
-    *,
-    as_in_paper: bool = False,
-) -> pd.DataFrame:
+def score_judges(verdicts: pd.DataFrame, settings: MetaevalSettings = DEFAULTS) -> pd.DataFrame:
     """Compute balanced accuracy of each judge, with bootstrap errors over questions.
 
     Returns:
@@ -69,8 +62,7 @@ def score_judges(
     labels = _judged_labels(verdicts)
     rows = []
     for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
-        estimates = _estimates(judge_verdicts, labels, replicates, seed, as_in_paper)
-        for language, estimate in estimates.items():
+        for language, estimate in _estimates(judge_verdicts, labels, settings).items():
             row = {"judge": judge, "prompt": prompt, "language": language}
             part = judge_verdicts
             if language != MACRO:
@@ -80,11 +72,7 @@ def score_judges(
 
 
 def average_over_judges(
-    verdicts: pd.DataFrame,
-    replicates: int = REPLICATES,
-    seed: int = 0,
-    *,
-    as_in_paper: bool = False,
+    verdicts: pd.DataFrame, settings: MetaevalSettings = DEFAULTS
 ) -> pd.DataFrame:
     """Average the balanced accuracy that several judges reach with the same prompt (table 11).
 
@@ -102,7 +90,7 @@ def average_over_judges(
         # A judge need not have been asked about every language.
         n_judges = part.groupby("language")["judge"].nunique().to_dict()
         n_judges[MACRO] = part["judge"].nunique()
-        for language, estimate in _estimates(part, labels, replicates, seed, as_in_paper).items():
+        for language, estimate in _estimates(part, labels, settings).items():
             row = {"prompt": prompt, "language": language, "judges": n_judges[language]}
             rows.append({**row, **estimate.row()})
     return pd.DataFrame(rows)
@@ -114,19 +102,17 @@ def _judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
     return JUDGED
 
 
+def _units(settings: MetaevalSettings) -> list[str]:
+    return list(SENTENCE_KEY if settings.as_in_paper else QUESTION_KEY)
+
+
 def _estimates(
-    verdicts: pd.DataFrame,
-    labels: Sequence[str],
-    replicates: int,
-    seed: int,
-    as_in_paper: bool,
+    verdicts: pd.DataFrame, labels: Sequence[str], settings: MetaevalSettings
 ) -> dict[str, _Estimate]:
     """Estimate the mean balanced accuracy of the judges of these verdicts, by language."""
     estimates = {}
-    units = list(SENTENCE_KEY if as_in_paper else QUESTION_KEY)
     for language, part in verdicts.groupby("language", sort=False):
-        random = generator(seed, "balanced accuracy", "sentence", str(language))
-        estimates[str(language)] = _estimate(part, labels, units, replicates, random)
+        estimates[str(language)] = _estimate(part, labels, settings)
     reasons = [estimate.reason for estimate in estimates.values() if estimate.reason]
     # Section 5.1: languages weigh alike, however many sentences they have.
     estimates[MACRO] = _Estimate(
@@ -138,12 +124,9 @@ def _estimates(
 
 
 def _estimate(
-    verdicts: pd.DataFrame,
-    labels: Sequence[str],
-    units: list[str],
-    replicates: int,
-    random: np.random.Generator,
+    verdicts: pd.DataFrame, labels: Sequence[str], settings: MetaevalSettings
 ) -> _Estimate:
+    language = str(verdicts["language"].iloc[0])
     judged = verdicts[verdicts["was_asked"]]
     is_positive = judged["truth"] == labels[0]
     is_correct = judged["value"] == judged["truth"]
@@ -156,14 +139,15 @@ def _estimate(
             "true_negative": ~is_positive & is_correct,
         }
     )
-    keys = [judged[name] for name in [*units, *BY_JUDGE]]
+    keys = [judged[name] for name in [*_units(settings), *BY_JUDGE]]
     counts = parts.groupby(keys, sort=False).sum().unstack(BY_JUDGE, fill_value=0)
     for label, name in zip(labels, ("positive", "negative"), strict=True):
         if counts.empty or not counts[name].sum().all():
-            language = verdicts["language"].iloc[0]
             reason = f"no sentence of {language} that was judged is labeled {label}"
-            return _Estimate(np.nan, np.full(replicates, np.nan), reason)
-    sums = pd.DataFrame(resampled_sums(counts, replicates, random), columns=counts.columns)
+            return _Estimate(np.nan, np.full(settings.replicates, np.nan), reason)
+    random = generator(settings.seed, "balanced accuracy", "sentence", language)
+    resampled = resampled_sums(counts, settings.replicates, random)
+    sums = pd.DataFrame(resampled, columns=counts.columns)
     value = float(_mean_balanced(counts.sum().to_frame().T)[0])
     return _Estimate(value, _mean_balanced(sums))
 
@@ -218,21 +202,21 @@ def _correct(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _p_values(
-    correct: pd.DataFrame, language: str, permutations: int, seed: int, as_in_paper: bool
+    correct: pd.DataFrame, language: str, settings: MetaevalSettings
 ) -> dict[tuple[int, int], float]:
     """Return the p-value of every pair of columns in a language; NaN where it is not defined."""
     if language != MACRO:
         correct = correct.xs(language, level="language", drop_level=False)
-    units = list(SENTENCE_KEY if as_in_paper else QUESTION_KEY)
+    units = _units(settings)
     pairs = list(combinations(correct.columns, 2))
     terms = [_difference_terms(correct[list(pair)].dropna(), units) for pair in pairs]
     # Units that one of the judges was not asked about add nothing.
     table = pd.concat(terms, axis=1, sort=True).fillna(0.0)
-    random = generator(seed, "permutation test", language)
-    p_values = permutation_p_values(table.to_numpy(), permutations, random)
+    random = generator(settings.seed, "permutation test", language)
+    p_values = permutation_p_values(table.to_numpy(), settings.permutations, random)
     is_defined = [bool(len(part)) and bool(part.notna().all()) for part in terms]
     p_values = np.where(is_defined, p_values, np.nan)
-    if not as_in_paper:
+    if not settings.as_in_paper:
         p_values = holm_adjusted(p_values)
     return dict(zip(pairs, p_values, strict=True))
 
@@ -284,11 +268,8 @@ def permutation_p_values(terms: Floats, permutations: int, random: np.random.Gen
 def mark_best(
     scores: pd.DataFrame,
     verdicts: pd.DataFrame,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
+    settings: MetaevalSettings = DEFAULTS,
     within: Sequence[str] = (),
-    *,
-    as_in_paper: bool = False,
 ) -> pd.DataFrame:
     """Mark in each language, and on average, the best judge and those not shown to be worse.
 
@@ -298,11 +279,9 @@ def mark_best(
     Args:
         scores: As of ``score_judges``.
         verdicts: What was scored.
-        permutations: Of each test.
-        seed: Seed of the permutations.
+        settings: Of these ``permutations``, ``seed`` and ``as_in_paper`` count.
         within: Columns of groups: ``["judge"]`` finds the best prompt of each model (table 5),
             ``["prompt"]`` the best model with each prompt (figure 2).
-        as_in_paper: Whether sentences are permuted, and p-values are not corrected.
 
     Returns:
         The scores with a ``p_value`` of the test against the best, and a ``mark``: ``best``, ``†``
@@ -320,7 +299,7 @@ def mark_best(
         order = [best, *scored.index.drop(best)]
         judges = list(scored.loc[order, BY_JUDGE].itertuples(index=False, name=None))
         part = correct[judges].set_axis(order, axis=1)
-        p_values = _p_values(part, language, permutations, seed, as_in_paper)
+        p_values = _p_values(part, language, settings)
         for (first, other), p_value in p_values.items():
             if first != best:
                 continue

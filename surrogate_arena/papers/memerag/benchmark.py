@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -156,23 +156,14 @@ class Memerag(Benchmark):
         a single language.
         """
         verdicts = evaluation.verdicts
-        replicates, permutations = self.settings.replicates, self.settings.permutations
-        seed = self.settings.seed
-        as_in_paper = self.settings.as_in_paper
-        plain = accuracy.score_judges(verdicts, replicates, seed, as_in_paper=as_in_paper)
+        settings = self.settings
+        plain = accuracy.score_judges(verdicts, settings)
         with_prompts = accuracy.with_prompts(plain)
         # Figure 2 compares models that have the same prompt, table 5 prompts of the same model.
         within = [] if with_prompts.empty else ["prompt"]
-        mark_best = partial(
-            accuracy.mark_best,
-            verdicts=verdicts,
-            permutations=permutations,
-            seed=seed,
-            as_in_paper=as_in_paper,
-        )
-        scores = mark_best(plain, within=within)
-        of_prompts = mark_best(with_prompts, within=["judge"])
-        averages = accuracy.average_over_judges(verdicts, replicates, seed, as_in_paper=as_in_paper)
+        scores = accuracy.mark_best(plain, verdicts, settings, within)
+        of_prompts = accuracy.mark_best(with_prompts, verdicts, settings, ["judge"])
+        averages = accuracy.average_over_judges(verdicts, settings)
         fine = accuracy.fine_grained_accuracy(verdicts)
         content = {
             "scores": plain_records(scores),

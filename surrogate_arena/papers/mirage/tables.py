@@ -128,7 +128,7 @@ def validate_table_4(
         is_set = is_chosen("surrogate", options)
         surrogate = settings.surrogate if is_set else PAPERS_SURROGATE
     trained = surrogate_with_rules(surrogate, settings, options)
-    if not is_chosen("features", options):
+    if options.get("feature_table") is None and not is_chosen("features", options):
         options["features"] = GROUPS["paper"]
     held_out = settings.holdout if holdout is None else holdout_names(holdout)
     opened = open_arena(arena)

@@ -10,7 +10,7 @@ from surrogate_arena.papers.judges import FunctionJudge, PromptJudge
 from surrogate_arena.papers.memerag.accuracy import score_judges
 from surrogate_arena.papers.memerag.benchmark import Memerag
 from surrogate_arena.papers.memerag.claims import Claim, ClaimPrompts
-from surrogate_arena.papers.settings import JudgeOptions
+from surrogate_arena.papers.settings import JudgeOptions, MetaevalSettings
 from surrogate_arena.papers.verdict import Verdict
 
 YES, NO = "Supported", "Not Supported"
@@ -62,7 +62,7 @@ def test_an_llm_judges_the_sentences_with_the_papers_settings(serve, llm_at, sma
     assert {(body["temperature"], body["top_p"]) for body in server.bodies} == {(0.1, 0.1)}
     assert list(found.verdicts["value"]) == [YES, NO, NO, YES, NO]
     assert set(found.verdicts["judge"]) == {"llm:m"}
-    scores = score_judges(found.verdicts, replicates=50)
+    scores = score_judges(found.verdicts, MetaevalSettings(replicates=50))
     assert scores["value"].tolist() == pytest.approx([0.75, 1.0, 0.875])
     assert len(found.usages) == 1
 

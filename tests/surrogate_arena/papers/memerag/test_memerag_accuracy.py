@@ -23,9 +23,12 @@ from surrogate_arena.papers.memerag.accuracy import (
     score_judges,
 )
 from surrogate_arena.papers.memerag.benchmark import Memerag
-from surrogate_arena.papers.settings import MetaevalSettings
+from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
 
 YES, NO = "Supported", "Not Supported"
+AS_IN_PAPER = MetaevalSettings(as_in_paper=True)
+QUICK = MetaevalSettings(replicates=50, permutations=500)
+SHARED = MetaevalSettings(replicates=200, seed=3)
 HITS = [(YES, YES)] * 3 + [(YES, NO)] + [(NO, NO)] * 1 + [(NO, YES)] * 1
 
 
@@ -76,7 +79,9 @@ def test_standard_errors_are_those_of_two_binomials():
     recalls = [right[human == label].mean() for label in (YES, NO)]
     sizes = [(human == label).sum() for label in (YES, NO)]
     spread = math.sqrt(sum(r * (1 - r) / n for r, n in zip(recalls, sizes, strict=True))) / 2
-    found = score_judges(verdict_table(pairs), replicates=4000).loc[0, "standard_error"]
+    found = score_judges(verdict_table(pairs), MetaevalSettings(replicates=4000)).loc[
+        0, "standard_error"
+    ]
     assert found == pytest.approx(spread, rel=0.06)
 
 
@@ -99,13 +104,13 @@ def test_an_answer_judged_as_a_whole_counts_once_but_not_in_the_papers_way():
     once = pd.concat([verdict_table(drawn(seed), judge=f"j{seed}") for seed in (3, 4)])
     answers = repeated(once, 4)
     by_question, of_one = score_judges(answers), score_judges(once)
-    by_sentence = score_judges(answers, as_in_paper=True)
+    by_sentence = score_judges(answers, AS_IN_PAPER)
     error = of_one["standard_error"]
     assert by_question["standard_error"].tolist() == pytest.approx(error)
     assert by_sentence["standard_error"].tolist() == pytest.approx(error / 2, rel=0.1)
     p_values = [
-        mark_best(of_one, verdicts, **options)["p_value"].max()
-        for verdicts, options in [(once, {}), (answers, {}), (answers, {"as_in_paper": True})]
+        mark_best(of_one, verdicts, settings)["p_value"].max()
+        for verdicts, settings in [(once, DEFAULTS), (answers, DEFAULTS), (answers, AS_IN_PAPER)]
     ]
     assert p_values[0] == p_values[1] > 5 * p_values[2]
 
@@ -218,8 +223,8 @@ def of_judge(verdicts, judge, prompt):
 
 
 def test_marks_are_within_a_model_or_over_models(verdicts):
-    scores = score_judges(verdicts, 50)
-    by_model = mark_best(scores, verdicts, 500, within=["judge"])
+    scores = score_judges(verdicts, QUICK)
+    by_model = mark_best(scores, verdicts, QUICK, within=["judge"])
     macro = by_model[by_model["language"] == MACRO].set_index(["judge", "prompt"])
     assert macro.loc["m", "mark"].to_dict() == {"ag": BEST, "zs": ""}
     assert sorted(macro.loc["n", "mark"]) == [BEST, DAGGER]
@@ -228,30 +233,30 @@ def test_marks_are_within_a_model_or_over_models(verdicts):
             scores,
             pd.concat([verdicts, of_judge(verdicts, "m", "ag").assign(judge="o", truth=YES)]),
         )
-    over_models = mark_best(scores, verdicts, 500, within=["prompt"])
+    over_models = mark_best(scores, verdicts, QUICK, within=["prompt"])
     marks = over_models.set_index(["prompt", "language", "judge"])["mark"]
     assert [marks[p, MACRO, m] for p in ("ag", "zs") for m in "mn"] == [BEST, "", "", BEST]
 
 
 def test_p_values_are_corrected_for_all_pairs_of_judges():
     table = pd.concat([verdict_table(drawn(seed), judge=f"j{seed}") for seed in range(4)])
-    scores = score_judges(table, 10)
+    scores = score_judges(table, QUICK)
     p_values = mark_best(scores, table)["p_value"]
-    in_paper = mark_best(scores, table, as_in_paper=True)["p_value"]
+    in_paper = mark_best(scores, table, AS_IN_PAPER)["p_value"]
     # The smallest of all p-values is multiplied by the number of pairs, 6.
     assert p_values.min() == pytest.approx(6 * in_paper.min(), rel=0.05)
 
 
 def test_averages_over_models_are_means_and_share_their_draws(verdicts):
-    scores = score_judges(verdicts, 200, 3)
-    averages = average_over_judges(verdicts, 200, 3).set_index(["prompt", "language"])
+    scores = score_judges(verdicts, SHARED)
+    averages = average_over_judges(verdicts, SHARED).set_index(["prompt", "language"])
     means = scores.groupby(["prompt", "language"])["value"].mean()
     pd.testing.assert_series_equal(averages["value"].sort_index(), means, check_names=False)
     twins = pd.concat([of_judge(verdicts, "m", "ag").assign(judge=name) for name in "ab"])
-    one = score_judges(twins[twins["judge"] == "a"], 200, 3).set_index("language")
-    both = average_over_judges(twins, 200, 3).set_index("language")
+    one = score_judges(twins[twins["judge"] == "a"], SHARED).set_index("language")
+    both = average_over_judges(twins, SHARED).set_index("language")
     assert both["standard_error"].to_dict() == pytest.approx(one["standard_error"].to_dict())
-    assert average_over_judges(of_judge(verdicts, "m", "ag"), 200).empty
+    assert average_over_judges(of_judge(verdicts, "m", "ag")).empty
 
 
 @pytest.fixture
