@@ -305,7 +305,7 @@ def rank_systems(
         judgments = judgments_view(judgments, queries, settings, settings.temperatures)
     _check_names(new_answers["system"], board)
     if feature_table is None:
-        table = _measured(board, whole_arena, new_answers, n_jobs, models)
+        table = measure_answers(board, whole_arena, new_answers, n_jobs, models)
     else:
         table = _rows_of(new_answers, feature_table)
     table = in_slices(table, queries, settings.by)
@@ -316,9 +316,14 @@ def rank_systems(
     return replace(placed, faults=find_faults(whole_arena, new_answers))
 
 
-def _measured(
-    board: Board, arena: Arena, answers: pd.DataFrame, n_jobs: int, models: Models | None
+def measure_answers(
+    board: Board,
+    arena: Arena,
+    answers: pd.DataFrame,
+    n_jobs: int = 1,
+    models: Models | None = None,
 ) -> pd.DataFrame:
+    """Measure what a board's surrogate reads of answers."""
     declared = _declared(known_features(board.surrogate), board.own_features)
     _refuse_other_templates(declared, models)
     return extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)

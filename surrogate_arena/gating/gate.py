@@ -26,13 +26,14 @@ from arena.rating.judgment_columns import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate.board.board import Board, open_board
 from surrogate.checks.languages import language_remarks
-from surrogate.ranking.rank import rank_systems
+from surrogate.ranking.rank import measure_answers, rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
 from surrogate_arena.costs.uncompared import uncompared_systems
 from surrogate_arena.gating.arena_verdicts import compare_by_arena, read_failures
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison, compare_systems
 from surrogate_arena.gating.contenders import Answers, Contenders, contenders
 from surrogate_arena.gating.cost_comparison import compare_costs
+from surrogate_arena.gating.expected_losses import expected_losses
 from surrogate_arena.gating.fault_comparison import compare_faults
 from surrogate_arena.gating.gate_result import SURROGATE_SHARE, Gate, GateVerdict
 from surrogate_arena.gating.lost_questions import lost_questions
@@ -163,7 +164,13 @@ def compare_contenders(
         return replace(result, verdict="cheaper" if rates.cheaper else "same", by="answers")
     by_arena = _by_arena(board, pair, rates, result) if judging is None else None
     if board is not None:
+        if feature_table is None:
+            feature_table = measure_answers(board, pair.arena, pair.answers)
         placed = rank_systems(board, pair.answers, pair.arena, feature_table=feature_table)
+        if by_arena is not None:
+            result = replace(result, lost=by_arena.lost)
+        elif judging is None:
+            result = replace(result, lost=expected_losses(board, pair, feature_table))
         ratings = _compared_ratings(
             board,
             placed,

@@ -71,7 +71,9 @@ def gate_markdown(result: Gate) -> str:
         )
         lost_rows.append(row)
     columns = ("question", "verdicts", "asked", "answer", "baseline")
-    lines += _table("Lost questions", columns, lost_rows)
+    is_expected = any(lost.votes == 0 for lost in result.lost)
+    title = "Expected losses" if is_expected else "Lost questions"
+    lines += _table(title, columns, lost_rows)
     return "\n".join(lines) + "\n"
 
 

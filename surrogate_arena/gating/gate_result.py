@@ -53,7 +53,8 @@ class Gate:
         verdicts: Comparison by verdicts, if any.
         judge: Label of their judge.
         people: How far the judge agrees with people; None if it is not known.
-        lost: Questions that every verdict gives the baseline.
+        lost: Questions that every verdict gives the baseline; without a verdict on the two, those
+            that the board's surrogate expects to be lost.
         costs: What both cost; None unless the candidate is meant to be cheaper.
         n_outdated: Number of the arena's verdicts that do not count, since an answer was edited.
         longer_wins: Verdicts that the longer answer won, and those that were decided, where these
@@ -261,7 +262,10 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         )
     if result.lost:
         n_lost = count_of(len(result.lost), "question")
-        yield f"Where to look: {n_lost} that every verdict gives the baseline."
+        why = "every verdict gives the baseline"
+        if not result.lost[0].votes:
+            why = "the surrogate expects it to lose; nobody has judged them"
+        yield f"Where to look: {n_lost} that {why}."
 
 
 def _outlook(result: Gate) -> str:

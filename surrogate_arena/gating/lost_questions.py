@@ -15,12 +15,12 @@ from surrogate_arena.gating.fault_comparison import shortened
 
 @dataclass(frozen=True)
 class LostQuestion:
-    """A question that every verdict gives to the baseline.
+    """A question that every verdict gives to the baseline, or that is expected to be lost.
 
     Attributes:
         language: Its language.
         query_id: Its id.
-        votes: Number of verdicts.
+        votes: Number of verdicts; 0 where a surrogate expects the loss.
         question: The question.
         answer: The candidate's answer.
         baseline_answer: The baseline's.
@@ -53,7 +53,12 @@ def lost_questions(judgments: pd.DataFrame, pair: Contenders) -> tuple[LostQuest
     counts = by_question.agg(votes="size", lost="sum").reset_index()
     counts = counts[counts["votes"] == counts["lost"]]
     counts = counts.sort_values(["votes", *QUESTION_KEY], ascending=[False, True, True])
-    rows = counts.merge(pair.arena.queries[[*QUESTION_KEY, "query"]], on=QUESTION_KEY)
+    return listed_questions(counts, pair)
+
+
+def listed_questions(rows: pd.DataFrame, pair: Contenders) -> tuple[LostQuestion, ...]:
+    """Return questions with both answers; columns ``language, query_id, votes``."""
+    rows = rows.merge(pair.arena.queries[[*QUESTION_KEY, "query"]], on=QUESTION_KEY)
     for name, answers in (("answer", pair.answers), ("baseline", pair.baseline_answers)):
         own = answers[[*QUESTION_KEY, "answer"]].rename(columns={"answer": name})
         rows = rows.merge(own, on=QUESTION_KEY)
@@ -72,8 +77,9 @@ def lost_questions(judgments: pd.DataFrame, pair: Contenders) -> tuple[LostQuest
 
 def lost_line(lost: LostQuestion) -> str:
     """Show a lost question in a line, with both answers."""
+    by = f"lost by {count_of(lost.votes, 'verdict')}" if lost.votes else "expected to be lost"
     return (
-        f"{lost.language} {lost.query_id} (lost by {count_of(lost.votes, 'verdict')}): "
+        f"{lost.language} {lost.query_id} ({by}): "
         f"{shortened(lost.question, 60)} -> {shortened(lost.answer, 60)} | baseline: "
         f"{shortened(lost.baseline_answer, 60)}"
     )
