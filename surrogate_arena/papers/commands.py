@@ -120,7 +120,7 @@ def _show_statistics(
     if benchmark != "memerag" or path is None:
         raise UsageError("--statistics is for memerag and needs its folder")
     sentences = read_memerag(path, settings.languages)
-    report = statistics_report(sentences, settings.replicates, settings.seed)
+    report = statistics_report(sentences, settings)
     _print_report(report, as_json, None, {})
 
 

@@ -15,12 +15,7 @@ from arena.data.files import small_file
 from arena.data.tables import read_rows
 from surrogate_arena.papers.grouse.benchmark import ScoreVerdict
 from surrogate_arena.papers.grouse.figures import draw_confusions, draw_unit_tests
-from surrogate_arena.papers.memerag.accuracy import (
-    error_shares,
-    mark_best,
-    score_judges,
-    with_prompts,
-)
+from surrogate_arena.papers.memerag.accuracy import error_shares, marked_scores
 from surrogate_arena.papers.memerag.benchmark import LabelVerdict
 from surrogate_arena.papers.memerag.figures import error_heat_map, memerag_bars
 from surrogate_arena.papers.mirage.figures import sampling_curves
@@ -45,7 +40,7 @@ def study_drawings(path: Path) -> Iterator[Drawing]:
         yield from _grouse_drawings(read_run(path, ScoreVerdict))
     elif "fine" in columns:  # only MEMERAG's have fine-grained labels
         verdicts = read_run(path, LabelVerdict)
-        yield "memerag", partial(_memerag_bars, verdicts)
+        yield "memerag", lambda: memerag_bars(marked_scores(verdicts))
         yield "memerag-errors", lambda: error_heat_map(error_shares(verdicts))
     else:
         raise UsageError(f"{path.name} holds verdicts that have tables but no figure")
@@ -61,12 +56,6 @@ def read_study(path: Path) -> tuple[pd.DataFrame, str]:
         raise DataError(
             [Problem(path.name, None, None, None, "is no study of sampling", hint)]
         ) from error
-
-
-def _memerag_bars(verdicts: pd.DataFrame) -> Figure:
-    scores = score_judges(verdicts)
-    within = [] if with_prompts(scores).empty else ["prompt"]
-    return memerag_bars(mark_best(scores, verdicts, within=within))
 
 
 def _grouse_drawings(scores: pd.DataFrame) -> Iterator[Drawing]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.statistics.agreement import quotient
 from arena.statistics.bootstrap import (
@@ -50,23 +51,11 @@ class AgreementReport:
     coefficients: dict[str, Coefficient]
 
     def as_json(self) -> dict[str, object]:
-        """Return plain values for JSON: numbers, bounds of intervals, and reasons for NaN."""
+        """Return plain values, NaN as None: a row with the coefficients and their bounds."""
+        rows = pd.DataFrame([asdict(each) for each in self.coefficients.values()])
         plain = asdict(self)
-        del plain["coefficients"]
-        plain["categories"] = list(self.categories)
-        reasons = {}
-        for name, coefficient in self.coefficients.items():
-            plain[name] = _none_for_nan(coefficient.value)
-            plain[f"{name}_low"] = _none_for_nan(coefficient.low)
-            plain[f"{name}_high"] = _none_for_nan(coefficient.high)
-            if coefficient.reason:
-                reasons[name] = coefficient.reason
-        plain["reasons"] = reasons
+        plain["coefficients"] = dict(zip(self.coefficients, plain_records(rows), strict=True))
         return plain
-
-
-def _none_for_nan(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def agreement_report(

@@ -59,10 +59,9 @@ def score_judges(verdicts: pd.DataFrame, settings: MetaevalSettings = DEFAULTS) 
         ``judge, prompt, language, value, standard_error, reason, n, failures, not_asked``. A value
         is missing, with a reason, where a language lacks sentences of one label.
     """
-    labels = _judged_labels(verdicts)
     rows = []
     for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
-        for language, estimate in _estimates(judge_verdicts, labels, settings).items():
+        for language, estimate in _estimates(judge_verdicts, settings).items():
             row = {"judge": judge, "prompt": prompt, "language": language}
             part = judge_verdicts
             if language != MACRO:
@@ -81,7 +80,6 @@ def average_over_judges(
     Returns:
         Columns ``prompt, language, judges, value, standard_error, reason``.
     """
-    labels = _judged_labels(verdicts)
     rows = []
     with_prompt = verdicts[verdicts["prompt"] != ""]
     for prompt, part in with_prompt.groupby("prompt", sort=False):
@@ -90,29 +88,21 @@ def average_over_judges(
         # A judge need not have been asked about every language.
         n_judges = part.groupby("language")["judge"].nunique().to_dict()
         n_judges[MACRO] = part["judge"].nunique()
-        for language, estimate in _estimates(part, labels, settings).items():
+        for language, estimate in _estimates(part, settings).items():
             row = {"prompt": prompt, "language": language, "judges": n_judges[language]}
             rows.append({**row, **estimate.row()})
     return pd.DataFrame(rows)
-
-
-def _judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
-    if verdicts["truth"].isin(JUDGED_RELEVANCE).any():
-        return JUDGED_RELEVANCE
-    return JUDGED
 
 
 def _units(settings: MetaevalSettings) -> list[str]:
     return list(SENTENCE_KEY if settings.as_in_paper else QUESTION_KEY)
 
 
-def _estimates(
-    verdicts: pd.DataFrame, labels: Sequence[str], settings: MetaevalSettings
-) -> dict[str, _Estimate]:
+def _estimates(verdicts: pd.DataFrame, settings: MetaevalSettings) -> dict[str, _Estimate]:
     """Estimate the mean balanced accuracy of the judges of these verdicts, by language."""
     estimates = {}
     for language, part in verdicts.groupby("language", sort=False):
-        estimates[str(language)] = _estimate(part, labels, settings)
+        estimates[str(language)] = _estimate(part, settings)
     reasons = [estimate.reason for estimate in estimates.values() if estimate.reason]
     # Section 5.1: languages weigh alike, however many sentences they have.
     estimates[MACRO] = _Estimate(
@@ -123,9 +113,9 @@ def _estimates(
     return estimates
 
 
-def _estimate(
-    verdicts: pd.DataFrame, labels: Sequence[str], settings: MetaevalSettings
-) -> _Estimate:
+def _estimate(verdicts: pd.DataFrame, settings: MetaevalSettings) -> _Estimate:
+    is_relevance = verdicts["truth"].isin(JUDGED_RELEVANCE).any()
+    labels = JUDGED_RELEVANCE if is_relevance else JUDGED
     language = str(verdicts["language"].iloc[0])
     judged = verdicts[verdicts["was_asked"]]
     is_positive = judged["truth"] == labels[0]
@@ -307,6 +297,18 @@ def mark_best(
             if not p_value <= SIGNIFICANCE:
                 marked.loc[other, "mark"] = DAGGER
     return marked
+
+
+def marked_scores(verdicts: pd.DataFrame, settings: MetaevalSettings = DEFAULTS) -> pd.DataFrame:
+    """Score judges, and mark the best: with several prompts of one judge, of each prompt.
+
+    Returns:
+        As ``mark_best``.
+    """
+    scores = score_judges(verdicts, settings)
+    # Figure 2 compares models that have the same prompt.
+    within = ["prompt"] if len(with_prompts(scores)) else []
+    return mark_best(scores, verdicts, settings, within)
 
 
 def with_prompts(scores: pd.DataFrame) -> pd.DataFrame:

@@ -157,11 +157,9 @@ class Memerag(Benchmark):
         """
         verdicts = evaluation.verdicts
         settings = self.settings
-        plain = accuracy.score_judges(verdicts, settings)
-        with_prompts = accuracy.with_prompts(plain)
-        # Figure 2 compares models that have the same prompt, table 5 prompts of the same model.
-        within = [] if with_prompts.empty else ["prompt"]
-        scores = accuracy.mark_best(plain, verdicts, settings, within)
+        scores = accuracy.marked_scores(verdicts, settings)
+        # Table 5 compares prompts of the same model.
+        with_prompts = accuracy.with_prompts(scores)
         of_prompts = accuracy.mark_best(with_prompts, verdicts, settings, ["judge"])
         averages = accuracy.average_over_judges(verdicts, settings)
         fine = accuracy.fine_grained_accuracy(verdicts)
@@ -173,7 +171,7 @@ class Memerag(Benchmark):
             "left_out": self._n_left_out,
             "notice": NOTICE,
         }
-        notes = self._notes(scores, verdicts, "column and prompt" if within else "column")
+        notes = self._notes(scores, verdicts, "column and prompt" if len(of_prompts) else "column")
         tables = [judges_table(scores, "language", TITLE, notes, _marked)]
         if len(of_prompts):
             tables.append(_table_5(of_prompts))

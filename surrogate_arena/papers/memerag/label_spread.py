@@ -19,6 +19,7 @@ from surrogate_arena.papers.memerag.sentences import (
 )
 from surrogate_arena.papers.rater_agreement import AgreementReport, agreement_report
 from surrogate_arena.papers.reports import Report
+from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
 from surrogate_arena.studies.study_table import StudyTable
 
 QUALITIES = {
@@ -86,7 +87,7 @@ def _percentages(
 
 
 def agreement_of_people(
-    sentences: pd.DataFrame, replicates: int, seed: int
+    sentences: pd.DataFrame, settings: MetaevalSettings = DEFAULTS
 ) -> dict[str, dict[str, AgreementReport]]:
     """Measure how far people agree, by language and ``QUALITIES``, where several labeled.
 
@@ -102,7 +103,9 @@ def agreement_of_people(
             ratings = [_ratings(votes, quality) for votes in part["votes"]]
             # Chance agreement counts both labels, although few sentences are irrelevant.
             categories = JUDGED_RELEVANCE if quality == "relevance, coarse" else None
-            reports[quality] = agreement_report(ratings, categories, replicates, seed, questions)
+            reports[quality] = agreement_report(
+                ratings, categories, settings.replicates, settings.seed, questions
+            )
         reports_by_language[str(language)] = reports
     return reports_by_language
 
@@ -120,10 +123,10 @@ def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[st
     return labels
 
 
-def statistics_report(sentences: pd.DataFrame, replicates: int, seed: int) -> Report:
+def statistics_report(sentences: pd.DataFrame, settings: MetaevalSettings) -> Report:
     """Report the statistics of sentences: a table for each of the paper's."""
     distributions = label_distributions(sentences)
-    agreed = agreement_of_people(sentences, replicates, seed)
+    agreed = agreement_of_people(sentences, settings)
     rows = []
     for language, reports in agreed.items():
         for quality, report in reports.items():

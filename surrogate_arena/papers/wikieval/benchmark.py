@@ -36,7 +36,7 @@ from surrogate_arena.papers.reports import (
     standard_error,
     verdict_counts,
 )
-from surrogate_arena.papers.settings import MetaevalSettings
+from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
 from surrogate_arena.papers.wikieval import judges
 from surrogate_arena.papers.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
 from surrogate_arena.papers.wikieval.pairs import read_wikieval
@@ -123,7 +123,7 @@ class Wikieval(Benchmark):
     def report(self, evaluation: Evaluation) -> Report:
         """Report accuracies by criterion; see ``score_preferences``."""
         verdicts = evaluation.verdicts
-        scores = score_preferences(verdicts, self.settings.replicates, self.settings.seed)
+        scores = score_preferences(verdicts, self.settings)
         notes = left_out_notes(scores, verdicts, "pairs", "choice", "criterion")
         title = "Accuracy in percent, with standard errors"
         table = judges_table(scores, "criterion", title, notes)
@@ -134,12 +134,16 @@ class Wikieval(Benchmark):
 
 
 def score_preferences(
-    verdicts: pd.DataFrame, replicates: int = 1000, seed: int = 0
+    verdicts: pd.DataFrame, settings: MetaevalSettings = DEFAULTS
 ) -> pd.DataFrame:
     """Compute the share of pairs in which each judge prefers what people preferred.
 
     Ties are broken by a draw that rests on the question, as the paper does for scores of an LLM.
-    Judges share the draws of the bootstrap. A judge that did not choose is wrong.
+    A judge that did not choose is wrong.
+
+    Returns:
+        Columns ``judge, prompt, criterion, value, standard_error, n, failures, not_asked, reason,
+        ties``.
     """
 
     def score(pairs: pd.DataFrame, criterion: str) -> dict[str, Any]:
@@ -149,7 +153,8 @@ def score_preferences(
         for index in np.flatnonzero(is_tied):
             # The paper breaks ties of an LLM's scores at random (section 5).
             question = str(judged["question"].iloc[index])
-            credits[index] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
+            coin = generator(settings.seed, "wikieval", "tie", criterion, question)
+            credits[index] = coin.integers(2)
         value = np.nan
         shares: Floats = np.empty(0)
         reason: str | None = f"no pair of {criterion} was judged"
@@ -157,9 +162,9 @@ def score_preferences(
             value = float(credits.mean())
             reason = None
         if len(credits) > 1:
-            random = generator(seed, "wikieval", "bootstrap", criterion)
+            random = generator(settings.seed, "wikieval", "bootstrap", criterion)
             # How many of the pairs of each draw were right.
-            sums = resampled_sums(credits[:, None], replicates, random)[:, 0]
+            sums = resampled_sums(credits[:, None], settings.replicates, random)[:, 0]
             shares = sums / len(credits)
         return {
             "value": value,

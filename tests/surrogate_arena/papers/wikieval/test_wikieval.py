@@ -74,7 +74,7 @@ def pairs(tmp_path):
 
 
 def accuracies(preferences, **options):
-    scores = score_preferences(preferences, **options)
+    scores = score_preferences(preferences, MetaevalSettings(**options))
     return dict(zip(scores["criterion"], scores["value"], strict=True))
 
 
