@@ -142,7 +142,7 @@ def _cited_in_words(sample: Sample) -> set[str]:
     """
     word = rf"(?:{marks('passage').pattern})"
     joined = rf"(?:{marks('joining').pattern})"
-    mention = rf"\((?:{joined}\W+)?{word}(?:{word}|{joined}|[^\w()]|\d)*\)"
+    mention = rf"[(（](?:{joined}\W+)?{word}(?:{word}|{joined}|[^\w()（）]|\d)*[)）]"
     named = re.findall(mention, sample.part("output"), re.IGNORECASE)
     if not named:
         return set()
