@@ -258,7 +258,7 @@ def _refusal_pattern(language: str) -> re.Pattern[str]:
 
 def leaks(sample: Sample) -> bool:
     """Return whether it shows a reader the prompt, a call of a tool or thoughts."""
-    has_marks = marks("leak").search(_without_code(sample.text)) is not None
+    has_marks = marks("leak").search(_without_code(sample.output)) is not None
     return has_marks or has_thoughts(sample.output)
 
 
