@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from surrogate.checks.copies import Key, flag_judged
+from surrogate.learning.field import ANSWER
 from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 TOO_FEW = "not ranked: it answered {} of {} questions, and {} are needed"
@@ -64,7 +65,11 @@ def ranking_status(
         near-copy of, or empty), and ``variance`` of its rating for want of answers (squared
         logits).
     """
-    n_answers = X.groupby(["language", "system"]).size()
+    # An empty text answers nothing.
+    is_answered = pd.Series(True, X.index)
+    if ANSWER in X:
+        is_answered = X[ANSWER].str.strip() != ""
+    n_answers = is_answered.groupby([X["language"], X["system"]]).sum()
     variances = variances_of_coverage(surrogate, X[~flag_judged(X, judged)], n_questions)
     rows = []
     for key, count in n_answers.items():
