@@ -138,8 +138,9 @@ def test_questions_in_languages_that_are_not_compared_are_not_unanswered(
 def test_a_language_without_a_rating_is_not_passed_over(board, small_arena, quick_features):
     table = quick_features[quick_features["system"] == BEST].assign(system="new")
     new = answers_of(small_arena, BEST)
-    spoilt = new.assign(answer=new["answer"].where(new["language"] != "en", "Always the same."))
-    found = gate(board, spoilt, small_arena, WORST, feature_table=table, rates=ANY)
+    spoilt = new.assign(answer=new["answer"].where(new["language"] != "en", ""))
+    rates = replace(ANY, allow={**ANY.allow, "empty": None})
+    found = gate(board, spoilt, small_arena, WORST, feature_table=table, rates=rates)
     assert found.verdict == "cannot say"
     assert found.ratings.reason.startswith("the candidate has no rating in en: not ranked: ")
 
