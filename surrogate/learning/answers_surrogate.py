@@ -77,6 +77,7 @@ class AnswersSurrogate(Surrogate):
         ridge_: Prediction of systems' ratings.
         blend_: How both predictions give a rating.
         levels_: Language to the mean rating of its systems (logits).
+        reliability_: Share of the ratings' variance that is not sampling noise.
     """
 
     pooled: ClassVar[bool] = True
@@ -134,7 +135,8 @@ class AnswersSurrogate(Surrogate):
         self.scores_ = self._fitted_scores(views, list(ratings))
         self.ridge_ = SystemRidge.fit(views, ratings, is_alone=self.scores_ is None)
         learned = {language: self.ratings_[language] for language in ratings}
-        self.blend_ = Blend.fit(self._left_out_predictions(ratings), rating_reliability(learned))
+        self.reliability_ = rating_reliability(learned)
+        self.blend_ = Blend.fit(self._left_out_predictions(ratings), self.reliability_)
         if self.borrowing_:
             # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
             predictions = self._predicted(views, self._scales(self.fields_))["rating"]
@@ -239,7 +241,8 @@ class AnswersSurrogate(Surrogate):
         for language, view in views.items():
             start, end = end, end + len(view.systems)
             if self._reads and language in self.ridge_.scales:
-                rated = self._field_ratings(language)
+                # As a board does, whose ratings of few verdicts lie nearer the mean.
+                rated = self.reliability_ * self._field_ratings(language)
                 field_view = self.fields_[language].self_view
                 ratings[start:end] = beside_originals(ratings[start:end], view, field_view, rated)
         predictions = pd.DataFrame(

@@ -334,7 +334,7 @@ def beside_originals(
         ratings: Predicted relative to the mean of the rated systems, shape (M,).
         view: The M systems, compared with the field.
         field_view: The N systems of the field, compared with each other.
-        rated: Rating of each of these, shape (N,); NaN of those without.
+        rated: Rating of each of these, shrunk by its noise, shape (N,); NaN of those without.
 
     Returns:
         Shape (M,).
