@@ -68,6 +68,9 @@ def read_arena(
         questions: Questions to read, by ``language`` and ``query_id``; None for all.
         is_judged: Whether to read the judgments.
 
+    Returns:
+        The arena, checked.
+
     Raises:
         UsageError: If the folder or a table is absent, or a table exists in two formats.
         DataError: If the content is at fault; lists all problems of all files.

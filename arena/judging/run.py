@@ -51,6 +51,9 @@ def judge(
         progress: Called with a judge's name, the pairs done, and all pairs.
         people: Agreement of judges with people by judge, where it was measured before.
 
+    Returns:
+        The new verdicts, with failures, calls and cost.
+
     Raises:
         UsageError: If settings contradict each other, a judge cannot be used, or there is nothing
             to judge. Replies that came are in the store.

@@ -148,6 +148,9 @@ def rate(
         rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
         seed: Seed of the resamples.
 
+    Returns:
+        Ratings with intervals and ranks, and what they rest on.
+
     Raises:
         UsageError: For an unknown choice, a choice to be made, or fewer than two connected
             systems.

@@ -279,6 +279,9 @@ def rank_systems(
         feature_table: Features of the answers already at hand, used instead of extracting any.
         judgments: Verdicts on new systems; ``language`` may be absent where ids are unique.
 
+    Returns:
+        Places, ranks and ratings of the new systems, and reasons for them.
+
     Raises:
         UsageError: If a system is on the board, nobody has judged, the arena is another one, or a
             feature is neither in the table nor can be extracted.

@@ -108,6 +108,9 @@ def diagnose(
         judge: The only judge to diagnose; it is still compared with the others.
         language: The only language to diagnose.
 
+    Returns:
+        What limits a board of the arena, in sentences and tables.
+
     Raises:
         UsageError: If there is no judgment, or none of that judge or in that language.
         DataError: If judgments are malformed.

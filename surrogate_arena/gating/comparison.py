@@ -157,6 +157,9 @@ def compare_systems(
         seed: Seed of the order and the sides.
         progress: Called as pairs are judged.
 
+    Returns:
+        Which system is better, if that is known, and after how many verdicts.
+
     Raises:
         UsageError: If the judge cannot be used, no question has answers of both, or the budget is
             too small for one.

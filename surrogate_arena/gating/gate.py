@@ -105,6 +105,9 @@ def gate(
         languages: Languages to compare in, or a single one; all by default.
         feature_table: Features of the answers already at hand.
 
+    Returns:
+        The decision, with what it rests on.
+
     Raises:
         UsageError: If the answers are of several systems, there is no such baseline, or neither a
             board nor an arena.

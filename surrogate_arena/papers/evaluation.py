@@ -158,6 +158,9 @@ def evaluate_judges(
 
     Judges may be named, see the benchmark's ``kinds``; ``run:FILE`` names verdicts of
     ``write_run``.
+
+    Returns:
+        The verdicts of all judges, and what LLMs used.
     """
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     # Files are read before the store of replies is opened.

@@ -78,6 +78,9 @@ def agreement_report(
         seed: Seed of the draws.
         units: What each item belongs to, such as a question; by default an item is a unit.
 
+    Returns:
+        Gwet's AC1 and Fleiss' kappa with 95% intervals, and counts of items and raters.
+
     Raises:
         UsageError: If a rating is none of the categories.
     """

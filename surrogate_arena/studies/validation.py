@@ -122,6 +122,9 @@ def validate(
         judged: For ``replication``: numbers of judged questions to learn from.
         options: See ``STUDY_OPTIONS``; and those below.
 
+    Returns:
+        A table, whose columns the protocol's method of ``Study`` names, and its signature.
+
     Raises:
         UsageError: For an unknown option, protocol or surrogate, one the arena is too small for, or
             an argument that the protocol does not take.

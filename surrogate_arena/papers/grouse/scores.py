@@ -72,13 +72,21 @@ def _checks_made(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count tests ``passed``, of ``tests``, by judge, type and metric (figures 13 to 15)."""
+    """Count tests ``passed``, of ``tests``, by judge, type and metric (figures 13 to 15).
+
+    Returns:
+        Columns ``judge, prompt, test_type, metric, passed, tests``.
+    """
     groups = _checks_made(scores).groupby([*BY_JUDGE, "test_type", "metric"], sort=False)
     return groups.agg(passed=("passed", "sum"), tests=("passed", "size")).reset_index()
 
 
 def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count how often each failure mode is found where it is (table 1, figure 4)."""
+    """Count how often each failure mode is found where it is (table 1, figure 4).
+
+    Returns:
+        Columns ``judge, prompt, failure_mode, meaning, metric, passed, tests``.
+    """
     rows = []
     for (judge, prompt), checks in judges_of(_checks_made(scores)).items():
         for mode in FAILURE_MODES:
@@ -138,6 +146,10 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     Args:
         scores: Verdicts, see ``Grouse``.
         human: Columns ``test_id, metric, value``, one row per test and metric; missing is null.
+
+    Returns:
+        Columns ``judge, prompt, metric, measure, value, n, nulls_left_out, failures_left_out,
+        exact, reason``.
     """
     joint = scores[[*BY_JUDGE, *_KEY, "value", "failure"]].merge(
         human[[*_KEY, "value"]], on=_KEY, suffixes=("", "_human"), validate="many_to_one"
@@ -151,6 +163,9 @@ def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     """Count ``answers`` by ``reference`` score and the judge's ``value`` (figure 6).
 
     A missing score is null. Answers that the judge gave no score for are left out.
+
+    Returns:
+        Columns ``judge, prompt, metric, reference, value, answers``.
     """
     reference = human[[*_KEY, "value"]].rename(columns={"value": "reference"})
     joint = scores[scores["failure"].isna()][[*BY_JUDGE, *_KEY, "value"]].merge(reference, on=_KEY)

@@ -243,6 +243,9 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
 
     A test's id is such as ``tests.jsonl:3``. ``metadata`` may hold ``test_type``, ``language``,
     ``topic``.
+
+    Returns:
+        The tests, in the order of the lines.
     """
     path = Path(path)
     problems: list[Problem] = []

@@ -154,6 +154,10 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
 
     ``share_of_errors`` is the label's share of the judge's errors on sentences of the same coarse
     label.
+
+    Returns:
+        Columns ``judge, prompt, language, truth, fine, sentences, errors, accuracy,
+        share_of_errors``.
     """
     judged = verdicts[verdicts["was_asked"] & verdicts["fine"].notna()]
     judged = judged.assign(wrong=judged["value"] != judged["truth"])
@@ -173,7 +177,11 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Tell how the errors of each judge are spread over fine-grained labels (figure 5)."""
+    """Tell how the errors of each judge are spread over fine-grained labels (figure 5).
+
+    Returns:
+        Columns ``judge, prompt, fine, sentences, errors, share``.
+    """
     fine = fine_grained_accuracy(verdicts)
     counts = fine.groupby([*BY_JUDGE, "fine"], sort=False)[["sentences", "errors"]].sum()
     totals = counts.groupby(BY_JUDGE, sort=False)["errors"].transform("sum")

@@ -43,6 +43,9 @@ def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Count labels by language: tables 1 and 8 (``general``), 3, 4 and 9 (``by_model``).
 
     Percentages are of all sentences of a language. Words are what stands between white space.
+
+    Returns:
+        ``general, factuality, relevance, fine_grained, by_model``, a table each.
     """
     # Table 4 has a last block of the sentences that nobody could label further.
     challenging = sentences["factuality"] == CHALLENGING
@@ -92,6 +95,9 @@ def agreement_of_people(
     """Measure how far people agree, by language and ``QUALITIES``, where several labeled.
 
     Intervals are over questions. A challenging sentence has that as the fine-grained label, too.
+
+    Returns:
+        Language to quality to the agreement.
     """
     reports_by_language = {}
     for language, part in sentences.groupby("language", sort=False):

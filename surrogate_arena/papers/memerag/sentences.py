@@ -177,6 +177,10 @@ def read_memerag(path: Path | str, languages: Sequence[str] = ()) -> pd.DataFram
     A field holds one label, or one a person (MEMERAG-Ext, appendix B), of which the most frequent
     counts; of equals the one given first. Of fine-grained labels only those vote that belong to the
     coarse one that won. A label is missing where nobody gave one.
+
+    Returns:
+        Columns ``language, query_id, sentence_id, query, model, passages, answer, sentence,
+        factuality, fine_grained_factuality, relevance, votes, comments``.
     """
     files = _files(Path(path))
     problems: list[Problem] = []

@@ -58,6 +58,9 @@ def read_gold_pairs(
     ContextualJudgeBench is published; and may have ``context``, ``split`` (else the name of the
     file) and ``language``. In an arena the majority of people says which answer is better, or of
     the judges that ``reference`` names.
+
+    Returns:
+        The pairs, with their questions and answers as an arena.
     """
     path = Path(path)
     if path.is_dir() and (path / INFO_FILE).is_file():

@@ -36,6 +36,9 @@ def read_wikieval(path: Path | str) -> pd.DataFrame:
 
     The first answer, and the first context, are the better ones. ``context`` is the one that
     answers were written from, None but for faithfulness.
+
+    Returns:
+        Columns ``criterion, question, context, better, worse``.
     """
     problems: list[Problem] = []
     rows: list[PublishedQuestion] = []
