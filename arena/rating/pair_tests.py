@@ -42,21 +42,26 @@ def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
     p_values = wald_p_values(posterior.ratings, posterior.covariance)
     n_systems = len(p_values)
     effects = posterior.effects
-    is_tested = is_separated[:, None] | is_separated[None, :]
+    has_separated = is_separated[:, None] | is_separated[None, :]
+    n_questions = np.minimum.outer(effects.n_questions, effects.n_questions)
+    sign_test = np.where(has_separated, np.minimum(np.exp2(1.0 - n_questions), 1.0), 0.0)
+    is_tested = has_separated.copy()
     if n_systems <= MOST_SYSTEMS:
         # Tests of pairs that surely differ, whatever the others, are not made again.
         is_tested |= p_values > (1 - LEVEL) / n_systems**2
-    gaps = np.abs(posterior.ratings[:, None] - posterior.ratings[None, :])
-    tested = np.argwhere(np.triu(is_tested & (gaps > FAR)))
+    is_far = np.abs(posterior.ratings[:, None] - posterior.ratings[None, :]) > FAR
+    # On so few questions no ratio decides.
+    is_open = is_far & (sign_test > 1 - LEVEL)
+    p_values[is_open] = sign_test[is_open]
+    tested = np.argwhere(np.triu(is_tested & is_far & ~is_open))
     if not len(tested):
         return p_values
     ratios = _LikelihoodRatios(posterior.likelihood, max(effects.common, 1.0))
     by_system = effects.by_system
     for first, second in tested:
         p_value = ratios.p_value(first, second, max(by_system[first], by_system[second]))
-        if is_separated[first] or is_separated[second]:
-            n_questions = min(effects.n_questions[first], effects.n_questions[second])
-            p_value = max(p_value, min(1.0, 2.0 ** (1.0 - n_questions)))
+        if has_separated[first, second]:
+            p_value = max(p_value, sign_test[first, second])
         else:
             p_value = min(p_value, p_values[first, second])
         p_values[first, second] = p_values[second, first] = p_value
