@@ -80,9 +80,13 @@ def family_folds(
 
 
 def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
-    """Hold out the best fifth of the systems, three at least, by their mean rank in the arena."""
+    """Hold out the best fifth of the systems, three at least, by their mean rank in the arena.
+
+    A reference system is not among the unseen, so it is not held out.
+    """
     ranks = [pd.Series(data.arena_ratings, data.systems).rank() for data in languages]
     order = pd.concat(ranks).groupby(level=0).mean().reindex(systems_by_content(languages))
+    order = order.drop([data.reference for data in languages], errors="ignore")
     count = max(round(BEST_SHARE * len(order)), FEWEST_BEST)
     # Fold 0 has the systems that are learned from.
     return [Fold(0, 1, sorted(order.nlargest(count).index))]
