@@ -87,6 +87,8 @@ def refusals() -> Mapping[str, Sequence[str]]:
 
 
 Rule = Callable[[Sample], bool | None]
+FAILURE = ("failed", "happened", "stopped", "machine", "code", "again")
+"""Marks of failures, two of which make a text a message of one."""
 OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -108,11 +110,33 @@ def is_error_text(sample: Sample) -> bool | None:
     """Return whether the message of a client, server or runtime stands in the answer's place."""
     match = marks("error").match(sample.text)
     if match is None:
-        return False
+        return _speaks_of_failure(sample)
     # A customer may ask what a message means.
     message = set(folded_words(match[0]))
     asked = message & set(folded_words(sample.question.query))
     return None if 2 * len(asked) >= len(message) > 0 else True
+
+
+def _speaks_of_failure(sample: Sample) -> bool | None:
+    """Return whether a short text has two marks of a failure, and is about nothing that was asked.
+
+    An answer about failures has words of the question, or most of its words from passages: then
+    it cannot be told.
+    """
+    # Words of the longest message that is not listed as a pattern
+    longest = 40
+    message = folded_words(sample.text)
+    if not 0 < len(message) <= longest * tokens_per_word(message) or sample.citations.matched:
+        return False
+    if sum(marks(kind).search(sample.text) is not None for kind in FAILURE) < 2:
+        return False
+    # Shorter words are of any text.
+    shortest = 5
+    about = {word for word in message if len(word) >= shortest}
+    passages = folded_words("\n".join(passage.text for passage in sample.question.passages))
+    is_asked = not about.isdisjoint(folded_words(sample.question.query))
+    is_given = 2 * len(about & set(passages)) >= len(about) > 0
+    return None if is_asked or is_given else True
 
 
 def cites_nothing_given(sample: Sample) -> bool | None:

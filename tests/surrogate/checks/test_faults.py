@@ -9,7 +9,7 @@ import pytest
 from faulty_versions import ERROR, broken, good, other, support_arena
 
 from surrogate.checks.faults import find_faults
-from surrogate.checks.rules import CHECKS, FAULTS, RULES, refusals
+from surrogate.checks.rules import CHECKS, FAILURE, FAULTS, RULES, refusals
 
 ERRORS = (
     ERROR,
@@ -61,6 +61,19 @@ ERRORS = (
     "Servizio non disponibile",
     "Errore: richiesta scaduta (504)",
     "Tiempo de espera agotado.",
+    "Fehler 503: Der Dienst ist vorübergehend nicht verfügbar.",
+    "Verbindung zum Rechner fehlgeschlagen (ECONNREFUSED 10.0.0.7:443)",
+    "Une erreur interne du serveur est survenue. Veuillez réessayer plus tard.",
+    "Sorry, something went wrong. Please try again later.",
+    "429 You exceeded your current quota, please check your plan and billing details.",
+    "thread 'main' panicked at 'called `Option::unwrap()` on a `None` value', src/lib.rs:12",
+    "Access denied. Invalid API key.",
+    "Der Server ist derzeit nicht erreichbar. Bitte versuchen Sie es in einigen Minuten erneut.",
+    "Leider ist ein technisches Problem aufgetreten.",
+    "Das Sprachmodell ist zurzeit überlastet, der Dienst antwortet nicht.",
+    "Произошла ошибка на сервере. Попробуйте позже.",
+    "サーバーへの接続がタイムアウトしました。もう一度お試しください。",
+    "服务器发生错误，请稍后重试。",
 )
 LIKELY_OR_NOTES = (
     ("Das weiß ich leider nicht.", "refusal", "de"),
@@ -153,6 +166,7 @@ def test_every_pattern_finds_one_of_the_examples():
         "joining": list(NAMED_PASSAGES),
         "affirmative": ["Yes, answer is present.", "はい、そうです。"],
     }
+    texts |= {kind: list(ERRORS) for kind in FAILURE}
     for kind, check in MARKS.items():
         texts[kind] = [text for text, found, _ in LIKELY_OR_NOTES if found == check]
     assert set(patterns) == set(texts)
