@@ -44,7 +44,7 @@ _WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
 _CODE_BLOCK = "```"
 _OPEN_END = regex.compile(r"[\p{L}\p{M},;،؛、，；]\s*\Z", regex.V1)
 _COMMA = re.compile("[,;،؛、，；]")
-_LINK_OR_ROW = re.compile(r"://\S*\Z| \| ")
+_ADDRESS_OR_ROW = re.compile(r"(?:://|@)\S*\Z| \| ")
 
 
 def split_sentences(text: str, language: str) -> list[str]:
@@ -297,7 +297,7 @@ def ends_in_mid_sentence(text: str) -> bool | None:
     last = lines.pop()
     if _is_bare_marker(last.strip()):
         return True
-    if not _OPEN_END.search(last) or _LINK_OR_ROW.search(last.strip()) or not _is_sentence(last):
+    if not _OPEN_END.search(last) or _ADDRESS_OR_ROW.search(last.strip()) or not _is_sentence(last):
         return False
     prose = list(filter(is_prose, lines))
     if lines and _OPEN_END.search(lines[-1]) and not LIST_MARKER.match(last):

@@ -128,6 +128,7 @@ def test_thai_without_its_packages_is_refused(absent, monkeypatch):
         ("The tower", False),
         ("Dear all,\n\nthe tower is closed today.\n\nKind regards\nAnna", False),
         ("It was built in 1889 [3].\n\nSource: https://example.org/tower", False),
+        ("The tower is closed in winter, so write a letter to tower@example.org", False),
         ("The sum of both is then 3 + 4 * 5 = 23", False),
         ("roses are red and violets are blue\nsugar is sweet and so are you", False),
         ("- iron that was made in France\n- stone that came from Italy", False),

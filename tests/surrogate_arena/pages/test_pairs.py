@@ -181,9 +181,10 @@ def test_a_site_says_why_it_has_no_answers(board, small_arena, tmp_path):
 def test_one_caution_leads_every_page_and_the_judges_has_all(board, small_arena, tmp_path):
     chance = {"tau_unseen": -0.1, "tau_unseen_low": -0.4, "tau_unseen_high": 0.2}
     macro = board.summary.macro.model_copy(update=chance)
-    lost = {"gain": -0.2, "gain_low": -0.3, "gain_high": -0.1}
+    sure = {"tau_unseen": 0.8, "tau_unseen_low": 0.6, "tau_unseen_high": 0.9}
+    lost = {**sure, "gain": -0.2, "gain_low": -0.3, "gain_high": -0.1}
     languages = {
-        code: item.model_copy(update=lost if code == "sw" else {})
+        code: item.model_copy(update=lost if code == "sw" else sure)
         for code, item in board.summary.languages.items()
     }
     summary = board.summary.model_copy(update={"macro": macro, "languages": languages})

@@ -127,7 +127,7 @@ def test_held_out_systems_are_marked_and_ranks_by_verdicts_stand_beside(
     assert HELD_OUT not in board._repr_html_()
 
 
-@pytest.mark.parametrize(("width", "lowest"), [(1280, 500), (390, 700)])
+@pytest.mark.parametrize(("width", "lowest"), [(1280, 540), (390, 700)])
 @pytest.mark.parametrize("language", ["", "sw"])
 def test_the_first_row_is_seen_without_scrolling(page, site, width, lowest, language):
     page.set_viewport_size({"width": width, "height": 844})
