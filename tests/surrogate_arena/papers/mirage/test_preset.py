@@ -145,7 +145,7 @@ def test_it_ranks_a_new_system_once_loaded(board, table, tmp_path):
     best = board.overall["system"].iloc[0]
     board.save(tmp_path / "board")
     loaded = Board.load(tmp_path / "board")
-    new = table[table["system"] == best].assign(system="newcomer", answer="")
+    new = table[table["system"] == best].assign(system="newcomer", answer="It does.")
     answers = new[[*FEATURE_KEY, "answer"]]
     rows = board.ratings[board.ratings["system"] == best].set_index("language")["rating"]
     for item in (board, loaded):
