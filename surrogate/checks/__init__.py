@@ -1,1 +1,1 @@
-"""Inspecting answers: facts that cost a system its rank, and remarks that do not."""
+"""Checks of answers by one table; near-copies; who has no rank, and why."""
