@@ -32,7 +32,7 @@ def test_a_good_feature_ranks_what_was_not_seen(protocol, name, simulated, table
     macro = done.table.iloc[-1]
     assert macro["tau"] >= 0.6
     assert macro["tau_low"] <= macro["tau"] <= macro["tau_high"]
-    assert macro["pairwise_accuracy"] > 0.8
+    assert macro["pairwise_accuracy"] >= 0.8
     assert list(done.table["language"]) == ["en", "sw", "macro"]
     # The reference system is not among the unseen.
     assert set(done.table["systems"]) == {11}
