@@ -93,6 +93,7 @@ OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _UNSEEN = regex.compile(r"[\s\p{C}]")
+_INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HASHTAG_AT_END = re.compile(r"#\w+\W*\Z")
 
@@ -148,8 +149,9 @@ def cites_nothing_given(sample: Sample) -> bool | None:
     unmatched = {*sample.citations.unmatched, *_cited_in_words(sample)}
     if not unmatched:
         return False
-    # Brackets index in code.
-    code = "".join(_CODE.findall(sample.part("output")))
+    # Brackets index in code, and after a letter by itself: x[9].
+    output = sample.part("output")
+    code = "".join([*_CODE.findall(output), *_INDEXED.findall(output)])
     for cited in unmatched:
         is_place = cited.isdecimal() and not has_numbers and int(cited) <= len(passages)
         is_year = cited.isdecimal() and 1000 <= int(cited) <= 2999

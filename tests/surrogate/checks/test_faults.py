@@ -262,6 +262,7 @@ def test_a_reader_sees_nothing(text):
         "portal, settings, camera, invoice, address, save button, log out",
         "It takes a minute (passage 2) or two (see documents 1 and 3).",
         "Without a number I cannot tell you the price, but the portal shows it [1].",
+        "Open the portal and choose shelf R[9], which holds the settings [1].",
     ],
 )
 def test_harmless_styles_are_no_fault(text):
