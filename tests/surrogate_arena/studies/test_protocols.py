@@ -30,9 +30,9 @@ def flipped(judgments, systems):
 def test_a_good_feature_ranks_what_was_not_seen(protocol, name, simulated, table, settings):
     done = validate(simulated.arena, protocol, name, feature_table=table, repeats=2, **settings)
     macro = done.table.iloc[-1]
-    assert macro["tau"] >= 0.6
+    assert macro["tau"] > 0.55
     assert macro["tau_low"] <= macro["tau"] <= macro["tau_high"]
-    assert macro["pairwise_accuracy"] >= 0.8
+    assert macro["pairwise_accuracy"] > 0.75
     assert list(done.table["language"]) == ["en", "sw", "macro"]
     # The reference system is not among the unseen.
     assert set(done.table["systems"]) == {11}
