@@ -1,4 +1,4 @@
-"""The Bradley-Terry likelihood of battles, and design effects of their questions.
+"""The Bradley-Terry likelihood of battles, and the variances of its scores.
 
 Parameters are S ratings, then the C coefficients of the judges' biases, K in all.
 
@@ -7,8 +7,7 @@ Formulas: docs/reference/formulas.md, "Verdicts".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -18,14 +17,11 @@ from scipy.special import expit, log_expit
 from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import newton
+from arena.rating.design_effects import LEAST_EFFECT, DesignEffects
 from arena.rating.items import JudgedItems
 from arena.rating.pairs import Pairs
 from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 from arena.statistics.codes import distinct, sums_by_key
-
-LEAST_EFFECT = 0.25
-"""Smallest design effect of whole verdicts that is believed: an estimate from few questions may be
-far too small."""
 
 LEAST_DISPERSION = 0.01
 """Smallest dispersion of soft verdicts that is believed: one counts for at most 100 wins."""
@@ -346,83 +342,3 @@ class BattleLikelihood:
         centered = inverse.copy()
         centered[ratings] -= centered[ratings].mean(axis=0)
         return np.asarray(centered @ middle @ centered.T)
-
-
-@dataclass(frozen=True)
-class DesignEffects:
-    """By how much the verdicts on a question depend on each other, for each of S systems.
-
-    Attributes:
-        estimates: Variance of a system's score where questions are drawn, over that of independent
-            battles, shape (S,); NaN without battles, 1 of one question.
-        n_questions: Questions on which each system was judged, shape (S,).
-        least: Smallest effect that is believed.
-        of_biases: The same of the judges' biases, shape (C,).
-    """
-
-    estimates: Floats
-    n_questions: Floats
-    least: float = LEAST_EFFECT
-    of_biases: Floats = field(default_factory=lambda: np.empty(0))
-
-    @classmethod
-    def known(cls, effect: float, n_systems: int, n_biases: int) -> DesignEffects:
-        """Take one effect that is known from other verdicts for everything."""
-        several_questions = 2.0
-        return cls(
-            estimates=np.full(n_systems, effect),
-            n_questions=np.full(n_systems, several_questions),
-            of_biases=np.full(n_biases, effect),
-        )
-
-    @classmethod
-    def of_all(cls, parts: Sequence[DesignEffects]) -> DesignEffects:
-        """Put the systems of several languages behind each other."""
-        return cls(
-            estimates=np.concatenate([np.empty(0), *(part.estimates for part in parts)]),
-            n_questions=np.concatenate([np.empty(0), *(part.n_questions for part in parts)]),
-            least=min((part.least for part in parts), default=LEAST_EFFECT),
-            of_biases=np.concatenate([np.empty(0), *(part.of_biases for part in parts)]),
-        )
-
-    @property
-    def common(self) -> float:
-        """Mean of the known effects, not below the least; 1 if none is known."""
-        is_known = np.isfinite(self.estimates)
-        if not is_known.any():
-            return 1.0
-        return max(float(self.estimates[is_known].mean()), self.least)
-
-    @property
-    def by_parameter(self) -> Floats:
-        """Effects of the systems, then of the biases, shape (K,)."""
-        return np.append(self.by_system, self.by_bias)
-
-    @property
-    def by_bias(self) -> Floats:
-        """Effect of each bias, shape (C,): the estimate, not below the systems' mean."""
-        return np.fmax(self.of_biases, self.common)
-
-    @property
-    def by_system(self) -> Floats:
-        """Effect of each system, drawn to the common one (empirical Bayes), shape (S,).
-
-        The estimate from Q questions has a relative variance of about 2 / (Q - 1). Variance beyond
-        that is attributed to differences between systems (method of moments).
-        """
-        is_known = np.isfinite(self.estimates)
-        common = self.common
-        effects = np.full(len(self.estimates), common)
-        if is_known.sum() < 2:
-            return effects
-        deviations = self.estimates[is_known] / common - 1.0
-        error_variance = 2.0 / np.maximum(self.n_questions[is_known] - 1.0, 1.0)
-        observed_variance = float(deviations @ deviations) / (len(deviations) - 1)
-        between_systems = max(observed_variance - float(error_variance.mean()), 0.0)
-        weight = between_systems / (between_systems + error_variance)
-        shrunken = common * (1.0 + weight * deviations)
-        # An effect that is estimated with a relative variance r calls for Student's quantiles; at
-        # 90% and 95% these are those of a normal distribution of a variance of 1 + r.
-        widened = shrunken * (1.0 + weight * error_variance)
-        effects[is_known] = np.maximum(widened, self.least)
-        return effects

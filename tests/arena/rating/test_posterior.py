@@ -10,7 +10,8 @@ from scipy.special import expit
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
-from arena.rating.likelihood import BattleLikelihood, DesignEffects
+from arena.rating.design_effects import DesignEffects
+from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.posterior import RatingPrior, battle_posterior
 
