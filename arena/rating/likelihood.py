@@ -139,6 +139,18 @@ class BattleLikelihood:
             return slope
         return np.append(slope, self.items.biases.sums(residuals))
 
+    def penalized(self, prior: NormalPrior, effect: float) -> PenalizedLikelihood:
+        """Return the likelihood to the power of one over a design effect, with a prior."""
+        points, counts = self.items.totals
+        # The solver takes a column per replicate; here there is one.
+        return PenalizedLikelihood(
+            pairs=self.pairs,
+            points=points[:, None] / effect,
+            counts=counts[:, None] / effect,
+            prior=prior,
+            biases=self.items.biases,
+        )
+
     def mode(self, prior: NormalPrior, effect: float = 1.0, start: Floats | None = None) -> Floats:
         """Find the most probable parameters, shape (K,).
 
@@ -150,15 +162,7 @@ class BattleLikelihood:
         Raises:
             ConvergenceError: If there is no mode.
         """
-        points, counts = self.items.totals
-        # The solver takes a column per replicate; here there is one.
-        problem = PenalizedLikelihood(
-            pairs=self.pairs,
-            points=points[:, None] / effect,
-            counts=counts[:, None] / effect,
-            prior=prior,
-            biases=self.items.biases,
-        )
+        problem = self.penalized(prior, effect)
         first = problem.start() if start is None else start[:, None]
         return newton(problem, first)[:, 0]
 

@@ -19,7 +19,7 @@ from arena.rating.intervals import LEVEL, wald_p_values
 from arena.rating.items import JudgedItems
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.pairs import Pairs, winning_groups
-from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
+from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.posterior import BattlePosterior
 
 FAR = 1.5
@@ -87,14 +87,8 @@ class _LikelihoodRatios:
 
     def __init__(self, likelihood: BattleLikelihood, effect: float) -> None:
         self._effect = effect
-        points, counts = likelihood.items.totals
-        self._free = PenalizedLikelihood(
-            pairs=likelihood.pairs,
-            points=points[:, None] / effect,
-            counts=counts[:, None] / effect,
-            prior=NormalPrior.ridge(likelihood.pairs.n_systems, 1.0),
-            biases=likelihood.items.biases,
-        )
+        prior = NormalPrior.ridge(likelihood.pairs.n_systems, 1.0)
+        self._free = likelihood.penalized(prior, effect)
         self._mode = newton(self._free, self._free.start())
         self._loss = float(self._free.loss(self._mode)[0])
 
