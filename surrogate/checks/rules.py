@@ -22,7 +22,7 @@ from arena.text.thoughts import has_thoughts
 from features.declare.sample import Sample
 from features.measures.language import SUPPORTED, identify, likeliest_language
 from features.text.sentences import breaks_off, ends_in_mid_sentence, is_prose, is_terminated
-from features.text.tokens import folded_words, tokens_per_word, words
+from features.text.tokens import folded_words, tokens_per_word, word_ngrams, words
 
 CheckClass = Literal["certain", "likely", "note"]
 
@@ -87,8 +87,8 @@ def refusals() -> Mapping[str, Sequence[str]]:
 
 
 Rule = Callable[[Sample], bool | None]
-FAILURE = ("failed", "happened", "stopped", "machine", "code", "again")
-"""Marks of failures, two of which make a text a message of one."""
+FAILURE_MARKS = ("failed", "happened", "stopped", "machine", "code", "again")
+"""Kinds of marks of a failure, two of which make a text a message of one."""
 OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -121,23 +121,33 @@ def is_error_text(sample: Sample) -> bool | None:
 def _speaks_of_failure(sample: Sample) -> bool | None:
     """Return whether a short text has two marks of a failure, and is about nothing that was asked.
 
-    An answer about failures has words of the question, or most of its words from passages: then
+    An answer about failures has words of the question, or half of its words from passages: then
     it cannot be told.
     """
     # Words of the longest message that is not listed as a pattern
     longest = 40
-    message = folded_words(sample.text)
+    message = sample.folded_words
     if not 0 < len(message) <= longest * tokens_per_word(message) or sample.citations.matched:
         return False
-    if sum(marks(kind).search(sample.text) is not None for kind in FAILURE) < 2:
+    if sum(marks(kind).search(sample.text) is not None for kind in FAILURE_MARKS) < 2:
         return False
-    # Shorter words are of any text.
-    shortest = 5
-    about = {word for word in message if len(word) >= shortest}
-    passages = folded_words("\n".join(passage.text for passage in sample.question.passages))
-    is_asked = not about.isdisjoint(folded_words(sample.question.query))
-    is_given = 2 * len(about & set(passages)) >= len(about) > 0
+    about = _content(message)
+    asked = _content(folded_words(sample.question.query))
+    passages = "\n".join(passage.text for passage in sample.question.passages)
+    given = _content(folded_words(passages))
+    is_asked = not about.isdisjoint(asked)
+    is_given = 2 * len(about & given) >= len(about) > 0
     return None if is_asked or is_given else True
+
+
+def _content(tokens: Sequence[str]) -> set[tuple[str, ...]]:
+    """Return the words that tell what a text is about; runs of parts where words are not spaced."""
+    # Shorter ones are of any text.
+    shortest_word = 5
+    shortest_run = 3
+    if tokens_per_word(tokens) > 1:
+        return set(word_ngrams(tokens, shortest_run))
+    return {(word,) for word in tokens if len(word) >= shortest_word}
 
 
 def cites_nothing_given(sample: Sample) -> bool | None:

@@ -9,7 +9,7 @@ import pytest
 from faulty_versions import ERROR, broken, good, other, support_arena
 
 from surrogate.checks.faults import find_faults
-from surrogate.checks.rules import CHECKS, FAILURE, FAULTS, RULES, refusals
+from surrogate.checks.rules import CHECKS, FAILURE_MARKS, FAULTS, RULES, refusals
 
 ERRORS = (
     ERROR,
@@ -166,7 +166,7 @@ def test_every_pattern_finds_one_of_the_examples():
         "joining": list(NAMED_PASSAGES),
         "affirmative": ["Yes, answer is present.", "はい、そうです。"],
     }
-    texts |= {kind: list(ERRORS) for kind in FAILURE}
+    texts |= {kind: list(ERRORS) for kind in FAILURE_MARKS}
     for kind, check in MARKS.items():
         texts[kind] = [text for text, found, _ in LIKELY_OR_NOTES if found == check]
     assert set(patterns) == set(texts)
@@ -218,17 +218,59 @@ def test_an_answer_about_errors_is_one(text):
     assert found_in(instead(text)) == {}
 
 
-def test_what_the_question_quotes_cannot_be_told():
-    arena = support_arena({"v2": instead("Error 504: the upstream request timed out.")})
-    asked = arena.queries["query"].where(
-        arena.queries["query_id"] != "en-03",
-        "What does error 504, upstream request timed out mean?",
-    )
+def about_failures(text, query, passage):
+    """Return the faults of version v2 where it gives the text to a question with one passage."""
+    arena = support_arena({"v2": instead(text)})
+    is_here = arena.queries["query_id"] == "en-03"
+    asked = arena.queries["query"].mask(is_here, query)
     queries = arena.queries.assign(query=asked)
-    faults = find_faults(type(arena).from_frames(queries, arena.answers, name="x"), arena.answers)
-    assert faults.found.empty
+    passages = [{"passage_id": "1", "text": passage}]
+    queries.at[int(is_here.argmax()), "passages"] = passages
+    return find_faults(type(arena).from_frames(queries, arena.answers, name="x"), arena.answers)
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "passage"),
+    [
+        (
+            "Error 504: the upstream request timed out.",
+            "What does error 504, upstream request timed out mean?",
+            "The refund can be changed in the settings.",
+        ),
+        (
+            "The server refused the connection because its proxy was not reachable.",
+            "Why was the server down on Monday?",
+            "The refund can be changed in the settings.",
+        ),
+        (
+            "The server refused the connection because its proxy was not reachable.",
+            "What happened on Monday?",
+            "On Monday the server refused every connection, because the proxy was not reachable.",
+        ),
+        (
+            "服务器发生错误时，请重启服务器再重试。",
+            "What does 服务器发生错误 mean?",
+            "The refund can be changed in the settings.",
+        ),
+        (
+            "服务器发生错误时，请重启服务器再重试。",
+            "What happened on Monday?",
+            "服务器发生错误时，请重启服务器，然后再重试。",
+        ),
+    ],
+)
+def test_an_answer_about_failures_cannot_be_told(text, query, passage):
+    faults = about_failures(text, query, passage)
+    assert "error-text" not in set(faults.found["check"])
     untold = faults.untold[faults.untold["check"] == "error-text"]
     assert list(untold["query_id"]) == ["en-03"]
+
+
+def test_the_message_of_an_error_shares_no_words_with_question_and_passage():
+    text = "The server refused the connection because its proxy was not reachable."
+    passage = "The refund can be changed in the settings."
+    faults = about_failures(text, "What happened on Monday?", passage)
+    assert list(faults.found["check"]) == ["error-text"]
 
 
 @pytest.mark.parametrize(
