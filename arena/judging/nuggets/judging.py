@@ -16,13 +16,7 @@ import pandas as pd
 from arena.data.answer_digests import answer_digest
 from arena.data.errors import UsageError, argument
 from arena.data.types import Progress
-from arena.judging.answer_pairs import (
-    ArenaTexts,
-    PairKey,
-    QuestionKey,
-    ShownPassage,
-    pair_keys,
-)
+from arena.judging.answer_pairs import ArenaTexts, PairKey, QuestionKey, ShownPassage, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome
@@ -151,6 +145,13 @@ class _Run:
         self._judge = task.judge
         self._questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
         self._answers = _distinct_answers(task.left, self._texts)
+        # The systems that show an answer, with the digests of all that they wrote.
+        self._digests: dict[AnswerKey, dict[str, str]] = {}
+        for question in self._questions:
+            for system in self._texts.systems(question):
+                answer = (question, self._texts.shown(question, system))
+                digest = answer_digest(self._texts.output(question, system))
+                self._digests.setdefault(answer, {})[system] = digest
         stored = Nuggets.of(task.arena)
         self._nuggets = stored_nuggets(stored, set(self._questions))
         self._stored_marks = stored_marks(stored, task.judge)
@@ -211,7 +212,7 @@ class _Run:
             question, text = answer
             if question not in self._nuggets:
                 continue
-            stored = self._stored_marks.get((question, answer_digest(text)))
+            stored = self._stored_marks_of(answer)
             if stored is not None:
                 self._marks[answer] = stored
             elif text:
@@ -220,6 +221,13 @@ class _Run:
                 self._marks[answer] = ("not",) * len(self._nuggets[question])
                 self._new_marks.append(answer)
         return answers
+
+    def _stored_marks_of(self, answer: AnswerKey) -> tuple[str, ...] | None:
+        question, _ = answer
+        for digest in self._digests[answer].values():
+            if (question, digest) in self._stored_marks:
+                return self._stored_marks[question, digest]
+        return None
 
     def mark_answers(self, llm: Llm, progress: Progress | None) -> Usage:
         """Ask for the marks of the answers that have none."""
@@ -290,13 +298,10 @@ class _Run:
 
     def _mark_rows(self) -> Iterator[tuple[str, ...]]:
         for answer in sorted(self._new_marks):
-            question, text = answer
+            question, _ = answer
             language, query_id = question
             marks = list(zip(self._nuggets[question], self._marks[answer], strict=True))
-            for system in self._texts.systems(question):
-                if self._texts.shown(question, system) != text:
-                    continue
-                digest = answer_digest(self._texts.output(question, system))
+            for system, digest in self._digests[answer].items():
                 for nugget, support in marks:
                     mark = (query_id, language, system, nugget.nugget_id, nugget.text, support)
                     yield *mark, self._judge, digest, self._prompt.marks.version

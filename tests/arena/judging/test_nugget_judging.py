@@ -109,6 +109,10 @@ def test_each_question_takes_one_call_and_one_for_each_answer(judged, folder):
 
 
 def test_another_run_asks_nothing_and_changes_no_byte(judged, folder, tmp_path):
+    arena = read_arena(folder)
+    # Marks are kept under all that a system wrote, thoughts included, which no judge sees.
+    arena.answers["answer"] = "<think>It is tea.</think>" + arena.answers["answer"]
+    write_arena(arena, folder)
     judged()
     before = {path.name: path.read_bytes() for path in folder.rglob("*.jsonl*")}
     (tmp_path / "store.sqlite").unlink()  # the arena alone holds all that is needed
