@@ -95,12 +95,12 @@ class Texts:
     def _answer(self, key: QuestionKey, name: str, indices: Mapping[ShownPassage, int]) -> Row:
         passages = self._texts.passages(key, name)
         index_by_id = {passage.passage_id: indices[passage] for passage in passages}
-        output = self._texts.shown(key, name)
+        shown = self._texts.shown(key, name)
         return {
             "system": name,
-            "parts": list(_answer_parts(output[:LONGEST_ANSWER], index_by_id)),
-            "cut": max(len(output) - LONGEST_ANSWER, 0),
-            "marks": self._marks.of(key, output),
+            "parts": list(_answer_parts(shown[:LONGEST_ANSWER], index_by_id)),
+            "cut": max(len(shown) - LONGEST_ANSWER, 0),
+            "marks": self._marks.of(key, self._texts.output(key, name)),
         }
 
 

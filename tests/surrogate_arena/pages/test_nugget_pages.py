@@ -9,6 +9,7 @@ from hostile_pages import HOSTILE
 from arena.data.answer_digests import answer_digest
 from arena.judging.nuggets.tables import Nuggets
 from surrogate_arena.pages.answer_nuggets import AnswerMarks
+from surrogate_arena.pages.pair_texts import Texts
 from surrogate_arena.pages.site import write_site
 
 FACTS = [("1", "Tea is red.", "okay"), ("2", "Tea is green.", "vital"), ("3", HOSTILE, "okay")]
@@ -42,6 +43,19 @@ def test_facts_that_an_answer_misses_come_first_and_vital_ones_before_okay_ones(
     assert (marks["judge"], marks["n_supported"]) == ("some:nuggets", 1)
     assert marks["score"] == pytest.approx(0.5 / 2)
     assert AnswerMarks(marked).of((first.language, first.query_id), "another answer") is None
+
+
+def test_an_answer_with_thoughts_which_no_page_shows_keeps_its_facts(small_arena):
+    answers = small_arena.answers.assign(
+        answer="<think>Tea?</think>" + small_arena.answers["answer"]
+    )
+    marked = with_marks(replace(small_arena, answers=answers), "some:nuggets")
+    systems = sorted(set(answers["system"]))
+    verdicts = marked.judgments.assign(reason="")
+    questions = Texts(marked, seed=0).of("en", systems, verdicts)["questions"]
+    for answer in questions[0]["answers"]:
+        assert "Tea?" not in answer["parts"][0][0]
+        assert answer["marks"]["n_supported"] == 1
 
 
 def test_pages_show_facts_below_answers_and_nothing_in_them_runs(board, marked, tmp_path):
