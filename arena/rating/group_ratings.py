@@ -15,7 +15,7 @@ from arena.rating.bradley_terry import solve
 from arena.rating.intervals import Uncertainty, bootstrap
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.pair_tests import pair_p_values, separated_systems
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import battle_posterior
 from arena.statistics.bootstrap import generator
 from arena.statistics.workers import one_thread
@@ -118,9 +118,8 @@ def _plain_ratings(battles: Battles, method: Method) -> GroupRatings:
     ridge = method.ridge or 0.0
     n_systems = len(battles.systems)
     items = battles.items
-    points, counts = (total[:, None] for total in items.totals)
     prior = NormalPrior.ridge(n_systems, ridge)
-    problem = PenalizedLikelihood(items.pairs, points, counts, prior)
+    problem = BattleLikelihood(items).penalized(prior)
     with one_thread():
         fit = solve(problem).checked()
         uncertainty = Uncertainty.unknown(n_systems)

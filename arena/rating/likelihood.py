@@ -139,7 +139,7 @@ class BattleLikelihood:
             return slope
         return np.append(slope, self.items.biases.sums(residuals))
 
-    def penalized(self, prior: NormalPrior, effect: float) -> PenalizedLikelihood:
+    def penalized(self, prior: NormalPrior, effect: float = 1.0) -> PenalizedLikelihood:
         """Return the likelihood to the power of one over a design effect, with a prior."""
         points, counts = self.items.totals
         # The solver takes a column per replicate; here there is one.
