@@ -314,16 +314,16 @@ def judgment_notes(judgments: pd.DataFrame) -> list[str]:
     Args:
         judgments: An arena's ``judgments``, of one judge or several.
     """
-    notes: list[str] = []
-    if BOTH_BAD in judgments and len(judgments):
-        bad = int(is_true(judgments[BOTH_BAD]).sum())
-        share = bad / len(judgments)
-        if bad:
-            notes.append(
-                f"in {count_of(bad, 'judgment')} of {len(judgments):,} ({share:.0%}) neither "
-                "answer is good: ratings take these as ties"
-            )
-    return notes
+    if BOTH_BAD not in judgments:
+        return []
+    n_bad = int(is_true(judgments[BOTH_BAD]).sum())
+    if not n_bad:
+        return []
+    share = n_bad / len(judgments)
+    return [
+        f"in {count_of(n_bad, 'judgment')} of {len(judgments):,} ({share:.0%}) neither "
+        "answer is good: ratings take these as ties"
+    ]
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:

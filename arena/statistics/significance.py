@@ -1,4 +1,4 @@
-"""Intervals and tests: Holm's correction, intervals of shares."""
+"""Intervals and tests: Holm's correction, intervals of shares, sample sizes."""
 
 from __future__ import annotations
 
