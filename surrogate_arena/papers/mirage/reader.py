@@ -68,7 +68,7 @@ def read_mirage(
     if download:
         paths = [*paths, *_downloaded(languages)]
     if not paths:
-        raise UsageError("name clones of MIRAGE-Bench's data sets, or say --download")
+        raise UsageError("name clones of MIRAGE-Bench's data sets, or set download=true")
     collected = Collected(names=_NAMES)
     tables: dict[str, dict[Role, list[Rows]]] = {code: {} for code in languages}
     unnamed: list[str] = []
