@@ -1,4 +1,4 @@
-"""TREC RAG runs, open-rag-eval's rows, and the search arena."""
+"""TREC RAG runs and open-rag-eval's rows."""
 
 import json
 
