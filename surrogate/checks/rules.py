@@ -129,13 +129,19 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
     message = sample.folded_words
     if not 0 < len(message) <= longest * tokens_per_word(message) or sample.citations.matched:
         return False
-    if sum(marks(kind).search(sample.text) is not None for kind in FAILURE_MARKS) < 2:
+    matches = [marks(kind).search(sample.text) for kind in FAILURE_MARKS]
+    found = [match[0] for match in matches if match is not None]
+    if len(found) < 2:
         return False
     about = _content(message)
-    asked = _content(folded_words(sample.question.query))
+    query = sample.question.query
     passages = "\n".join(passage.text for passage in sample.question.passages)
     given = _content(folded_words(passages))
-    is_asked = not about.isdisjoint(asked)
+    if tokens_per_word(message) > 1:
+        # Runs of parts may be shared that are polite forms and no more.
+        is_asked = any(mark in query for mark in found)
+    else:
+        is_asked = not about.isdisjoint(_content(folded_words(query)))
     is_given = 2 * len(about & given) >= len(about) > 0
     return None if is_asked or is_given else True
 
