@@ -76,8 +76,10 @@ def score_pairs(
 def _estimate(ratios: Ratios, counts: pd.DataFrame, resampled: pd.DataFrame) -> Estimate:
     totals = counts.sum().to_frame().T
     value = float(_mean_ratio(totals, ratios)[0])
-    n = sum(int(totals[denominator].iloc[0]) for _, denominator in ratios)
-    return estimate_of(value, _mean_ratio(resampled, ratios), n, len(counts))
+    sizes = counts[[denominator for _, denominator in ratios]].to_numpy()
+    # A question whose pairs or verdicts do not enter the score says nothing of it.
+    n_questions = int(sizes.any(axis=1).sum())
+    return estimate_of(value, _mean_ratio(resampled, ratios), int(sizes.sum()), n_questions)
 
 
 def estimate_of(value: float, replicates: Floats, n: int, n_questions: int) -> Estimate:

@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogate_arena.papers.pairs.pair_accuracy import (
-    SCORES,
-    score_pairs,
-)
+from surrogate_arena.papers.pairs.pair_accuracy import SCORES, score_pairs
 
 WINNERS = ["a", "b", "tie", None]
 
@@ -98,6 +95,8 @@ def test_a_judge_that_never_errs_on_few_questions_is_not_certain():
     score = score_pairs(asked(rows))["consistent_accuracy"]
     assert (score.value, score.high) == (1.0, 1.0)
     assert score.low == pytest.approx(20 / (20 + 1.959964**2))  # Wilson's bound of 20 of 20
+    in_one_order = [(f"p{n}", 20 + n, True, "a", 0) for n in range(100)]
+    assert score_pairs(asked(rows + in_one_order))["consistent_accuracy"] == score
 
 
 @pytest.mark.parametrize("n_questions", [10, 40])
