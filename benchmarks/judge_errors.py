@@ -115,17 +115,17 @@ def grouse(rounds: int) -> None:
     by_question = checks["topic"] + checks["language"]
     rng = np.random.default_rng(0)
     for share_alike in ALIKE:
-        missed = np.zeros(2)
+        over_topics = []
+        over_questions = []
         for number in range(rounds):
             drawn = checks.assign(passed=right(translations, share_alike, ACCURACY, rng))
-            missed[0] += misses(pass_rates(drawn).iloc[-1], ACCURACY)
+            over_topics.append(misses(pass_rates(drawn).iloc[-1], ACCURACY))
             if number % OTHERS == 0:
                 total = pass_rates(drawn.assign(topic=by_question)).iloc[-1]
-                missed[1] += OTHERS * misses(total, ACCURACY)
-        over_topics, over_questions = missed / rounds
+                over_questions.append(misses(total, ACCURACY))
         print(
             f"GroUSE, {share_alike:.0%} alike in all languages: over questions "
-            f"{over_questions:.1%}, over topics {over_topics:.1%}",
+            f"{np.mean(over_questions):.1%}, over topics {np.mean(over_topics):.1%}",
             flush=True,
         )
 

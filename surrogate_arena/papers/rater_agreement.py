@@ -13,13 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.statistics.agreement import quotient
-from arena.statistics.bootstrap import (
-    generator,
-    percentile_interval,
-    resampled_sums,
-)
-
-REPLICATES = 1000
+from arena.statistics.bootstrap import generator, percentile_interval, resampled_sums
 
 
 @dataclass(frozen=True)
@@ -61,7 +55,7 @@ class AgreementReport:
 def agreement_report(
     rows: Sequence[Sequence[str | None]],
     categories: Sequence[str] | None = None,
-    replicates: int = REPLICATES,
+    replicates: int = 1000,
     seed: int = 0,
     units: Sequence[Hashable] | None = None,
 ) -> AgreementReport:
