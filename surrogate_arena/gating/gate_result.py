@@ -264,7 +264,7 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         n_lost = count_of(len(result.lost), "question")
         why = "every verdict gives the baseline"
         if not result.lost[0].votes:
-            why = "the surrogate expects it to lose; nobody has judged them"
+            why = "the surrogate expects it to lose, by the answers alone"
         yield f"Where to look: {n_lost} that {why}."
 
 
