@@ -45,7 +45,7 @@ class AgreementReport:
     coefficients: dict[str, Coefficient]
 
     def as_json(self) -> dict[str, object]:
-        """Return plain values, NaN as None: a row with the coefficients and their bounds."""
+        """Return plain values, NaN as None: counts, and each coefficient with its bounds."""
         rows = pd.DataFrame([asdict(each) for each in self.coefficients.values()])
         plain = asdict(self)
         plain["coefficients"] = dict(zip(self.coefficients, plain_records(rows), strict=True))
