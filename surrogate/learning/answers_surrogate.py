@@ -30,7 +30,7 @@ from surrogate.learning.field import (
     views_of,
 )
 from surrogate.learning.kernels import Scale, SystemVectors
-from surrogate.learning.observations import rating_reliability
+from surrogate.learning.observations import observe, rating_reliability
 from surrogate.learning.question_scores import (
     QuestionScores,
     Scored,
@@ -77,7 +77,8 @@ class AnswersSurrogate(Surrogate):
         ridge_: Prediction of systems' ratings.
         blend_: How both predictions give a rating.
         levels_: Language to the mean rating of its systems (logits).
-        reliability_: Share of the ratings' variance that is not sampling noise.
+        observed_: Language to its ratings, with their sampling covariance.
+        reliability_: Share of their variance that is not sampling noise.
     """
 
     pooled: ClassVar[bool] = True
@@ -135,7 +136,8 @@ class AnswersSurrogate(Surrogate):
         self.scores_ = self._fitted_scores(views, list(ratings))
         self.ridge_ = SystemRidge.fit(views, ratings, is_alone=self.scores_ is None)
         learned = {language: self.ratings_[language] for language in ratings}
-        self.reliability_ = rating_reliability(learned)
+        self.observed_ = observe(learned)
+        self.reliability_ = rating_reliability(self.observed_)
         self.blend_ = Blend.fit(self._left_out_predictions(ratings), self.reliability_)
         if self.borrowing_:
             # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
@@ -185,6 +187,13 @@ class AnswersSurrogate(Surrogate):
         means = pd.Series(rated.means, list(rated.systems))
         systems = list(self.fields_[language].tensor.systems)
         return np.asarray(means.reindex(systems).to_numpy(np.float64))
+
+    def _observed_ratings(self, language: str) -> Floats:
+        """Rating of each system of a field as a board observes it, shape (N,); NaN of others."""
+        observed = self.observed_[language]
+        ratings = pd.Series(observed.ratings, list(observed.systems))
+        systems = list(self.fields_[language].tensor.systems)
+        return np.asarray(ratings.reindex(systems).to_numpy(np.float64))
 
     def _left_out_predictions(self, ratings: Mapping[str, Floats]) -> pd.DataFrame:
         """Return what both parts predict of each rated system when it is left out.
@@ -241,8 +250,7 @@ class AnswersSurrogate(Surrogate):
         for language, view in views.items():
             start, end = end, end + len(view.systems)
             if self._reads and language in self.ridge_.scales:
-                # As a board does, whose ratings of few verdicts lie nearer the mean.
-                rated = self.reliability_ * self._field_ratings(language)
+                rated = self.reliability_ * self._observed_ratings(language)
                 field_view = self.fields_[language].self_view
                 ratings[start:end] = beside_originals(ratings[start:end], view, field_view, rated)
         predictions = pd.DataFrame(

@@ -197,14 +197,14 @@ class _BattleFit:
         return Observation(self.systems, means, noise[ratings, ratings])
 
 
-def rating_reliability(ratings: Mapping[str, TrainingRatings]) -> float:
+def rating_reliability(observations: Mapping[str, Observation]) -> float:
     """Return the share of the variance of ratings that is not sampling noise, from 0 to 1.
 
     Sampling variances are those of verdicts on questions (``observe``), mean over systems.
     """
     noise = 0.0
     total = 0.0
-    for observation in observe(ratings).values():
+    for observation in observations.values():
         total += float(observation.ratings @ observation.ratings)
         noise += float(np.trace(observation.noise))
     return max(1 - noise / total, 0.0) if total > 0 else 0.0

@@ -13,7 +13,7 @@ from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.field import AnswerField
 from surrogate.learning.kernels import Scale, SystemVectors
-from surrogate.learning.observations import rating_reliability
+from surrogate.learning.observations import observe, rating_reliability
 from surrogate.learning.question_scores import (
     LIKENESS_VARIANCE,
     QuestionScores,
@@ -191,10 +191,9 @@ def test_a_verbatim_copy_of_a_judged_system_has_its_rating_without_noise(fitted,
     for name in ("system-1", "system-5", "system-8"):
         copy = fitted.predict(X[X["system"] == name].assign(system="copy"))
         for language, rating in zip(copy["language"], copy["rating"], strict=True):
-            rated = fitted.ratings_[language]
-            level = fitted.levels_[language]
-            distance = rated.means[rated.systems.index(name)] - level
-            assert rating == pytest.approx(level + fitted.reliability_ * distance, abs=0.01)
+            observed = fitted.observed_[language]
+            distance = fitted.reliability_ * observed.ratings[observed.systems.index(name)]
+            assert rating == pytest.approx(fitted.levels_[language] + distance, abs=0.01)
 
 
 def test_a_disguised_copy_of_a_real_system_is_rated_hardly_above_it():
@@ -451,7 +450,7 @@ def test_predictions_are_shrunk_by_the_reliability_of_the_ratings_down_to_a_tent
 
 def test_ratings_by_many_verdicts_are_reliable_and_by_coins_or_one_question_are_not():
     def reliability(judgments):
-        return rating_reliability(training_ratings(known(judgments)))
+        return rating_reliability(observe(training_ratings(known(judgments))))
 
     _, many = arena(questions=60, languages=("en",))
     _, one = arena(systems=4, questions=1, languages=("en",))
