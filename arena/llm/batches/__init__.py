@@ -1,1 +1,0 @@
-"""Sending prompts as batches, which servers answer within a day; later runs collect replies."""
