@@ -39,7 +39,6 @@ from surrogate_arena.importers.battle_verdicts import are_counts, one_row_each, 
 from surrogate_arena.importers.collected import question_id
 from surrogate_arena.importers.columnar import ColumnTable, column_table
 from surrogate_arena.importers.contract import are_texts, with_paths
-from surrogate_arena.importers.rankings import with_battles_of_rankings
 from surrogate_arena.importers.repeated_votes import with_repeats, without_replaced_votes
 from surrogate_arena.importers.values import name_text, option
 from surrogate_arena.importers.verdict_values import StatedValues
@@ -121,13 +120,9 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
         raise DataError(list(table.problems))
     further = {name: name for name in options.further}
     table = replace(table, frame=with_paths(table.frame, {**options.columns, **further}))
-    table, ranking_line = with_battles_of_rankings(table, options.columns)
     columns = columns_of_battles(table, options.columns)
     table, columns_of_traits = with_trait_columns(table, options.traits)
     rows = BattleRows(table, columns.names, columns.unread)
-    if ranking_line:
-        rows.understood.append(ranking_line)
-        options = replace(options, has_sides=False)
     rows.understood += columns.notes()
     rows.understood += trait_lines(columns_of_traits)
     judgments = _judged(rows, options)

@@ -40,7 +40,7 @@ def import_command(
         Argument(
             help="csv (your table: CSV, JSON, Excel, Parquet); deepeval, inspect, langfuse, "
             "langsmith, open-rag-eval, opentelemetry, phoenix, promptfoo, ragchecker "
-            "(tools); fastchat, lmarena, memerag, miracl, mirage, mtrag, trec-rag "
+            "(tools); lmarena, memerag, miracl, mirage, mtrag, trec-rag "
             "(published); or an importer of another installed package. With --map, the first file."
         ),
     ],

@@ -24,13 +24,6 @@ from surrogate_arena.importers.tool_maps import shipped_maps
 
 MOST_READ = 16 * 2**20
 """Characters of a file that are looked at."""
-_WITH_READERS = {
-    "fastchat": (
-        "a file of FastChat's",
-        ("question_id && g1_winner && g2_winner", "games[0].score && model && judge"),
-    ),
-}
-"""Kinds with a reader of their own: what to call a file, and paths that tell it."""
 
 
 def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
@@ -50,10 +43,9 @@ def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
     if not isinstance(record, Mapping):
         return None
     record = opened_record(record)
-    kinds = {name: (tool.title, tuple(tool.signs)) for name, tool in shipped_maps().items()}
-    for name, (title, signs) in {**_WITH_READERS, **kinds}.items():
-        if any(value_at(record, sign) for sign in signs):
-            return name, title
+    for name, tool in shipped_maps().items():
+        if any(value_at(record, sign) for sign in tool.signs):
+            return name, tool.title
     return None
 
 

@@ -24,7 +24,6 @@ from surrogate_arena.cli.replaced_arenas import (
 from surrogate_arena.importers.answer_rows import SAME_AGAIN
 from surrogate_arena.importers.answers import TABLE, read_answer_tables
 from surrogate_arena.importers.evident import evident_kind
-from surrogate_arena.importers.fastchat import read_fastchat
 from surrogate_arena.importers.foreign_arena import ForeignArena
 from surrogate_arena.importers.lmarena import read_battles
 from surrogate_arena.importers.miracl import read_miracl
@@ -38,7 +37,6 @@ READERS: Mapping[str, Reader] = MappingProxyType(
     {
         "miracl": read_miracl,
         "lmarena": read_battles,
-        "fastchat": read_fastchat,
         TABLE: read_answer_tables,
         **{name: ToolReader(name, tool) for name, tool in shipped_maps().items()},
     }

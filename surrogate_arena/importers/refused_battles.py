@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
@@ -19,7 +20,9 @@ from surrogate_arena.importers.contract import (
     Columns,
     are_numbers,
     are_texts,
+    bare_column,
     columns_of_pairs,
+    contract,
     hold_records,
     looks_like_data,
     paired_columns,
@@ -60,6 +63,7 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
 def _refuse_other_shapes(table: ColumnTable, columns: Columns) -> None:
     _refuse_columns_of_pairs(table, columns)
     _refuse_matrices(table)
+    _refuse_ranks(table)
     if looks_like_data([table.frame]):
         raise UsageError(f"{table.source}: {NO_HEADER} system_a,system_b,winner")
 
@@ -102,6 +106,21 @@ def _refuse_matrices(table: ColumnTable) -> None:
     if len(systems) > 1 and systems == set(names[1:]):
         raise UsageError(
             f"{table.source}: rows and columns are the same systems; {_IN_GUIDE} 'A matrix of wins'"
+        )
+
+
+def _refuse_ranks(table: ColumnTable) -> None:
+    """Refuse a table with numbered columns of ranks, such as ``system1rank``."""
+    words = contract()["scores"]["ranks"]
+    ranks = []
+    for name in map(str, table.frame):
+        parts = re.split(r"\d+", name)
+        if len(parts) > 1 and not set(words).isdisjoint(bare_column(" ".join(parts)).split("_")):
+            ranks.append(name)
+    if len(ranks) > 1:
+        raise UsageError(
+            f"{table.source}: {ranks[0]!r}, {ranks[1]!r} … rank the systems of a row; {_IN_GUIDE} "
+            "'Rankings in columns'"
         )
 
 

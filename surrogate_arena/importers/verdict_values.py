@@ -331,13 +331,6 @@ def two_meanings(cell: object, column: str) -> UnclearValuesError:
     )
 
 
-def verdict_of_word(value: object) -> StatedVerdict | None:
-    """Return what a word alone says, such as ``tie``, ``[[A]]`` or ``A>>B``; None if nothing."""
-    if is_missing_cell(value):
-        return NO_VERDICT
-    return _word(str(value).strip().casefold())
-
-
 def side_named(cell: object, system_a: str, system_b: str) -> str | None:
     """Return the side whose system a cell names; None if it is neither."""
     names = (_value_text(system_a), _value_text(system_b))

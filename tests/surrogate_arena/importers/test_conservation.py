@@ -17,7 +17,6 @@ CELLS = st.one_of(
 COLUMNS = {
     "csv": ("question", "system", "answer", "f1", "judge", "verdict"),
     "lmarena": ("model_a", "model_b", "winner", "question"),
-    "fastchat": ("question_id", "turns", "model", "score", "judge"),
     "promptfoo": ("vars", "provider", "response", "score"),
     "inspect": ("id", "input", "target", "output", "scores", "error"),
     "langfuse": ("id", "traceId", "type", "input", "output", "release", "scores", "level"),

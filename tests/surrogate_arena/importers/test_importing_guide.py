@@ -5,11 +5,14 @@ import re
 import shutil
 from pathlib import Path
 
+import choix
+import numpy as np
 import pandas as pd
 import pytest
 from shared_data import shared_path
 
-from arena import import_arena, read_arena
+from arena import UsageError, import_arena, read_arena
+from arena.rating.ratings import rate
 from surrogate_arena.importers.contract import contract, field_names, words_for_winners
 from surrogate_arena.importers.judgments import counted_judgments_of
 
@@ -50,7 +53,7 @@ def winners(path="battles.csv"):
 
 
 def test_every_recipe_is_tried():
-    assert len(RECIPES) == 9
+    assert len(RECIPES) == 12
 
 
 def test_a_column_per_system(follow):
@@ -128,6 +131,110 @@ def test_rankings_as_lists(follow):
     table = counted_judgments_of(Path("battles.csv")).table
     assert list(table["query_id"].astype(str)) == ["0", "0", "0", "1"]
     assert list(table["voter"].astype(str)) == ["v", "v", "v", "w"]
+
+
+ITEMS = np.array(["s0", "s1", "s2", "s3", "s4", "s5"])
+STRENGTHS = np.array([1.0, 0.6, 0.2, -0.2, -0.6, -1.0])
+
+
+def ranked_rows(n_rows):
+    """Rankings of five items by the model of Plackett and Luce, the best first; and as a table."""
+    random = np.random.default_rng(0)
+    orders, rows = [], []
+    for _ in range(n_rows):
+        items = random.choice(len(ITEMS), 5, replace=False)
+        # Gumbel noise: the order of the sums is a ranking by these strengths (Yellott, 1977).
+        items = items[np.argsort(-(STRENGTHS[items] + random.gumbel(size=5)))]
+        orders.append(tuple(items))
+        row = {}
+        for number, place in enumerate(random.permutation(5), start=1):
+            row |= {f"system{number}Id": ITEMS[items[place]], f"system{number}rank": place + 1}
+        rows.append(row)
+    return orders, pd.DataFrame(rows)
+
+
+def test_rankings_in_columns_are_rated_as_by_plackett_and_luce(follow):
+    orders, table = ranked_rows(800)
+    follow("Rankings in columns", "ranks.csv", table)
+    judgments = counted_judgments_of(Path("battles.csv")).table
+    assert judgments["query_id"].nunique() == 800
+    assert set(judgments["sides"]) == {"none"}
+    ours = rate(judgments, ridge=0.0, rounds=0).table.set_index("system")["rating"].sort_index()
+    theirs = choix.ilsr_rankings(len(ITEMS), orders, max_iter=20)
+    np.testing.assert_allclose(ours, theirs - theirs.mean(), atol=0.1)
+
+
+def test_missing_ranks_are_no_battle_and_equal_ones_ties(follow):
+    columns = {f"system{n}Id": [name] for n, name in enumerate("vwxyz", start=1)}
+    columns |= {f"system{n}rank": [rank] for n, rank in enumerate([1, None, 2, 2, 3], start=1)}
+    follow("Rankings in columns", "ranks.csv", pd.DataFrame(columns))
+    assert winners() == [
+        *(("v", "x", "a"), ("v", "y", "a"), ("v", "z", "a")),
+        *(("x", "y", "tie"), ("x", "z", "a"), ("y", "z", "a")),
+    ]
+
+
+def test_the_refusal_of_columns_of_ranks_names_the_recipe_that_reads_them(follow):
+    path = shared_path("cases/contract/arena/12_five_ranks_wide.csv")
+    with pytest.raises(UsageError, match="the lines, under 'Rankings in columns'"):
+        counted_judgments_of(path)
+    follow("Rankings in columns", "ranks.csv", "cases/contract/arena/12_five_ranks_wide.csv")
+    judgments = counted_judgments_of(Path("battles.csv")).table
+    assert len(judgments) == 300
+    assert judgments["query_id"].nunique() == 30
+
+
+def write_lines(name, *rows):
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def test_what_fastchat_writes(follow):
+    write_lines("question.jsonl", {"question_id": 81, "turns": ["Write.", "Rewrite."]})
+    for model in "xy":
+        turns = [f"{model}1", f"{model}2"]
+        answer = {"question_id": 81, "model_id": model, "choices": [{"turns": turns}]}
+        write_lines(f"model_answer/{model}.jsonl", answer)
+    game = {"question_id": 81, "model_1": "x", "model_2": "y", "judge": ["gpt-4", "pair-v2"]}
+    write_lines(
+        "model_judgment/gpt-4_pair.jsonl",
+        game | {"g1_winner": "model_1", "g2_winner": "tie", "turn": 1},
+        game | {"g1_winner": "error", "g2_winner": "model_2", "turn": 2},
+    )
+    follow("MT-Bench", "unused.json", {})
+    arena = import_arena("lmarena", ["battles.jsonl"], language="en").arena
+    assert arena.queries[["query_id", "query"]].values.tolist() == [
+        ["81", "Write."],
+        ["81-2", "Rewrite."],
+    ]
+    answers = arena.answers.set_index(["query_id", "system"])
+    assert answers["answer"].to_dict() == {
+        **{("81", "x"): "x1", ("81", "y"): "y1"},
+        **{("81-2", "x"): "x2", ("81-2", "y"): "y2"},
+    }
+    assert [turn["content"] for turn in answers["history"]["81-2", "y"]] == ["Write.", "y1"]
+    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
+    assert arena.judgments[columns].values.tolist() == [
+        ["81", "x", "y", "a", "gpt-4"],
+        ["81", "y", "x", "tie", "gpt-4"],
+        ["81-2", "y", "x", "a", "gpt-4"],
+    ]
+
+
+def test_strong_verdicts_of_arena_hard_count_three_times_by_the_values_that_are_shown(follow):
+    shutil.copytree(
+        shared_path("cases/contract/arena/11_arena_hard_strong"), ".", dirs_exist_ok=True
+    )
+    follow("Arena-Hard", "unused.json", {})
+    read = import_arena("lmarena", ["battles.jsonl"], language="en")
+    [note] = [note for note in read.notes if "20 strong verdicts (>>) count once" in note]
+    assert set(read.arena.info.systems) == {"o3-mini-2025-01-31", "cand"}
+    values = note.partition("--values '")[2].rstrip("'")
+    weighted = import_arena("lmarena", ["battles.jsonl"], language="en", values=[values])
+    won = {"o3-mini-2025-01-31": 0, "cand": 0}
+    for row in weighted.arena.judgments.to_dict(orient="records"):
+        won[row[f"system_{row['winner']}"]] += row.get("weight") or 1
+    assert won == {"o3-mini-2025-01-31": 60, "cand": 60}
 
 
 def test_tables_of_ragelo(follow):
