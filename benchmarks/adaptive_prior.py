@@ -36,7 +36,7 @@ from surrogate.learning.language_data import (
     language_data,
     with_answers,
 )
-from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import find_surrogate
 from surrogate.learning.training import training_ratings
 from surrogate_arena.diagnosis.judging_prior import first_prior
 from surrogate_arena.studies.sampling import connected_battles

@@ -40,8 +40,8 @@ from surrogate.learning.cross_fitting import (
     train_and_rate,
 )
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, judged_questions
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.outcomes import Outcome, resample_outcomes
+from surrogate.learning.surrogate import DEFAULT_SURROGATE, find_surrogate
 from surrogate_arena.studies.study import Study
 
 SIZES = (3, 4, 5, 6, 8, 9, 12, 16)

@@ -30,8 +30,8 @@ from surrogate.board.intervals import unseen_distances, unseen_intervals
 from surrogate.board.summary import RatingInterval
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.outcomes import Outcome
+from surrogate.learning.surrogate import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.training import finite_means
 from surrogate_arena.studies.study import Study
 

@@ -25,8 +25,8 @@ from arena import read_arena
 from features import extract
 from surrogate.learning.cross_fitting import Repeats
 from surrogate.learning.language_data import LanguageData
-from surrogate.learning.names import find_surrogate
 from surrogate.learning.replication import replicate
+from surrogate.learning.surrogate import find_surrogate
 from surrogate_arena.studies.study import Study
 
 FEWEST_TOURNAMENTS = 2

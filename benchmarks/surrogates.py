@@ -32,7 +32,7 @@ from arena import Arena, read_arena
 from arena.data import __version__
 from arena.data.errors import ArenaError
 from features import extract
-from surrogate.learning.names import SURROGATE_NAMES
+from surrogate.learning.surrogate import SURROGATE_NAMES
 from surrogate_arena.studies.scores import outcome_scores
 from surrogate_arena.studies.study import Study
 

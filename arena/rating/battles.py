@@ -1,4 +1,4 @@
-"""Battles: the judgments that are rated together, as arrays."""
+"""Battles: the judgments that are rated together, as arrays; wins, losses and ties of systems."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import TRAIT, Biases, trait_differences
-from arena.rating.items import JudgedItems
 from arena.rating.judgment_columns import (
+    MIRRORED,
     POINTS_OF_A,
     TIE,
     judge_codes,
@@ -32,10 +33,12 @@ from arena.rating.judgment_columns import (
     winner_codes,
 )
 from arena.rating.judgments import copies_of_others
-from arena.rating.pairs import Pairs, connected_groups
+from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 from arena.statistics.codes import distinct, text_codes
 
 TieRule = Literal["half", "drop"]
+RECORD = ["wins", "losses", "ties"]
+"""Columns of counts, in the order of ``WINNERS`` for the system on side A."""
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
 
@@ -320,3 +323,50 @@ class Battles:
             is_soft=self.is_soft,
             voter=voter,
         )
+
+
+def system_records(battles: Battles) -> pd.DataFrame:
+    """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``.
+
+    Whole numbers unless verdicts are soft or have fractional weights.
+    """
+    table = pd.DataFrame({"system": pd.Series(battles.systems, dtype="str")})
+    table[RECORD] = _counts(battles, battles.side_a, battles.side_b, len(battles.systems))
+    return table
+
+
+def pair_records(battles: Battles) -> pd.DataFrame:
+    """Count wins, losses and ties of every two systems that met, in both directions.
+
+    Returns:
+        Columns ``system, opponent, wins, losses, ties``, sorted; numbers as ``system_records``.
+    """
+    n_systems = max(len(battles.systems), 1)
+    system = np.concatenate([battles.side_a, battles.side_b])
+    opponent = np.concatenate([battles.side_b, battles.side_a])
+    met = distinct(system * n_systems + opponent, n_systems**2)
+    code_a, code_b = np.split(met.codes, 2)
+    first, second = np.divmod(met.values, n_systems)
+    names = np.array(battles.systems, dtype=object)
+    table = pd.DataFrame({"system": names[first], "opponent": names[second]})
+    table[RECORD] = _counts(battles, code_a, code_b, len(met.values))
+    return table.astype({"system": "str", "opponent": "str"})
+
+
+def _counts(battles: Battles, row_a: Indices, row_b: Indices, n_rows: int) -> npt.NDArray[Any]:
+    """Count wins, losses and ties, shape (n_rows, 3).
+
+    Args:
+        battles: N battles.
+        row_a: Row of the result to which each battle counts for side A, shape (N,).
+        row_b: The same for side B.
+        n_rows: Number of rows.
+    """
+    n_outcomes = len(RECORD)
+    size = n_rows * n_outcomes
+    weight = battles.weight
+    counts = np.bincount(row_a * n_outcomes + battles.winner, weight, size)
+    counts += np.bincount(row_b * n_outcomes + MIRRORED[battles.winner], weight, size)
+    if weight is not None and bool((weight == np.round(weight)).all()):
+        counts = counts.astype(np.intp)
+    return counts.reshape(n_rows, n_outcomes)

@@ -16,7 +16,7 @@ from scipy.special import expit, ndtr, stdtr, stdtrit
 
 from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import BradleyTerryFit, WarmStart, regularize, solve
-from arena.rating.items import JudgedItems
+from arena.rating.pairs import JudgedItems
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, PenalizedLikelihood
 from arena.statistics.bootstrap import SAME_DECIMALS, percentile_intervals
 from arena.statistics.significance import NORMAL_95, holm_adjusted

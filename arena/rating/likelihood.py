@@ -18,8 +18,7 @@ from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import newton
 from arena.rating.design_effects import LEAST_EFFECT, DesignEffects
-from arena.rating.items import JudgedItems
-from arena.rating.pairs import Pairs
+from arena.rating.pairs import JudgedItems, Pairs
 from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 from arena.statistics.codes import distinct, sums_by_key
 

@@ -16,13 +16,12 @@ from arena.data.rows import is_true
 from arena.data.schema import ALL, BOTH_BAD
 from arena.data.systems import alike
 from arena.data.wording import count_of, notebook_html
-from arena.rating.battles import Battles
+from arena.rating.battles import Battles, system_records
 from arena.rating.biases import JudgeBias
 from arena.rating.group_ratings import DEFAULT_ROUNDS, GroupRatings, Method, rate_group
 from arena.rating.intervals import MOST_COMPARED, expected_shares, pair_comparisons, rating_rows
 from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
-from arena.rating.records import system_records
 from arena.rating.soft_verdicts import (
     Temperature,
     calibrated_judgments,

@@ -12,10 +12,9 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from arena.data.errors import UsageError
-from arena.data.plug_ins import Guarded, PlugIn, find_plug_in, plug_ins
 from features.declare.feature import (
     CUTOFF,
     DECLARED,
@@ -25,6 +24,9 @@ from features.declare.feature import (
     WithoutModels,
     offer,
 )
+
+if TYPE_CHECKING:
+    from arena.data.plug_ins import PlugIn
 
 Loaded = TypeVar("Loaded")
 
@@ -295,6 +297,8 @@ def _parse_feature(text: str, with_plug_ins: bool) -> Feature:
     match = _FEATURE.fullmatch(text)
     if match is None:
         raise UsageError(f"{text!r} is not a feature; write name, name@k or name(parameter=value)")
+    from arena.data.plug_ins import find_plug_in, plug_ins  # the usual features have been read
+
     name = match["name"]
     plug_in = find_plug_in("feature", name, known_names()) if with_plug_ins else None
     feature = _find_feature(name) if plug_in is None else feature_of(plug_in)
@@ -339,6 +343,8 @@ def feature_of(plug_in: PlugIn) -> Feature:
         raise plug_in.unusable(f"is of type {type(feature).__name__}, not a features.Feature")
     if feature.name != plug_in.name:
         raise plug_in.unusable(f"calls itself {feature.name}; both names must be the same")
+    from arena.data.plug_ins import Guarded
+
     reading = feature.reading
     if reading is not None:
         reading = replace(reading, items=Guarded(reading.items, str(plug_in)))

@@ -38,8 +38,7 @@ from surrogate.board.view import (
     judging_temperatures,
     values_by_judge,
 )
-from surrogate.learning.names import find_surrogate
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import Surrogate, find_surrogate
 
 RUN_ARGUMENTS = (
     "settings",

@@ -12,10 +12,9 @@ import scipy
 from arena.data.types import Floats
 from arena.quality.judge_report import JudgeReport
 from arena.quality.preferences import EQUAL_LENGTH
-from arena.rating.battles import Battles
+from arena.rating.battles import Battles, pair_records
 from arena.rating.intervals import pair_comparisons
 from arena.rating.ratings import TOO_MANY, Ratings
-from arena.rating.records import pair_records
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.rating.tournaments import NO_ERRORS
 from arena.statistics.bootstrap import generator, normal_draws

@@ -56,7 +56,7 @@ Count = Annotated[int, Field(ge=0)]
 def _surrogate_name(surrogate: object) -> object:
     if isinstance(surrogate, str):
         return surrogate
-    from surrogate.learning.names import surrogate_name
+    from surrogate.learning.surrogate import surrogate_name
 
     return surrogate_name(surrogate)
 

@@ -20,7 +20,6 @@ import pandas as pd
 
 from arena.data.types import Floats
 from features.engine.extraction import FEATURE_KEY, feature_columns
-from surrogate.learning.explanations import explained
 from surrogate.learning.field import (
     ANSWER,
     CONSENSUS,
@@ -34,6 +33,7 @@ from surrogate.learning.observations import observe, rating_reliability
 from surrogate.learning.question_scores import (
     QuestionScores,
     Scored,
+    explained,
     preference_slopes,
     shipped_weights,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,9 @@ from arena.rating.tournaments import (
 from arena.statistics.bootstrap import by_content
 from arena.text.reader import as_read
 from features.engine.extraction import FEATURE_KEY, MISSING_SUFFIX
-from surrogate.learning.other_judges import OtherJudges, learn_from_other_judges
+
+if TYPE_CHECKING:
+    from surrogate.learning.other_judges import OtherJudges
 
 FEW_TOURNAMENTS = 20
 """Enough for surrogates that learn from tournaments, where many are trained to be compared."""
@@ -203,11 +206,15 @@ class LanguageData:
 def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
     """Learn how other judges' verdicts predict the ratings in all languages.
 
-    See ``learn_from_other_judges``; None where there are no verdicts.
+    See ``learn_from_other_judges``; None without verdicts of the judge, or of others.
     """
     judgments = pd.concat([data.judgments for data in languages])
     others = pd.concat([data.others for data in languages])
-    return None if judgments.empty else learn_from_other_judges(judgments, others)
+    if judgments.empty or others.empty:
+        return None
+    from surrogate.learning.other_judges import learn_from_other_judges
+
+    return learn_from_other_judges(judgments, others)
 
 
 def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, ...]]:

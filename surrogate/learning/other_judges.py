@@ -59,15 +59,13 @@ class OtherJudges:
         return np.asarray(self.expected.reindex(keys).fillna(0.0), dtype=np.float64)
 
 
-def learn_from_other_judges(reference: pd.DataFrame, others: pd.DataFrame) -> OtherJudges | None:
-    """Learn how other judges' verdicts predict the reference's ratings; None without verdicts.
+def learn_from_other_judges(reference: pd.DataFrame, others: pd.DataFrame) -> OtherJudges:
+    """Learn how other judges' verdicts predict the reference's ratings.
 
     Args:
         reference: Judgments that the ratings are wanted of, all counted as one judge's.
         others: Judgments of other judges.
     """
-    if others.empty:
-        return None
     targets = pd.concat([language.shares for language in _judged_languages(reference)])
     slopes: dict[str, float] = {}
     ratings: dict[str, pd.Series] = {}

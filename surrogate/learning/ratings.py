@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -24,10 +25,12 @@ from surrogate.learning.observations import (
     joint_posterior,
     rating_keys,
 )
-from surrogate.learning.other_judges import OtherJudges
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
+
+if TYPE_CHECKING:
+    from surrogate.learning.other_judges import OtherJudges
 
 APPROXIMATIONS = 3
 """Times that the likelihood is approximated, the last two about posterior ratings."""

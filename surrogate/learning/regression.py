@@ -19,12 +19,13 @@ from arena.data.types import Flags, Floats
 from arena.statistics.bootstrap import seed_sequence
 from arena.statistics.workers import work
 from features.engine.extraction import FEATURE_KEY, feature_columns
-from surrogate.learning.names import RANDOM_FOREST, REGRESSORS
 from surrogate.learning.regressor_text import read
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     IMPORTANCE_COLUMNS,
     NO_VALUE,
+    RANDOM_FOREST,
+    REGRESSORS,
     TREES,
     Arrays,
     Asked,

@@ -13,9 +13,6 @@ from typing import Any
 
 from arena.data.errors import UsageError
 
-KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm")
-"""Packages that a file may name; in settings and on the command line any package is allowed."""
-
 
 def written(value: Any) -> str:  # noqa: ANN401 - an unfitted estimator, or a parameter of one
     """Write an estimator as text.
@@ -55,41 +52,18 @@ def _written_estimator(estimator: Any) -> str:  # noqa: ANN401 - any estimator
     return f"{path}({', '.join(parameters)})" if parameters else path
 
 
-class UnknownRegressorError(UsageError):
-    """A file names a regressor of a package that it may not name."""
-
-
-def check_packages(text: str) -> None:
-    """Check that a text names estimators of known packages alone.
-
-    Raises:
-        UnknownRegressorError: If it names another package.
-    """
-    for node in ast.walk(_parsed(text)):
-        if not isinstance(node, ast.Attribute):
-            continue
-        path = ast.unparse(node)
-        if path.split(".")[0] not in KNOWN_PACKAGES:
-            raise UnknownRegressorError(
-                f"the surrogate is {path}, and a file may name {', '.join(KNOWN_PACKAGES)} alone; "
-                "hand the regressor back in Python: Board.load(FOLDER, regressor=...)"
-            )
-
-
-def _parsed(text: str) -> ast.expr:
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise UsageError(f"{text} does not name an estimator") from error
-
-
 def read(text: str, part: ast.expr | None = None) -> Any:  # noqa: ANN401 - any estimator
     """Make the estimator that ``written`` wrote, without evaluating the text.
 
     Raises:
         UsageError: If the text names none.
     """
-    node = _parsed(text) if part is None else part
+    node = part
+    if node is None:
+        try:
+            node = ast.parse(text, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise UsageError(f"{text} does not name an estimator") from error
     if isinstance(node, ast.Call) and not node.args:
         return _called(node, text)
     if isinstance(node, ast.Attribute):

@@ -6,6 +6,7 @@ it is executed, and no more of it is read than it declares and ``most_expanded``
 
 from __future__ import annotations
 
+import ast
 import io
 import zipfile
 from collections.abc import Mapping
@@ -24,12 +25,15 @@ from arena.data.files import most_expanded, refuse_beyond
 from arena.data.parquet import read_parquet
 from arena.data.writing import atomic_path
 from arena.rating.biases import Biases
-from arena.rating.items import JudgedItems
-from arena.rating.pairs import Pairs
+from arena.rating.pairs import JudgedItems, Pairs
 from features.engine.extraction import FEATURE_KEY
-from surrogate.learning.names import SURROGATE_NAMES, find_surrogate, surrogate_name
-from surrogate.learning.regressor_text import UnknownRegressorError, check_packages
-from surrogate.learning.surrogate import Surrogate, reseeded
+from surrogate.learning.surrogate import (
+    SURROGATE_NAMES,
+    Surrogate,
+    find_surrogate,
+    reseeded,
+    surrogate_name,
+)
 from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
 
 if TYPE_CHECKING:
@@ -38,11 +42,17 @@ if TYPE_CHECKING:
 FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
+KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm")
+"""Packages that a file may name; in settings and on the command line any package is allowed."""
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
 _INTEGERS = ("draws", "first", "second", "judge", "is_sided", "question", "pair", "voter")
 _OPTIONAL = ("variance", "soft_counts", "voter")
 _ARRAYS = {*_INTEGERS, "coefficients", "points", "counts", *_OPTIONAL}
 """Arrays of ``TrainingRatings`` and of its items."""
+
+
+class UnknownRegressorError(UsageError):
+    """A file names a regressor of a package that it may not name."""
 
 
 class _Language(BaseModel):
@@ -185,6 +195,23 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int, regressor: BaseEstimator | 
     surrogate = reseeded(surrogate, description.seed, preferences=description.preferences)
     rows = _rows(_read_member(archive, ROWS), description.features)
     return surrogate.fit_with(rows, ratings, models)
+
+
+def check_packages(regressor: str) -> None:
+    """Check that a regressor's text names estimators of known packages alone.
+
+    Raises:
+        UnknownRegressorError: If it names another package.
+    """
+    for node in ast.walk(ast.parse(regressor, mode="eval")):
+        if not isinstance(node, ast.Attribute):
+            continue
+        path = ast.unparse(node)
+        if path.split(".")[0] not in KNOWN_PACKAGES:
+            raise UnknownRegressorError(
+                f"the surrogate is {path}, and a file may name {', '.join(KNOWN_PACKAGES)} alone; "
+                "hand the regressor back in Python: Board.load(FOLDER, regressor=...)"
+            )
 
 
 def _ratings(

@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
-from arena.rating.items import JudgedItems
+from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import DECIMALS, Tournaments
 from arena.statistics.bootstrap import generator
 from arena.statistics.codes import repeated_rows

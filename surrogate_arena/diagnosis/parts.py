@@ -17,12 +17,11 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.schema import ALL
 from arena.data.wording import Remark, count_of, did_you_mean
-from arena.rating.battles import TIE_RULES, Battles
+from arena.rating.battles import RECORD, TIE_RULES, Battles, system_records
 from arena.rating.intervals import Uncertainty, rating_rows
 from arena.rating.judgments import copies_of_others
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import NOT_CONNECTED, Ratings, best_first, counted_judgments, input_notes
-from arena.rating.records import RECORD, system_records
 from surrogate.board.view import LANGUAGE, part_names
 from surrogate.learning.observations import JointPosterior, centering
 from surrogate.learning.ratings import posterior_ratings

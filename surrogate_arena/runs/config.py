@@ -18,7 +18,7 @@ from arena.judging.llm_judge import llm_judges
 from arena.llm.llm_settings import CONFIDENTIAL
 from features.measures.registry import parse_features
 from surrogate.board.settings import preset_values
-from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import find_surrogate
 from surrogate_arena.cli.file_settings import checked_settings
 from surrogate_arena.pages.site_settings import SiteSettings
 from surrogate_arena.runs.configured import (

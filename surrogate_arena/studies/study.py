@@ -30,10 +30,9 @@ from surrogate.learning.language_data import (
     language_data,
     with_answers,
 )
-from surrogate.learning.names import as_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.replication import FEWEST_QUESTIONS, replicate
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import Surrogate, as_surrogate
 from surrogate_arena.studies.families import families_of_systems
 from surrogate_arena.studies.feature_groups import compared_with_all, feature_subsets
 from surrogate_arena.studies.importances import PERMUTATIONS, importances

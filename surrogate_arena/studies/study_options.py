@@ -15,8 +15,7 @@ from surrogate.board.settings import (
     chosen_settings,
 )
 from surrogate.board.view import arena_view, resolved_judges
-from surrogate.learning.names import as_surrogate
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import Surrogate, as_surrogate
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

@@ -27,8 +27,14 @@ from surrogate.learning.cross_fitting import (
     systems_by_content,
 )
 from surrogate.learning.language_data import LanguageData
-from surrogate.learning.names import PAPERS_SURROGATE, TABLE_3_SURROGATES
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate, reseeded
+from surrogate.learning.surrogate import (
+    FEWEST_SYSTEMS,
+    PAPERS_SURROGATE,
+    TABLE_3_SURROGATES,
+    TREES,
+    Surrogate,
+    reseeded,
+)
 from surrogate_arena.studies.feature_groups import feature_name
 from surrogate_arena.studies.protocols import drawn_holdout
 from surrogate_arena.studies.scores import MACRO

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.rating.battles import Battles
+from arena.rating.battles import Battles, system_records
 from arena.rating.judgments import copies_of_others
 from arena.rating.pairs import connected_groups, winning_groups
-from arena.rating.records import system_records
 
 ROWS = pd.DataFrame(
     [

@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import binomtest
 
 from arena.rating.battles import Battles
+from arena.rating.group_ratings import separated_systems
 from arena.rating.intervals import distinguishable, ranks_and_tiers, wald_p_values
-from arena.rating.pair_tests import separated_systems
 from arena.rating.ratings import rate
 
 TURNED = {"a": "b", "b": "a"}

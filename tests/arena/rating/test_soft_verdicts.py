@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from arena import UsageError
-from arena.rating.battles import Battles
+from arena.rating.battles import Battles, system_records
 from arena.rating.judgment_columns import outcome_rows
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import rate
-from arena.rating.records import system_records
 from arena.rating.soft_verdicts import (
     DEFAULT_TEMPERATURE,
     SMALLEST_PROBABILITY,

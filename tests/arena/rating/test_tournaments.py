@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.rating import items, pairs, penalized_likelihood
+from arena.rating import pairs, penalized_likelihood
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 
@@ -50,7 +50,7 @@ def test_dropped_ties_are_counted():
 def test_many_systems_are_fitted_a_part_at_a_time_and_too_many_refused(monkeypatch):
     table = round_robin("abcdefgh", 12)
     whole = bootstrap_tournaments(table, 20)
-    monkeypatch.setattr(items, "BLOCK_ENTRIES", 60)
+    monkeypatch.setattr(pairs, "BLOCK_ENTRIES", 60)
     parts = bootstrap_tournaments(table, 20)
     np.testing.assert_allclose(parts.coefficients, whole.coefficients, atol=2e-8)
     monkeypatch.setattr(pairs, "MOST_SYSTEMS", 7)

@@ -16,7 +16,7 @@ from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
 )
-from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import find_surrogate
 
 SYSTEMS = tuple(f"system-{index:02}" for index in range(12))
 QUESTIONS = tuple(f"q{index:02}" for index in range(15))

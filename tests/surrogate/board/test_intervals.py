@@ -24,8 +24,8 @@ from surrogate.board.intervals import (
 from surrogate.checks.status import ONE_SIDED
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.language_data import TournamentSettings, language_data
-from surrogate.learning.names import find_surrogate
 from surrogate.learning.outcomes import Outcome
+from surrogate.learning.surrogate import find_surrogate
 
 
 def ratings(language, residuals, spread=1.0):

@@ -25,9 +25,10 @@ from threadpoolctl import threadpool_limits
 
 from arena.data.errors import MissingDependencyError, UsageError
 from surrogate.board.settings import chosen_settings
-from surrogate.learning.names import as_surrogate, find_surrogate
 from surrogate.learning.regression import REGRESSORS, fit_regressor
-from surrogate.learning.regressor_text import check_packages, read, written
+from surrogate.learning.regressor_text import read, written
+from surrogate.learning.saving import check_packages
+from surrogate.learning.surrogate import as_surrogate, find_surrogate
 from surrogate.learning.training import TrainingRows
 
 

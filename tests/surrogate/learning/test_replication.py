@@ -8,8 +8,8 @@ import pytest
 
 from surrogate.learning.cross_fitting import Repeats
 from surrogate.learning.language_data import TournamentSettings, language_data
-from surrogate.learning.names import as_surrogate
 from surrogate.learning.replication import replicate
+from surrogate.learning.surrogate import as_surrogate
 
 SYSTEMS, QUESTIONS = 10, 12
 
@@ -91,7 +91,7 @@ def test_other_judges_verdicts_on_the_other_half_are_not_learned_from(english_ar
     def learn(reference, others):
         learned.append((set(reference["query_id"]), set(others["query_id"])))
 
-    monkeypatch.setattr("surrogate.learning.language_data.learn_from_other_judges", learn)
+    monkeypatch.setattr("surrogate.learning.other_judges.learn_from_other_judges", learn)
     helped = replace(data, others=data.judgments.assign(judge="other"))
     replicate([helped], as_surrogate("answers"), Repeats(2, 0), 3, with_surrogate=False)
     for judged, by_others in learned:

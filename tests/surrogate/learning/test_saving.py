@@ -13,8 +13,8 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from arena.data.errors import DataError, UsageError
-from surrogate.learning.names import as_surrogate, find_surrogate
 from surrogate.learning.saving import load_surrogate, save_surrogate
+from surrogate.learning.surrogate import as_surrogate, find_surrogate
 
 
 class OwnRegressor(Ridge):

@@ -6,9 +6,8 @@ import pytest
 from sklearn.base import clone
 
 from arena.data.errors import UsageError
-from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.learning.saving import load_surrogate, save_surrogate
-from surrogate.learning.surrogate import reseeded
+from surrogate.learning.surrogate import SURROGATE_NAMES, find_surrogate, reseeded
 
 KEYS = ["language", "system"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.rating.items import JudgedItems
+from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.training import (
     FeatureTensor,

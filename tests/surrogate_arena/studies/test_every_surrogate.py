@@ -13,7 +13,7 @@ from arena import UsageError
 from features import Feature, extract
 from surrogate import Board, build_board, rank_systems
 from surrogate.board import language_study
-from surrogate.learning.names import DEFAULT_SURROGATE, SURROGATE_NAMES, surrogate_name
+from surrogate.learning.surrogate import DEFAULT_SURROGATE, SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.rank import place_systems
 from surrogate_arena.studies import validate
 

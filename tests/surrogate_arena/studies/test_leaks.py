@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from features import extract, parse_features
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
-from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import find_surrogate
 from surrogate_arena.studies.scores import outcome_scores
 
 COLUMNS = 150

@@ -9,7 +9,7 @@ import pytest
 from arena.data.errors import UsageError
 from features import Feature
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out, train_and_rate
-from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import find_surrogate
 from surrogate_arena.studies import validate
 from surrogate_arena.studies.protocols import best_fold, family_folds
 

@@ -10,7 +10,7 @@ import pytest
 from arena import UsageError, study_sampling
 from surrogate import BoardSettings, build_board, validate
 from surrogate.board.settings import PRESET
-from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import find_surrogate
 from surrogate_arena.studies import PROTOCOLS, Study
 from surrogate_arena.studies.study_options import LEARNING_OPTIONS, STUDY_DEFAULTS
 

@@ -8,7 +8,7 @@ pytest.importorskip("surrogate_arena.studies", reason="needs the folder of studi
 from arena.data.errors import UsageError
 from features.declare.feature import Feature
 from features.measures.registry import GROUPS
-from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import find_surrogate
 from surrogate_arena.papers.mirage.tables import papers_groups
 from surrogate_arena.studies import validate
 
