@@ -297,14 +297,19 @@ def _parse_feature(text: str, with_plug_ins: bool) -> Feature:
     match = _FEATURE.fullmatch(text)
     if match is None:
         raise UsageError(f"{text!r} is not a feature; write name, name@k or name(parameter=value)")
-    from arena.data.plug_ins import find_plug_in, plug_ins  # the usual features have been read
-
     name = match["name"]
-    plug_in = find_plug_in("feature", name, known_names()) if with_plug_ins else None
-    feature = _find_feature(name) if plug_in is None else feature_of(plug_in)
+    known = known_names()
+    feature = None
+    if with_plug_ins:
+        from arena.data.plug_ins import find_plug_in, plug_ins
+
+        plug_in = find_plug_in("feature", name, known)
+        feature = None if plug_in is None else feature_of(plug_in)
+        known += [plug_in.name for plug_in in plug_ins("feature")]
     if feature is None:
-        further = [plug_in.name for plug_in in plug_ins("feature")] if with_plug_ins else []
-        raise UsageError(f"no feature is named {name!r}; {offer(name, [*known_names(), *further])}")
+        feature = _find_feature(name)
+    if feature is None:
+        raise UsageError(f"no feature is named {name!r}; {offer(name, known)}")
     return feature.with_settings(_parse_settings(feature, match["cutoff"], match["settings"]))
 
 
