@@ -26,7 +26,7 @@ import pandas as pd
 
 from arena import read_arena
 from arena.data.arena import Arena
-from arena.data.selection import judges_named
+from arena.data.names import judges_named
 from arena.data.types import Floats
 from arena.judging import panel_verdicts
 from arena.judging.answer_pairs import PAIR_COLUMNS

@@ -10,13 +10,13 @@ import pandas as pd
 from pydantic import ValidationError
 
 from arena.data.answer_digests import without_outdated
-from arena.data.checks import validation_problems
-from arena.data.consistency import table_problems, unknown_questions
+from arena.data.checks import table_problems, unknown_questions, validation_problems
 from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.frames import (
     distinct_texts,
     empty_rows,
     frame_rows,
+    no_published_ratings,
     row_problems,
     rows_of_frame,
     typed_table,
@@ -25,7 +25,7 @@ from arena.data.frames import (
     with_passages,
 )
 from arena.data.languages import is_language_code, language_hint
-from arena.data.published import no_published_ratings, published_ratings
+from arena.data.names import chosen_judges, dropped_names, judges_named, without_names
 from arena.data.rows import Rows, named_by_criterion, selected_columns, without_rows
 from arena.data.schema import (
     ANSWERS,
@@ -38,12 +38,7 @@ from arena.data.schema import (
     REFERENCE,
     ArenaInfo,
 )
-from arena.data.selection import chosen_judges, dropped_names, judges_named, without_names
-from arena.data.systems import (
-    no_attributes,
-    system_attributes,
-    with_own_passages,
-)
+from arena.data.systems import no_attributes, system_attributes, with_own_passages
 from arena.data.wording import count_of, notebook_html
 
 
@@ -326,9 +321,14 @@ def checked_arena(
     ]
     if problems:
         raise DataError(problems)
-    ratings, rating_problems = published_ratings(
-        published, info.languages, queries.table, judgments.table
-    )
+    ratings = no_published_ratings()
+    rating_problems: list[Problem] = []
+    if published is not None:
+        from arena.data.published import published_ratings
+
+        ratings, rating_problems = published_ratings(
+            published, info.languages, queries.table, judgments.table
+        )
     attributes, attribute_problems = system_attributes(attribute_rows, info.systems)
     problems = [
         *table_problems(info, queries, answers, judgments),

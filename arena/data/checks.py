@@ -1,11 +1,12 @@
-"""Checks of one table: what a row must hold, and keys that repeat or that nothing declares."""
+"""Checks of tables: what a row must hold, and keys, names and numbers that must agree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,26 +14,31 @@ from arena.data.errors import (
     CONVERT,
     HALF_SURROGATE,
     HALF_SURROGATE_HINT,
+    Fault,
     Problem,
     counted_problems,
 )
 from arena.data.languages import is_language_code, language_hint
-from arena.data.rows import Rows, finite_number, is_null, is_unstorable
+from arena.data.names import name_problems, row_name_problems
+from arena.data.rows import Rows, are_in, finite_number, is_null, is_unstorable
 from arena.data.schema import (
+    ANSWER_KEY,
     FOR_ALL_ROWS,
     INFO_FILE,
     NUMBERS,
+    PROBABILITIES,
+    QUESTION_KEY,
+    REFERENCE,
     ROLES,
     SIDES_SHOWN,
     WINNERS,
+    ArenaInfo,
     Kind,
     Passage,
     TableSchema,
 )
 from arena.data.wording import did_you_mean
 
-Fault = tuple[str, str]
-"""What is wrong with a value, and what to do about it."""
 LEAST_AMOUNT = 1e-15
 """Least cost, latency or number of tokens of an answer that is not 0."""
 MOST_AMOUNT = 1e9
@@ -253,3 +259,87 @@ def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> lis
 
     is_undeclared = ~rows.table[field].isin(declared)
     return rows.problems_of(is_undeclared, [field], lambda _, value: fault_of(value))
+
+
+def table_problems(info: ArenaInfo, queries: Rows, answers: Rows, judgments: Rows) -> list[Problem]:
+    """List what is wrong between tables whose rows are sound, and with names in them."""
+    name_source = "systems" if queries.is_frame else INFO_FILE
+    return [
+        *duplicates(queries, QUESTION_KEY, "query"),
+        *duplicates(answers, ANSWER_KEY, "answer"),
+        *undeclared(queries, "language", info.languages, "languages"),
+        *undeclared(answers, "system", info.systems, "systems"),
+        *unknown_questions(answers, queries, "answer"),
+        *unknown_questions(judgments, queries, "judgment"),
+        *undeclared(judgments, "system_a", info.systems, "systems"),
+        *undeclared(judgments, "system_b", info.systems, "systems"),
+        *self_judgments(judgments),
+        *probability_problems(judgments),
+        *_reference_problems(info, queries),
+        *name_problems(info.systems, name_source, "systems"),
+        *row_name_problems(judgments, "judge"),
+    ]
+
+
+def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
+    """List the rows about questions that the query table does not hold."""
+    is_unknown = ~are_in(rows.table, queries.table, QUESTION_KEY)
+    fault = f"this {noun} is to a question that is not in {queries.source}"
+    hint = f"add the question there or leave the {noun} out"
+    return rows.problems_of(is_unknown, QUESTION_KEY, (fault, hint))
+
+
+def self_judgments(judgments: Rows) -> list[Problem]:
+    """List the judgments of a system against itself."""
+    is_self = judgments.table["system_a"] == judgments.table["system_b"]
+    fault = ("is judged against itself", "remove this judgment")
+    return judgments.problems_of(is_self, ["system_b"], fault)
+
+
+def probability_problems(judgments: Rows) -> list[Problem]:
+    """List the judgments whose two probabilities do not go together."""
+    table = judgments.table
+    present = [name for name in PROBABILITIES if name in table]
+    if not present:
+        return []
+    first, second = PROBABILITIES
+    if len(present) == 1:
+        absent = second if present == [first] else first
+        hint = f"add it, or leave {present[0]} out: a tie has what the two leave of 1"
+        return [Problem(judgments.source, None, absent, None, "this column is missing", hint)]
+    missing = table[list(PROBABILITIES)].isna()
+    is_half = missing[first] != missing[second]
+    half_fault = ("one of the two is missing", "write both probabilities, or neither")
+    numbers = table[list(PROBABILITIES)].map(finite_number).astype(np.float64)
+    rounding = 1e-6
+    is_above = numbers.sum(axis=1) > 1 + rounding
+    # A number above 1 has a problem of its own.
+    is_above &= (numbers <= 1).all(axis=1)
+    sum_fault = (
+        "sum to more than 1",
+        "write two numbers whose sum is at most 1: a tie has the rest",
+    )
+    return [
+        *judgments.problems_of(is_half, PROBABILITIES, half_fault),
+        *judgments.problems_of(is_above, PROBABILITIES, sum_fault),
+    ]
+
+
+def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
+    """Check the reference system, and the reference answers of questions, which may be missing."""
+    name = info.reference_system
+    if name is not None and name not in info.systems:
+        source = INFO_FILE
+        fault = f"is not among the systems of {INFO_FILE}"
+        hint = "name one of the systems, or write null"
+        if queries.is_frame:
+            source = "from_frames"
+            fault = "is not among the systems"
+            hint = "name one of the systems, or None"
+        yield Problem(source, None, "reference_system", name, fault, hint)
+    if REFERENCE in queries.table:
+        references = queries.table[REFERENCE]
+        is_text = references.map(lambda value: isinstance(value, str)).astype(bool)
+        fault = "is not text"
+        hint = "write an answer, or leave it empty"
+        yield from queries.problems_of(references.notna() & ~is_text, [REFERENCE], (fault, hint))

@@ -8,6 +8,8 @@ from typing import ClassVar, TypeVar, cast
 
 from arena.data.wording import count_of
 
+Fault = tuple[str, str]
+"""What is wrong with a value, and what to do about it."""
 MOST_PROBLEMS = 1000
 """Problems of one kind that are listed one by one; the others are counted."""
 

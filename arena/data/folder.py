@@ -31,13 +31,13 @@ from arena.data.frames import (
     with_language_of,
     with_no_passages,
 )
-from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import Rows, are_in, plain_table, rows_of_records
 from arena.data.schema import (
     ANSWERS,
     INFO_FILE,
     JUDGMENT_KEY,
     JUDGMENTS,
+    PUBLISHED_RATINGS,
     QUESTION_KEY,
     ArenaInfo,
 )
@@ -87,7 +87,7 @@ def read_arena(
         _rows_of_questions(with_no_passages(read_rows(queries, queries=query_ids)), questions),
         _rows_of_questions(_read_answers(answers, query_ids), questions),
         judgments,
-        _optional_rows(folder, PUBLISHED_TABLE),
+        _optional_rows(folder, PUBLISHED_RATINGS.name),
         _optional_rows(folder, SYSTEMS_TABLE),
         {path.stem: _rows_of_questions(read_rows(path), questions) for path in _further(folder)},
     )
@@ -168,7 +168,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     }
     has_attributes = len(arena.attributes.columns) > 1  # "system" alone tells nothing
     optional_tables = {
-        f"{PUBLISHED_TABLE}.csv": arena.published_ratings,
+        f"{PUBLISHED_RATINGS.name}.csv": arena.published_ratings,
         f"{SYSTEMS_TABLE}.csv": arena.attributes if has_attributes else arena.attributes[:0],
     }
     others = [name for name in table_files() if name not in tables | optional_tables]
@@ -224,7 +224,7 @@ def write_info(info: ArenaInfo, folder: Path) -> None:
 def table_files() -> list[str]:
     """Return the names that files of an arena's tables may have."""
     names = []
-    for table in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE):
+    for table in (*TABLES, PUBLISHED_RATINGS.name, SYSTEMS_TABLE):
         names += [f"{table}{suffix}" for suffix in SUFFIXES]
     return names
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from arena.data.checks import check_table, duplicates
-from arena.data.consistency import unknown_questions
+from arena.data.checks import check_table, duplicates, unknown_questions
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.languages import UNDETERMINED
+from arena.data.names import row_name_problems
 from arena.data.rows import Rows, is_null, plain_table, whole_digits, with_numbers
 from arena.data.schema import (
     ANSWER_KEY,
@@ -20,11 +20,12 @@ from arena.data.schema import (
     HISTORY,
     NUMBERS,
     OWN_PASSAGES,
+    PUBLISHED_RATINGS,
     QUERIES,
     REPEAT,
     TableSchema,
 )
-from arena.data.systems import row_name_problems, with_own_passages
+from arena.data.systems import with_own_passages
 from arena.data.wording import repeated
 
 
@@ -219,6 +220,14 @@ def as_rows(table: pd.DataFrame, source: str) -> Rows:
 def empty_rows(schema: TableSchema) -> Rows:
     """Return a table of the schema's columns without any row."""
     return as_rows(pd.DataFrame(columns=list(schema.columns), dtype=object), schema.name)
+
+
+def no_published_ratings() -> pd.DataFrame:
+    """Return an empty table of published ratings."""
+    columns = {name: pd.Series(dtype="str") for name in PUBLISHED_RATINGS.columns}
+    for name in ("rating", "standard_error"):
+        columns[name] = pd.Series(dtype="float64")
+    return pd.DataFrame(columns)
 
 
 def with_columns(rows: Rows, schema: TableSchema) -> Rows:

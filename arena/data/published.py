@@ -4,47 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from arena.data.checks import Fault, check_table, duplicates
-from arena.data.errors import Problem
+from arena.data.checks import check_table, duplicates
+from arena.data.errors import Fault, Problem
+from arena.data.frames import no_published_ratings
 from arena.data.rows import Rows, finite_number, is_null
-from arena.data.schema import TableSchema
+from arena.data.schema import PUBLISHED_RATINGS
 from arena.data.types import Floats
 from arena.data.wording import Remark, count_of
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
 
-TABLE = "published_ratings"
 PUBLISHED = "published"
 """Name of the judge where the file names none."""
-KEY = ["judge", "language", "system"]
+KEY = list(PUBLISHED_RATINGS.key)
 RATING = "rating"
 WIN_RATE = "win_rate"
 ERROR = "standard_error"
-COLUMNS = (*KEY, RATING, ERROR)
-
-_KEYS = TableSchema(TABLE, {"judge": "name", "language": "language", "system": "name"})
-
-
-def no_published_ratings() -> pd.DataFrame:
-    """Return an empty table of published ratings."""
-    return _empty_table().copy()
-
-
-@cache
-def _empty_table() -> pd.DataFrame:
-    # Typing an empty table takes milliseconds, and nearly every arena has this one.
-    return _typed(pd.DataFrame(columns=list(COLUMNS)))
 
 
 def published_ratings(
-    rows: Rows | None, languages: Sequence[str], queries: pd.DataFrame, judgments: pd.DataFrame
+    rows: Rows, languages: Sequence[str], queries: pd.DataFrame, judgments: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Read the published ratings of a file, in logits.
 
@@ -58,7 +43,7 @@ def published_ratings(
     its distance to the next value, if that is less; its error is at least as much.
 
     Args:
-        rows: Rows of the file; None if there is none.
+        rows: Rows of the file.
         languages: Languages of the arena; where there is one, the column may be absent.
         queries: The arena's questions.
         judgments: The arena's judgments, whose judges cannot have published ratings too.
@@ -67,8 +52,6 @@ def published_ratings(
         Columns ``judge, language, system, rating, standard_error`` (logits; NaN where none is
         published), sorted; and every problem: then the table says nothing.
     """
-    if rows is None:
-        return no_published_ratings(), []
     table = rows.table
     if table.empty:
         return no_published_ratings(), list(rows.problems)
@@ -81,7 +64,7 @@ def published_ratings(
     column = RATING if RATING in table else WIN_RATE
     problems = [
         *rows.problems,
-        *check_table(full, _KEYS),
+        *check_table(full, PUBLISHED_RATINGS),
         *_number_problems(rows, column),
     ]
     problems = problems or _key_problems(full, queries, judgments)
@@ -124,8 +107,8 @@ def _number_problems(rows: Rows, column: str) -> Iterator[Problem]:
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    types = {**dict.fromkeys(KEY, "str"), RATING: "float64", ERROR: "float64"}
-    return table[list(COLUMNS)].sort_values(KEY, ignore_index=True).astype(types)
+    types = no_published_ratings().dtypes
+    return table[list(types.index)].sort_values(KEY, ignore_index=True).astype(types)
 
 
 def _numbers(values: pd.Series) -> Floats:

@@ -228,5 +228,11 @@ JUDGMENTS = TableSchema(
         **dict.fromkeys(DIGESTS, "name"),
     },
 )
+PUBLISHED_RATINGS = TableSchema(
+    name="published_ratings",
+    columns={"judge": "name", "language": "language", "system": "name"},
+    key=("judge", "language", "system"),
+)
+"""Beside these the file has ``rating`` or ``win_rate``; see ``arena.data.published``."""
 FURTHER = TableSchema(name="further", columns={"query_id": "name", "language": "language"})
 """Further tables by question, which the core keeps and does not read."""

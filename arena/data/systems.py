@@ -1,148 +1,28 @@
-"""Systems: checks of their names, their attributes, and passages that they alone were given."""
+"""Systems: their attributes, and passages that they alone were given."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
 from typing import Any
-from unicodedata import category, east_asian_width, normalize
 
 import pandas as pd
 
 from arena.data.checks import (
-    Fault,
     amount_fault,
     check_table,
     duplicates,
     passages_fault,
     undeclared,
 )
-from arena.data.errors import HALF_SURROGATE, Problem, UsageError
+from arena.data.errors import HALF_SURROGATE, Problem
 from arena.data.rows import Rows, is_null, is_unstorable
 from arena.data.schema import AMOUNTS, OWN_PASSAGES, QUESTION_KEY, TableSchema
 
 SYSTEMS_TABLE = "systems"
-JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
-"""Joiners and selectors, needed between letters of some scripts, and behind emoji."""
-FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc")
-"""Characters that show nothing, though Unicode counts them among letters, marks and symbols."""
-INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode categories of controls, formats, surrogates, and ends of lines and paragraphs."""
-
-_CONFUSED = str.maketrans({"I": "l", "1": "l", "|": "l", "O": "o", "0": "o"})
-
 _KEY = TableSchema(SYSTEMS_TABLE, {"system": "name"})
 PassageRecord = Mapping[str, Any]
 """A passage as tables hold it; see ``arena.data.schema.Passage``."""
-
-
-def name_problems(names: Iterable[str], source: str, field: str) -> list[Problem]:
-    """List names with invisible characters, and those that differ only in their Unicode form."""
-    faults = _name_faults(sorted(set(names)))
-    return [Problem(source, None, field, ascii(name), *fault) for name, fault in faults]
-
-
-def row_name_problems(rows: Rows, field: str) -> list[Problem]:
-    """List the same of the names in a column, each where it first appears."""
-    names = rows.table[field].drop_duplicates()
-    labels = dict(zip(names, names.index, strict=True))
-    faults = _name_faults(labels)
-    return [rows.problem(labels[name], field, ascii(name), *fault) for name, fault in faults]
-
-
-def _name_faults(names: Iterable[str]) -> Iterator[tuple[str, Fault]]:
-    first_spellings: dict[str, str] = {}
-    for name in names:
-        if hides_characters(name):
-            hint = "write the name without invisible characters, controls and line breaks"
-            yield name, ("has characters that cannot be seen", hint)
-        normalized = name if name.isascii() else normalize("NFC", name)
-        first_spelling = first_spellings.setdefault(normalized, name)
-        if first_spelling != name:
-            fault = f"is the same name as {first_spelling!a}, written differently"
-            yield name, (fault, "write a name in one way (Unicode NFC)")
-
-
-def hides_characters(name: str) -> bool:
-    """Tell whether a name has characters that nobody sees, but for joiners that scripts need."""
-    if name.isascii():
-        return not name.isprintable()
-    for previous, character in pairwise(["", *name]):
-        if character in JOINERS:
-            # Between ASCII letters nothing needs a joiner.
-            if previous <= "\x7f":
-                return True
-        elif character in FILLERS or category(character) in INVISIBLE:
-            return True
-    return False
-
-
-def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, str]]:
-    """Return names that a reader may take for each other: pairs, sorted.
-
-    Two names look alike where they are equal but for case, spaces at their edges and characters
-    that look like others in many fonts (``I``, ``l`` and ``1``, ``O`` and ``0``), or where one has
-    a letter or dash of ASCII and the other one that is not ASCII, such as a Cyrillic a. Names are
-    compared with each other and with others, but not others with each other.
-    """
-    compared = set(names)
-    normalized = {name: normalize("NFKC", name) for name in {*compared, *others}}
-    pairs = set()
-    for name, text in normalized.items():
-        if name.isascii():  # as the second of a pair
-            continue
-        for other, other_text in normalized.items():
-            if other != name and _look_alike(text, other_text):
-                pairs.add((min(name, other), max(name, other)))
-    for skeleton in (_without_case, _without_confusables):
-        groups: dict[str, list[str]] = {}
-        for name, text in normalized.items():
-            groups.setdefault(skeleton(text), []).append(name)
-        for group in groups.values():
-            pairs.update(combinations(sorted(group), 2))
-    return sorted(pair for pair in pairs if not compared.isdisjoint(pair))
-
-
-def refuse_names_alike(new: Iterable[str], known: Iterable[str]) -> None:
-    """Check that no name of a new system may be taken for another new or known system's.
-
-    Raises:
-        UsageError: If some do; names each pair.
-    """
-    pairs = alike(new, known)
-    if pairs:
-        shown = ", ".join(f"{first!a} and {name!a}" for first, name in pairs)
-        raise UsageError(f"names that look alike: {shown}; give the new systems other names")
-
-
-def _without_case(name: str) -> str:
-    return name.strip().casefold()
-
-
-def _without_confusables(name: str) -> str:
-    # Before the case is folded: a capital I looks like a small l, a small i does not.
-    return name.strip().translate(_CONFUSED).casefold()
-
-
-def _look_alike(name: str, other: str) -> bool:
-    if len(name) != len(other):
-        return False
-    for character, twin in zip(name, other, strict=True):
-        if character == twin:
-            continue
-        kind = _kind(character)
-        if character.isascii() == twin.isascii() or kind is None or kind != _kind(twin):
-            return False
-    return True
-
-
-def _kind(character: str) -> str | None:
-    """Return whether a character is a letter or a dash; None if it is mistaken for none."""
-    # Wide characters, as of Chinese, look like no letter of ASCII.
-    if east_asian_width(character) in ("W", "F"):
-        return None
-    return {"Pd": "dash", "Ll": "letter", "Lu": "letter"}.get(category(character))
 
 
 def no_attributes() -> pd.DataFrame:

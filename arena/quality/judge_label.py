@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.selection import is_person, judges_named
+from arena.data.names import is_person, judges_named
 from arena.quality.agreement import oriented_verdicts, without_identical
 from arena.quality.influence import LISTED, first_places
 from arena.quality.judge_report import (
@@ -29,14 +30,11 @@ from arena.quality.judge_tests import (
     same_verdict_test,
     tie_test,
 )
-from arena.quality.people_agreement import (
-    PeopleAgreement,
-    agreement_with_people,
-    people_test,
-    recorded_agreement,
-)
 from arena.quality.preferences import length_test, side_test
 from arena.rating.judgment_columns import shown_sides
+
+if TYPE_CHECKING:
+    from arena.quality.people_agreement import PeopleAgreement
 
 
 def label_judge(
@@ -70,10 +68,14 @@ def label_judge(
         judges = judges_named(sorted(judgments["judge"].unique()), judge)
     verdicts = judgments[judgments["judge"].isin(judges)]
     is_by_people = all(map(is_person, judges))
-    if people is None and not is_by_people:
+    if people is None and not is_by_people and judgments["judge"].map(is_person).any():
+        from arena.quality.people_agreement import agreement_with_people
+
         people = agreement_with_people(judgments, judges)
     tests: list[JudgeTest | None] = []
     if people is not None:
+        from arena.quality.people_agreement import people_test
+
         tests.append(people_test(people))
     if invalid is not None:
         n_judged = len(without_identical(verdicts, answers))
@@ -127,7 +129,11 @@ def report_judge(arena: Arena, judge: str, judging_records: JudgingRecords) -> J
     is_own = arena.judgments["judge"].isin(judges_named(arena.judges, judge))
     if not is_own.any():
         return JudgeReport(judge=judge, **records)
-    people = recorded_agreement(judging_records.metaevaluations, judge)
+    people = None
+    if judging_records.metaevaluations:
+        from arena.quality.people_agreement import recorded_agreement
+
+        people = recorded_agreement(judging_records.metaevaluations, judge)
     label = label_judge(judge, arena.judgments, arena.answers, people=people)
     places = []
     # Verdicts that are all the same tell no first place.

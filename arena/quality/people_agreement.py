@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.names import is_person
 from arena.data.schema import VOTER
-from arena.data.selection import is_person
 from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.quality.agreement import (

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.names import PEOPLE, is_person, names_one_judge
 from arena.data.schema import (
     CRITERION,
     DIGESTS,
@@ -18,7 +19,6 @@ from arena.data.schema import (
     WEIGHT,
     WINNERS,
 )
-from arena.data.selection import PEOPLE, is_person, names_one_judge
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import TRAIT
 from arena.statistics.codes import distinct, text_codes, value_codes

@@ -9,11 +9,17 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from arena.data.checks import check_table
-from arena.data.consistency import probability_problems, self_judgments
+from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, frame_of, with_language_of
 from arena.data.languages import UNDETERMINED
+from arena.data.names import (
+    UNKNOWN_JUDGE,
+    chosen_judges,
+    judges_named,
+    name_problems,
+    row_name_problems,
+)
 from arena.data.rows import named_by_criterion, plain_table, whole_digits, with_numbers
 from arena.data.schema import (
     ALL,
@@ -28,8 +34,6 @@ from arena.data.schema import (
     VOTER,
     WEIGHT,
 )
-from arena.data.selection import UNKNOWN_JUDGE, chosen_judges, judges_named
-from arena.data.systems import name_problems, row_name_problems
 from arena.data.types import Flags
 from arena.data.wording import first_of
 from arena.rating.judgment_columns import named_voters, sideless_by_name
@@ -140,7 +144,7 @@ def selected_judgments(
         judgments: An arena's ``judgments``.
         language: Language code, or ``all``; may be None if there is only one.
         judge: Name of a judge, several separated by commas, which count as one, or ``all``; by
-            default people if people judged (``arena.data.selection.chosen_judges``).
+            default people if people judged (``arena.data.names.chosen_judges``).
 
     Raises:
         UsageError: If the language or judge does not exist, or there are several languages and

@@ -12,9 +12,9 @@ import pandas as pd
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.frames import frame_of
+from arena.data.names import alike
 from arena.data.rows import is_true
 from arena.data.schema import ALL, BOTH_BAD
-from arena.data.systems import alike
 from arena.data.wording import count_of, notebook_html
 from arena.rating.battles import Battles, system_records
 from arena.rating.biases import JudgeBias

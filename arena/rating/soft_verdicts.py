@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, log_expit
 
+from arena.data.names import is_derived, is_person
 from arena.data.schema import PROBABILITIES, QUESTION_KEY
-from arena.data.selection import is_derived, is_person
 from arena.data.types import Flags, Floats
 from arena.data.wording import count_of
 from arena.rating.judgment_columns import checked_shares, soft_flags

@@ -21,8 +21,7 @@ from arena.statistics.bootstrap import by_content
 from features.declare.feature import Feature, Models
 from features.engine.extraction import FEATURE_KEY, completed_table, extract, feature_columns
 from surrogate.board.board import Board
-from surrogate.board.judged_board import comparable_judges, estimate_by_verdicts
-from surrogate.board.learned import learn
+from surrogate.board.judged_board import estimate_by_verdicts, learn
 from surrogate.board.settings import (
     NOBODY,
     PRESET,
@@ -151,7 +150,12 @@ class _Plan:
 def _planned(arena: Arena, settings: BoardSettings, records: JudgingRecords, n_jobs: int) -> _Plan:
     for _, systems in arena.answers.groupby("language")["system"]:
         checked_number(systems.nunique())
-    judges, omissions = comparable_judges(arena, board_judges(arena, settings))
+    judges = board_judges(arena, settings)
+    omissions: tuple[Remark, ...] = ()
+    if len(judges) > 1:
+        from surrogate.board.several_judges import comparable_judges
+
+        judges, omissions = comparable_judges(arena, judges)
     surrogate = find_surrogate(
         settings.surrogate,
         rows=settings.rows,

@@ -25,7 +25,7 @@ from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name
 from surrogate.board.estimation import Estimation
-from surrogate.board.ranks import ranked_rows
+from surrogate.board.ranks import NO_ANSWER, ranked_rows
 from surrogate.board.settings import NOBODY, ResolvedSettings
 from surrogate.board.summary import (
     PREFERENCES,
@@ -40,7 +40,6 @@ from surrogate.board.summary_builder import (
     skipped_counts,
     summary_of,
 )
-from surrogate.checks.status import NO_ANSWER
 from surrogate.learning.field import CONSENSUS, AnswerField
 from surrogate.learning.language_data import with_answers
 from surrogate.learning.question_scores import (

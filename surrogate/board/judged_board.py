@@ -1,10 +1,10 @@
-"""Ratings by verdicts and surrogate in all languages of an arena, and by each judge alone."""
+"""A board by verdicts: learn from an arena, and rate its systems in all its languages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -13,139 +13,159 @@ from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.types import Progress, finish
-from arena.data.wording import Remark, count_of
-from arena.quality.agreement import rating_differences
+from arena.data.wording import Remark
 from arena.quality.judge_label import report_judge
+from arena.quality.judge_report import JudgingRecords
 from arena.quality.preferences import equal_length_ratings
-from arena.rating.posterior import RatingPosterior
-from arena.statistics.agreement import kendall_tau
 from surrogate.board.estimation import Estimation, Rated, arena_table, joint_covariance, stacked
 from surrogate.board.language_study import (
+    LanguageStudy,
     importances_table,
+    study_languages,
     unconnected_remarks,
 )
-from surrogate.board.learned import Learned, tournament_settings
+from surrogate.board.ranks import CONTRADICTED, joined_texts, ranking_status, without_ranks
 from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts
+from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board
-from surrogate.board.tables import BY_JUDGE
-from surrogate.checks.status import CONTRADICTED, joined_texts, without_ranks
+from surrogate.checks.copies import flag_judged, near_copies
 from surrogate.learning.language_data import (
     LanguageData,
+    TournamentSettings,
     language_data,
-    others_of,
+    with_answers,
 )
 from surrogate.learning.observations import JointPosterior
-from surrogate.learning.ratings import NOTHING_EXPECTED, posterior_ratings
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
-from surrogate.learning.training import training_ratings
+from surrogate.learning.surrogate import Surrogate
 
 
-def comparable_judges(
-    arena: Arena, judges: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
-    """Leave out other judges who judged too few systems to compare.
+@dataclass(frozen=True)
+class Learned:
+    """Everything learned from an arena, and its sources.
 
-    Returns:
-        The judges that stay; and a remark on each other one.
+    Attributes:
+        arena: The arena in its parts, with the verdicts of all judges.
+        judged: The same with the verdicts of the board's own judge alone.
+        settings: The settings that reproduce the board.
+        judging_records: The judge's meta-evaluations and failures, from the arena's folder.
+        features: Feature table, one row per answer.
+        X: The same with the answers' texts.
+        studies: One per judged language.
+        posteriors: Their posteriors, and how these vary together across languages.
+        surrogate: The fitted surrogate.
+        predictions: Its ratings of all systems in all languages, also of those it was trained on;
+            by surrogates that had not seen the system, ratings are in ``studies``.
     """
-    compared = list(judges[:1])
-    omissions = []
-    for name in judges[1:]:
-        judged = arena.judged_by(name)
-        n_systems = len(judged.rated_systems)
-        if n_systems >= FEWEST_SYSTEMS:
-            compared.append(name)
-            continue
-        verdicts = count_of(len(judged.judgments), "verdict")
-        sentence = (
-            f"{name} is left out: {verdicts} on {count_of(n_systems, 'system')} of "
-            f"{FEWEST_SYSTEMS} needed."
-        )
-        omissions.append(Remark("judges", "warning", sentence))
-    return tuple(compared), tuple(omissions)
+
+    arena: Arena
+    judged: Arena
+    settings: ResolvedSettings
+    judging_records: JudgingRecords
+    features: pd.DataFrame
+    X: pd.DataFrame
+    studies: Sequence[LanguageStudy]
+    posteriors: JointPosterior
+    surrogate: Surrogate
+    predictions: pd.DataFrame
+
+    @cached_property
+    def judged_systems(self) -> frozenset[str]:
+        """Systems with verdicts in at least one language."""
+        names: set[str] = set()
+        for study in self.studies:
+            names.update(study.data.systems)
+        return frozenset(names)
+
+    def predictions_in(self, language: str) -> pd.DataFrame:
+        """Return the surrogate's predictions in a language, by system."""
+        is_here = self.predictions["language"] == language
+        return self.predictions[is_here].set_index("system")
+
+    def system_status(self) -> pd.DataFrame:
+        """Say which answers in judged languages rank a system, and which are copies.
+
+        Returns:
+            By language and system, see ``ranks.ranking_status``.
+        """
+        judged = {study.language: study.data.systems for study in self.studies}
+        n_questions = {study.language: len(study.data.questions) for study in self.studies}
+        answers = self.arena.answers[self.arena.answers["language"].isin(judged)]
+        is_judged = flag_judged(answers, judged)
+        originals = near_copies(answers[~is_judged], answers[is_judged])
+        rows = self.X[self.X["language"].isin(judged)]
+        return ranking_status(originals, self.surrogate, rows, n_questions, judged)
 
 
-def _alone_ratings(
-    data: Sequence[LanguageData], surrogate: Surrogate
-) -> Mapping[str, RatingPosterior]:
-    """Rate by one judge's verdicts and a surrogate, which learns from them unless it has."""
-    ratings = training_ratings({part.language: part.tournaments for part in data})
-    if not hasattr(surrogate, "ratings_"):
-        with suppress(UsageError):  # too few systems to learn from: by the verdicts alone
-            surrogate.fit(pd.concat([part.X for part in data]), ratings)
-    judged = pd.concat([part.X[part.X["system"].isin(part.systems)] for part in data])
-    return posterior_ratings(surrogate, ratings, NOTHING_EXPECTED, judged).by_language()
+def learn(
+    arena: Arena,
+    features: pd.DataFrame,
+    surrogate: Surrogate,
+    settings: ResolvedSettings,
+    judging_records: JudgingRecords,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> Learned:
+    """Train the surrogate, in place, on the judged systems of all languages; study each language.
 
-
-def _side_by_side(
-    by_judge: Mapping[str, Mapping[str, RatingPosterior]], slopes: Mapping[str, float]
-) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
-    """Arrange the ratings by each judge alone, and compare the others with the first.
-
-    Args:
-        by_judge: Ratings by judge, the reference first, and by language.
-        slopes: How each other judge's ratings predict the reference's, see ``OtherJudges``.
-
-    Returns:
-        A column for each judge, by language and system; and sentences: how well each judge agrees
-        with the first, whom it rates otherwise, and whether its verdicts are of use.
+    Raises:
+        UsageError: If no language has verdicts or published ratings.
     """
-    table = _judge_columns(by_judge)
-    reference, *other_judges = by_judge
-    taus = {judge: _mean_tau(table, reference, judge) for judge in other_judges}
-    sentences = []
-    if len(taus) > 1:
-        listed = ", ".join(f"{judge} {tau:.2f}" for judge, tau in taus.items())
-        sentences.append(f"Tau with {reference}: {listed}.")
-    for judge, tau in taus.items():
-        remarks = _bias_remarks(by_judge[judge], by_judge[reference], reference)
-        if not slopes.get(judge):
-            remarks.append("adds nothing, for its verdicts are not shown to go along")
-        if len(taus) == 1:
-            remarks.insert(0, f"tau {tau:.2f} with {reference}")
-        if remarks:
-            sentences.append(f"{judge}: {'; '.join(remarks)}.")
-    return table, tuple(Remark("judges", "info", sentence) for sentence in sentences)
+    judged = arena.judged_by(settings.judge)
+    X = with_answers(features, arena.answers)
+    data = _with_judged_answers(language_data(judged, X, tournament_settings(settings)))
+    if not data:
+        raise UsageError(f"no {settings.by} has judgments or published ratings to learn from")
+    data = _with_other_judges(data, arena.judgments, settings.other_judges)
+    finish(progress, "ratings by verdicts")
+    studies, posteriors = study_languages(data, surrogate, settings, n_jobs, progress)
+    learned = Learned(
+        arena=arena,
+        judged=judged,
+        settings=settings,
+        judging_records=judging_records,
+        features=features,
+        X=X,
+        studies=studies,
+        posteriors=posteriors,
+        surrogate=surrogate,
+        predictions=surrogate.predict(X),
+    )
+    finish(progress, "predictions")
+    return learned
 
 
-def _mean_tau(table: pd.DataFrame, reference: str, judge: str) -> float:
-    taus = []
-    for _, rows in table[[f"{BY_JUDGE}{reference}", f"{BY_JUDGE}{judge}"]].groupby("language"):
-        first, second = rows.to_numpy(np.float64).T
-        taus.append(kendall_tau(first, second))
-    return float(np.nanmean(taus))
+def tournament_settings(settings: ResolvedSettings) -> TournamentSettings:
+    """Return how a board draws its tournaments."""
+    return TournamentSettings(
+        tournaments=settings.tournaments,
+        questions=settings.questions,
+        ties=settings.ties,
+        ridge=settings.ridge,
+        seed=settings.seed,
+    )
 
 
-def _judge_columns(by_judge: Mapping[str, Mapping[str, RatingPosterior]]) -> pd.DataFrame:
-    columns = {}
-    for judge, posteriors in by_judge.items():
-        parts = {}
-        for language, posterior in posteriors.items():
-            parts[language] = pd.Series(posterior.ratings, list(posterior.systems))
-        columns[f"{BY_JUDGE}{judge}"] = pd.concat(parts)
-    return pd.DataFrame(columns).rename_axis(["language", "system"])
+def _with_judged_answers(data: Sequence[LanguageData]) -> list[LanguageData]:
+    """Leave out the answers of systems that no language judged.
+
+    They move no rating of a judged system then, not even by standing in the field.
+    """
+    judged: set[str] = set()
+    for part in data:
+        judged.update(part.systems)
+    return [replace(part, X=part.X[part.X["system"].isin(judged)]) for part in data]
 
 
-def _bias_remarks(
-    posteriors: Mapping[str, RatingPosterior],
-    reference_posteriors: Mapping[str, RatingPosterior],
-    reference: str,
-) -> list[str]:
-    parts = []
-    for language, posterior in posteriors.items():
-        if language in reference_posteriors:
-            parts.append(rating_differences(posterior, reference_posteriors[language]))
-    differences = pd.concat(parts)
-    remarks = []
-    for direction, is_biased in (
-        ("higher", differences["low"] > 0),
-        ("lower", differences["high"] < 0),
-    ):
-        systems = differences.loc[is_biased, "system"].unique()
-        if len(systems):
-            remarks.append(f"rates {', '.join(systems)} {direction} than {reference}")
-    return remarks
+def _with_other_judges(
+    data: Sequence[LanguageData], judgments: pd.DataFrame, judges: Sequence[str]
+) -> list[LanguageData]:
+    by_others = judgments[judgments["judge"].isin(judges)]
+    extended = []
+    for part in data:
+        others = by_others[by_others["language"] == part.language]
+        extended.append(replace(part, others=others))
+    return extended
 
 
 def estimate_by_verdicts(
@@ -166,10 +186,14 @@ def estimate_by_verdicts(
         rated = [(without_ranks(rows), covariance * np.nan) for rows, covariance in rated]
         arena_ratings = without_ranks(arena_ratings)
         equal = replace(equal, remarks=())
-    by_judge, remarks = _ratings_by_judge(learned)
-    if by_judge is not None:
-        keys = ["language", "system"]
-        rated = [(rows.join(by_judge, on=keys), covariance) for rows, covariance in rated]
+    remarks: tuple[Remark, ...] = ()
+    if learned.settings.other_judges:
+        from surrogate.board.several_judges import ratings_by_judge
+
+        by_judge, remarks = ratings_by_judge(learned)
+        if by_judge is not None:
+            keys = ["language", "system"]
+            rated = [(rows.join(by_judge, on=keys), covariance) for rows, covariance in rated]
     summary = _with_remarks(
         summary,
         *unconnected_remarks(learned.studies),
@@ -250,21 +274,6 @@ def _with_contradictions(rows: pd.DataFrame, posteriors: JointPosterior) -> pd.D
     is_contradicted = keys.isin(posteriors.contradicted)
     reasons = pd.Series(np.where(is_contradicted, CONTRADICTED, ""), rows.index)
     return rows.assign(note=joined_texts(reasons, rows["note"].fillna("")))
-
-
-def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Remark, ...]]:
-    data = [study.data for study in learned.studies]
-    learned_from_others = others_of(data)
-    if learned_from_others is None:
-        return None, ()
-    settings = learned.settings
-    by_judge = {settings.judge: _alone_ratings(data, learned.surrogate)}
-    for name in settings.other_judges:
-        judged = learned.arena.judged_by(name)
-        judged_data = language_data(judged, learned.X, tournament_settings(settings))
-        untrained = reseeded(learned.surrogate, learned.surrogate.seed)
-        by_judge[name] = _alone_ratings(judged_data, untrained)
-    return _side_by_side(by_judge, learned_from_others.slopes)
 
 
 def _joint_covariance(learned: Learned, rated: Sequence[Rated]) -> pd.DataFrame:

@@ -12,21 +12,19 @@ import pandas as pd
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import NO_SURROGATE
 from surrogate.board.ranks import (
-    FEWEST_JUDGED_QUESTIONS,
-    needed_questions,
-    ranked_rows,
-    with_placed_notes,
-)
-from surrogate.board.summary import RatingInterval
-from surrogate.board.tables import RATINGS, empty_board_table
-from surrogate.checks.status import (
     COPIED,
+    FEWEST_JUDGED_QUESTIONS,
     STATUS_COLUMNS,
     UNJUDGED_SPLITS,
     absence,
     joined_texts,
+    needed_questions,
+    ranked_rows,
     reasons_without_rank,
+    with_placed_notes,
 )
+from surrogate.board.summary import RatingInterval
+from surrogate.board.tables import RATINGS, empty_board_table
 
 if TYPE_CHECKING:
     from surrogate.board.language_study import LanguageStudy

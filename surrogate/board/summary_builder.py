@@ -11,7 +11,6 @@ import pandas as pd
 
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
-from arena.data.published import published_remarks
 from arena.data.types import Floats
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgeLabel
@@ -34,7 +33,7 @@ from surrogate.board.summary import (
     fingerprint,
     plural_part,
 )
-from surrogate.checks.same_answers import same_answer_remarks
+from surrogate.checks.copies import same_answer_remarks
 from surrogate.learning.observations import observe
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.replication import Replication
@@ -42,7 +41,7 @@ from surrogate.learning.surrogate import NO_VALUE
 from surrogate.learning.training import finite_means, training_ratings
 
 if TYPE_CHECKING:
-    from surrogate.board.learned import Learned
+    from surrogate.board.judged_board import Learned
 
 NO_JUDGMENTS = Remark("judgments", "error", "no judgments here: nothing to learn from")
 BORROWED = Remark(
@@ -312,6 +311,8 @@ def _verdict_remarks(learned: Learned, study: LanguageStudy) -> Iterator[Remark]
 
 
 def _published_remarks(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[Remark]:
+    from arena.data.published import published_remarks
+
     yield PUBLISHED
     for note in study.ratings.notes:
         yield Remark("published", "warning", note)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.published import no_published_ratings
+from arena.data.frames import no_published_ratings
 from arena.data.rows import whole_digits
 from arena.data.schema import CRITERION, HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE
 from arena.data.wording import count_of, did_you_mean

@@ -1,1 +1,1 @@
-"""Checks of answers by one table; near-copies; who has no rank, and why."""
+"""Checks of answers by one table; near-copies; answers that are all alike."""

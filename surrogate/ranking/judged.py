@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.names import is_person
 from arena.data.schema import QUESTION_KEY, WEIGHT
-from arena.data.selection import is_person
 from arena.data.wording import count_of, first_of
 from arena.rating.battles import Battles
 from arena.rating.judgments import copies_of_others
@@ -22,7 +22,7 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
-from surrogate.checks.status import CONTRADICTED
+from surrogate.board.ranks import CONTRADICTED
 from surrogate.learning.kernels import CONTRADICTION
 from surrogate.learning.observations import RatingLikelihoods
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS

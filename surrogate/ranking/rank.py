@@ -13,8 +13,8 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena, read_own_answers
+from arena.data.names import refuse_names_alike
 from arena.data.schema import QUESTION_KEY
-from arena.data.systems import refuse_names_alike
 from arena.data.wording import count_of
 from arena.rating.judgments import checked_judgments
 from features.declare.feature import Feature, Models
@@ -23,12 +23,15 @@ from features.measures.registry import chosen_features
 from surrogate.board.board import Board, open_board
 from surrogate.board.ranks import (
     VERDICT_COLUMNS,
+    absence,
     counting_languages,
     needed_questions,
     overall_places,
     places_among,
+    ranking_status,
     ranks_and_places,
     with_placed_notes,
+    without_ranks,
 )
 from surrogate.board.rating_rows import (
     POSTERIOR_COLUMNS,
@@ -41,7 +44,6 @@ from surrogate.board.tables import DECIMALS, RATINGS, typed_board_table
 from surrogate.board.view import in_slices, judgments_view, sliced
 from surrogate.checks.copies import Key, near_copies
 from surrogate.checks.faults import find_faults
-from surrogate.checks.status import absence, ranking_status, without_ranks
 from surrogate.learning.language_data import with_answers
 from surrogate.learning.surrogate import known_features
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS, RankedSystems

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import DataError, UsageError
-from arena.data.selection import PEOPLE, is_person
+from arena.data.names import PEOPLE, is_person
 from arena.data.wording import count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.counts import arena_counts, counts_line
@@ -127,12 +127,12 @@ def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
 def answer_gaps(arena: Arena) -> Iterator[str]:
     """Yield what is odd about an arena's names and answers."""
     from arena.data.answer_digests import outdated_sentence
+    from arena.data.names import alike
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
-    from arena.data.systems import alike
     from arena.rating.judgments import copies_of_others
     from arena.rating.ratings import copies_note
+    from surrogate.checks.copies import same_answer_remarks
     from surrogate.checks.languages import language_remarks
-    from surrogate.checks.same_answers import same_answer_remarks
     from surrogate_arena.commands.contents import citation_remarks
     from surrogate_arena.importers.notes import thoughts_note
 

@@ -152,7 +152,7 @@ def publish_board(
     as_json: bool = False,
 ) -> None:
     """Write a board and its pages, and print it with the page to open."""
-    from arena.data.systems import alike
+    from arena.data.names import alike
     from surrogate.checks.faults import arena_faults
 
     saved = built.save(out, folder)

@@ -87,7 +87,7 @@ def fit(
     from arena.data.schema import ALL
     from arena.rating.biases import bias_table, named_traits
     from arena.rating.judgments import selected_judgments
-    from surrogate.checks.status import without_ranks
+    from surrogate.board.ranks import without_ranks
     from surrogate_arena.cli.judging_records import labels_of_verdicts
 
     if by is not None and (ridge is not None or position):

@@ -16,10 +16,9 @@ from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.names import PEOPLE, alike, is_derived, is_person
 from arena.data.published import published_remarks
 from arena.data.schema import ALL, QUESTION_KEY, VOTER
-from arena.data.selection import PEOPLE, is_derived, is_person
-from arena.data.systems import alike
 from arena.data.tables import plain_records
 from arena.data.wording import Remark, Severity, by_severity, count_of, notebook_html
 from arena.quality.agreement import (

@@ -11,8 +11,8 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import FAILED_JUDGMENTS
+from arena.data.names import chosen_judges, judges_named
 from arena.data.schema import QUESTION_KEY
-from arena.data.selection import chosen_judges, judges_named
 from arena.data.tables import read_rows
 from arena.data.types import Floats
 from arena.data.wording import first_of

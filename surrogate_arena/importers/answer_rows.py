@@ -9,8 +9,8 @@ from typing import Literal, get_args
 
 from arena.data.errors import checked_choice
 from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
+from arena.data.names import UNKNOWN_JUDGE
 from arena.data.schema import HISTORY, OWN_PASSAGES, WEIGHT
-from arena.data.selection import UNKNOWN_JUDGE
 from arena.data.types import Record
 from surrogate_arena.importers.amounts import amounts_of
 from surrogate_arena.importers.collected import SCORE, Collected, Key, Place, question_id, seen_from

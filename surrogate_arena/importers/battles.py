@@ -17,6 +17,7 @@ import pandas as pd
 
 from arena.data.errors import DataError, UsageError, counted_problems
 from arena.data.languages import UNDETERMINED, language_code
+from arena.data.names import UNKNOWN_JUDGE
 from arena.data.schema import (
     CHOSEN,
     CRITERION,
@@ -27,7 +28,6 @@ from arena.data.schema import (
     VERDICT_FLAGS,
     VOTER,
 )
-from arena.data.selection import UNKNOWN_JUDGE
 from arena.data.types import Indices
 from arena.data.wording import count_of
 from arena.rating.biases import TRAIT

@@ -14,8 +14,8 @@ from arena.data.appending import append_rows
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import read_arena, read_own_answers
 from arena.data.frames import checked_answers
+from arena.data.names import refuse_names_alike
 from arena.data.schema import ANSWER_KEY, ANSWERS, HISTORY, OWN_PASSAGES
-from arena.data.systems import refuse_names_alike
 from arena.data.types import Record
 from surrogate_arena.importers.answer_rows import (
     AnswerRows,

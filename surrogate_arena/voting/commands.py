@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import ArenaError, MissingDependencyError, UsageError
-from arena.data.selection import is_person
+from arena.data.names import is_person
 from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import FOLDER, OUT_FILE, check_target
@@ -36,8 +36,8 @@ def vote(
 ) -> None:
     """Write a page on which people judge blind pairs, or read their votes back as judgments."""
     from arena.data.folder import read_arena
+    from arena.data.names import dropped_names
     from arena.data.rows import without_rows
-    from arena.data.selection import dropped_names
     from arena.judging.choosing.drawn_pairs import choose_pairs
 
     if collect == (out is not None):

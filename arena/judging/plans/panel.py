@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.answer_digests import with_digests
+from arena.data.names import PANEL_OF
 from arena.data.schema import WINNERS
-from arena.data.selection import PANEL_OF
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.forecast import Forecast
 from arena.judging.judging_result import DerivedVerdicts, Judging

@@ -13,9 +13,9 @@ from features import extract
 from surrogate import build_board, rank_systems
 from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS
 from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
+from surrogate.board.ranks import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import PREFERENCES, fingerprint
-from surrogate.checks.status import NO_ANSWER
 
 BY_VERDICTS = [
     *("surrogate_rating", "surrogate_low", "surrogate_high"),

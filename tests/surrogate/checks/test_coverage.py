@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surrogate.checks.status import needed_answers, variances_of_coverage
+from surrogate.board.ranks import needed_answers, variances_of_coverage
 
 
 class MeanOfLength:

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena
-from surrogate.checks.same_answers import same_answer_remarks
+from surrogate.checks.copies import same_answer_remarks
 
 QUESTIONS = pd.DataFrame({"query_id": list("abcdef"), "query": [f"What is {x}?" for x in "abcdef"]})
 

@@ -13,7 +13,7 @@ import pytest
 
 from arena import Arena, DataError, UsageError, read_arena, write_arena
 from arena.data import files
-from arena.data.systems import alike, name_problems
+from arena.data.names import alike, name_problems
 from arena.data.writing import atomic_path
 from arena.judging.pairwise import REPLY_FORMS
 from surrogate import Board

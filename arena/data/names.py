@@ -1,0 +1,264 @@
+"""Names of systems, judges and people: what is wrong with them, and how a user chooses by them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import combinations, pairwise
+from unicodedata import category, east_asian_width, normalize
+
+from arena.data.errors import Fault, Problem, UsageError, argument
+from arena.data.rows import Rows
+from arena.data.schema import ALL
+from arena.data.wording import did_you_mean, first_of
+
+PERSON = "person:"
+"""Start of the name of a person as a judge."""
+PEOPLE = "people"
+"""Name for all people who judged."""
+UNKNOWN_JUDGE = "unknown"
+"""Name of the judge where a file does not name one."""
+PANEL = "panel("
+"""Start of the names of panels, whose verdicts follow from those of other judges."""
+PANEL_OF = "panel of "
+"""Start of the prompt of a panel's verdicts, before the names of its members."""
+
+_PEOPLE = "human|crowd|people|person|annotator|arena[ _-]?user"
+_VOTERS = "user|voter|worker|rater|expert|author|participant|evaluator|reviewer|labeler|labeller"
+_PERSON_NAME = re.compile(
+    rf"(?:{_PEOPLE})s?(?![a-z]).*|(?:{_VOTERS})s?|(?:{_VOTERS})[\s_#:.-]*\d+"
+    rf"|(?:{_VOTERS})[\s_#:.-]+(?:[0-9a-f]{{6,}}|[0-9a-f-]{{32,}})",
+    re.IGNORECASE,
+)
+_NOBODY = (
+    r"unknown|unnamed|undefined|unspecified|not[ _-]given|anonymous|anonym|anon|guest|visitor"
+    r"|nobody|somebody|default|none|null|nan|n/?a|[-?]+"
+)
+_UNNAMED = re.compile(
+    rf"(?:person:)?(?:(?:{_NOBODY})?[ _-]?(?:{_PEOPLE}|{_VOTERS})s?|{_NOBODY}|judge)?",
+    re.IGNORECASE,
+)
+JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
+"""Joiners and selectors, needed between letters of some scripts, and behind emoji."""
+FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc")
+"""Characters that show nothing, though Unicode counts them among letters, marks and symbols."""
+INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode categories of controls, formats, surrogates, and ends of lines and paragraphs."""
+
+_CONFUSED = str.maketrans({"I": "l", "1": "l", "|": "l", "O": "o", "0": "o"})
+
+
+def is_person(judge: str) -> bool:
+    """Tell by its name whether a judge is a person, or people, and not a machine.
+
+    A name is a person's if it is or begins with ``people``, ``human`` or ``crowd``, or if it is a
+    role with a number or a hash: ``arena_user_17``, ``expert_0``, ``voter-3``.
+    """
+    return _PERSON_NAME.fullmatch(judge.strip()) is not None
+
+
+def names_one_judge(judge: str) -> bool:
+    """Return whether a judge's name is that of one judge, rather than of people, or of no one."""
+    return _UNNAMED.fullmatch(judge.strip()) is None
+
+
+def is_derived(judge: str) -> bool:
+    """Return whether a judge's verdicts follow from those of others: no further evidence."""
+    return judge.startswith(PANEL)
+
+
+def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str, ...]:
+    """Return the reference judge, in a form that ``judges_named`` reads, then the other judges.
+
+    The reference is people, all chosen ones as one, or else the judge that is named first.
+
+    Args:
+        names: Of all judges.
+        chosen: Some of them with commas between, or ``all`` that are no panels; by default all if
+            there are people among them, or the only one.
+
+    Raises:
+        UsageError: If there is no such judge, or a choice to be made.
+    """
+    independent = [name for name in names if not is_derived(name)]
+    people = {name for name in independent if is_person(name)}
+    if chosen is None and len(names) > 1 and not people:
+        raise UsageError(
+            f"several judges; choose one with {argument('judge')}, or several with "
+            f"commas between, or all: {first_of(names)}"
+        )
+    if chosen is None or (chosen == ALL and ALL not in names):
+        listed = independent or list(names)
+    elif chosen in names:
+        listed = [chosen]
+    else:
+        listed = [name.strip() for name in chosen.split(",")]
+    known = set(names)
+    voters: set[str] = set()
+    for name in listed:
+        members = (name,) if name in known else judges_named(names, name)
+        if is_person(name):
+            voters.update(members)
+    first = listed[0]
+    if len(voters) > 1 and voters == people and PEOPLE not in names:
+        first = PEOPLE
+    elif voters:
+        first = "+".join(sorted(voters))
+    machines = [name for name in dict.fromkeys(listed) if not is_person(name)]
+    return (first, *(name for name in machines if name != first))
+
+
+def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
+    """Return the judges that a name stands for, several of which count as one.
+
+    Args:
+        names: Of all judges.
+        judge: One of them; ``people``, for all people; or several with ``+`` or commas between.
+
+    Raises:
+        UsageError: If there is no such judge.
+    """
+    if judge in names:
+        return (judge,)
+    people = tuple(name for name in names if is_person(name))
+    if judge == PEOPLE and people:
+        return people
+    parts = [part.strip() for part in judge.replace(",", "+").split("+")]
+    for name in parts:
+        if name not in names:
+            hint = f"{did_you_mean(name, names)} the judges are {first_of(names) or 'none'}"
+            raise UsageError(f"no judge {name!r} here; {hint.lstrip()}")
+    return tuple(parts)
+
+
+def dropped_names(
+    noun: str, chosen: Collection[str] | None, names: Collection[str]
+) -> frozenset[str]:
+    """Return the names to drop: those that are not chosen, or none if nothing is chosen.
+
+    Raises:
+        UsageError: If a chosen name is none of them.
+    """
+    if chosen is None:
+        return frozenset()
+    if isinstance(chosen, str):
+        chosen = [chosen]
+    for name in chosen:
+        if name not in names:
+            available = f"available: {first_of(tuple(names)) or 'none'}"
+            hint = f"{did_you_mean(name, names)} {available}".lstrip()
+            raise UsageError(f"no {noun} {name!r} here ({argument(f'{noun}s')}); {hint}")
+    return frozenset(names) - frozenset(chosen)
+
+
+def without_names(names: tuple[str, ...], dropped: Collection[str]) -> tuple[str, ...]:
+    """Return the names that are not dropped, in their order."""
+    return tuple(name for name in names if name not in dropped)
+
+
+def name_problems(names: Iterable[str], source: str, field: str) -> list[Problem]:
+    """List names with invisible characters, and those that differ only in their Unicode form."""
+    faults = _name_faults(sorted(set(names)))
+    return [Problem(source, None, field, ascii(name), *fault) for name, fault in faults]
+
+
+def row_name_problems(rows: Rows, field: str) -> list[Problem]:
+    """List the same of the names in a column, each where it first appears."""
+    names = rows.table[field].drop_duplicates()
+    labels = dict(zip(names, names.index, strict=True))
+    faults = _name_faults(labels)
+    return [rows.problem(labels[name], field, ascii(name), *fault) for name, fault in faults]
+
+
+def _name_faults(names: Iterable[str]) -> Iterator[tuple[str, Fault]]:
+    first_spellings: dict[str, str] = {}
+    for name in names:
+        if hides_characters(name):
+            hint = "write the name without invisible characters, controls and line breaks"
+            yield name, ("has characters that cannot be seen", hint)
+        normalized = name if name.isascii() else normalize("NFC", name)
+        first_spelling = first_spellings.setdefault(normalized, name)
+        if first_spelling != name:
+            fault = f"is the same name as {first_spelling!a}, written differently"
+            yield name, (fault, "write a name in one way (Unicode NFC)")
+
+
+def hides_characters(name: str) -> bool:
+    """Tell whether a name has characters that nobody sees, but for joiners that scripts need."""
+    if name.isascii():
+        return not name.isprintable()
+    for previous, character in pairwise(["", *name]):
+        if character in JOINERS:
+            # Between ASCII letters nothing needs a joiner.
+            if previous <= "\x7f":
+                return True
+        elif character in FILLERS or category(character) in INVISIBLE:
+            return True
+    return False
+
+
+def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """Return names that a reader may take for each other: pairs, sorted.
+
+    Two names look alike where they are equal but for case, spaces at their edges and characters
+    that look like others in many fonts (``I``, ``l`` and ``1``, ``O`` and ``0``), or where one has
+    a letter or dash of ASCII and the other one that is not ASCII, such as a Cyrillic a. Names are
+    compared with each other and with others, but not others with each other.
+    """
+    compared = set(names)
+    normalized = {name: normalize("NFKC", name) for name in {*compared, *others}}
+    pairs = set()
+    for name, text in normalized.items():
+        if name.isascii():  # as the second of a pair
+            continue
+        for other, other_text in normalized.items():
+            if other != name and _look_alike(text, other_text):
+                pairs.add((min(name, other), max(name, other)))
+    for skeleton in (_without_case, _without_confusables):
+        groups: dict[str, list[str]] = {}
+        for name, text in normalized.items():
+            groups.setdefault(skeleton(text), []).append(name)
+        for group in groups.values():
+            pairs.update(combinations(sorted(group), 2))
+    return sorted(pair for pair in pairs if not compared.isdisjoint(pair))
+
+
+def refuse_names_alike(new: Iterable[str], known: Iterable[str]) -> None:
+    """Check that no name of a new system may be taken for another new or known system's.
+
+    Raises:
+        UsageError: If some do; names each pair.
+    """
+    pairs = alike(new, known)
+    if pairs:
+        shown = ", ".join(f"{first!a} and {name!a}" for first, name in pairs)
+        raise UsageError(f"names that look alike: {shown}; give the new systems other names")
+
+
+def _without_case(name: str) -> str:
+    return name.strip().casefold()
+
+
+def _without_confusables(name: str) -> str:
+    # Before the case is folded: a capital I looks like a small l, a small i does not.
+    return name.strip().translate(_CONFUSED).casefold()
+
+
+def _look_alike(name: str, other: str) -> bool:
+    if len(name) != len(other):
+        return False
+    for character, twin in zip(name, other, strict=True):
+        if character == twin:
+            continue
+        kind = _kind(character)
+        if character.isascii() == twin.isascii() or kind is None or kind != _kind(twin):
+            return False
+    return True
+
+
+def _kind(character: str) -> str | None:
+    """Return whether a character is a letter or a dash; None if it is mistaken for none."""
+    # Wide characters, as of Chinese, look like no letter of ASCII.
+    if east_asian_width(character) in ("W", "F"):
+        return None
+    return {"Pd": "dash", "Ll": "letter", "Lu": "letter"}.get(category(character))
