@@ -22,8 +22,9 @@ from arena.statistics.significance import NORMAL_90
 from surrogate.learning.field import FieldView
 from surrogate.learning.kernels import SMALLEST, Scale, SystemVectors
 
-LEAST_KNOWN = 0.2
-"""Share of a system's wording that its field knows; of less, likeness tells little."""
+LEAST_KNOWN = 2 / 3
+"""Least share of a copy's wording that is taken for known: terse systems, which are unlike all
+others, are no copies of the nearest."""
 MOSTLY_COPIED = 0.5
 """Share of another system's wording, beyond what is usual, that makes a disguised copy of it."""
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
