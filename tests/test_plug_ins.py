@@ -311,7 +311,7 @@ def test_an_importer_that_fails_is_named(declare):
         import_arena("none", [])
 
 
-@pytest.mark.parametrize("option", [{"model": "gpt"}, {"form": "pointwise"}])
+@pytest.mark.parametrize("option", [{"model": "gpt"}, {"form": "pointwise"}, {"batch": True}])
 def test_options_of_llms_are_refused_with_a_plug_in(option):
     [name] = option
     with pytest.raises(UsageError, match=f"leave `{name}` out"):

@@ -61,7 +61,8 @@ def judge_pairs(
         if isinstance(pairs, ChosenPairs):
             pairs = pairs.on_sides_of(renewed)
     budget = budget or Budget()
-    if isinstance(pairs, ChosenPairs):
+    # A batch may take a day, so all pairs are in one.
+    if isinstance(pairs, ChosenPairs) and not any(member.settings.batch for member in members):
         pairs = PacedPairs(pairs, type(members[0].prompt), len(members), budget)
     run = JudgedRounds(names)
     run.ask(arena, members, pairs, store, budget, progress)

@@ -61,8 +61,8 @@ class JudgingSettings(LlmSettings):
     pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs), _PLAN] = Field(
         default=None,
         description="Pairs of systems on each question: all, a number, or adaptive: as verdicts "
-        "come, those that tell most about the ranking. Default: adaptive; all for marks, "
-        "orders and nuggets",
+        "come, those that tell most about the ranking. Default: adaptive; all in batches and for "
+        "marks, orders and nuggets",
     )
     budget: Annotated[int | None, _PLAN] = Field(
         default=None,
@@ -154,7 +154,7 @@ class JudgingSettings(LlmSettings):
     def is_adaptive(self) -> bool:
         """Whether pairs are chosen as verdicts come."""
         if self.pairs is None:
-            return self.form == "pairwise"
+            return self.form == "pairwise" and not self.batch
         return self.pairs == "adaptive"
 
     @property
@@ -189,6 +189,16 @@ class JudgingSettings(LlmSettings):
         """
         if self.plug_in is not None:
             self._require_no_llm()
+        if self.is_adaptive and self.batch:
+            raise UsageError(
+                "adaptive pairs follow from the verdicts so far, and each batch may take a day; "
+                f"leave {argument('batch')} out, or give {argument('pairs')} all or a number"
+            )
+        if self.batch and self.max_cost is not None:
+            raise UsageError(
+                f"the cost of a batch is not known before it is sent; leave {argument('max_cost')} "
+                f"out, and give a {argument('budget')}"
+            )
         if self.is_adaptive and self.form != "pairwise":
             raise UsageError(
                 f"adaptive pairs are asked one by one; leave {argument('form')} pairwise"
@@ -219,10 +229,10 @@ class JudgingSettings(LlmSettings):
                 f"{argument('escalate')} asks two judges one after the other; leave "
                 f"{argument('panel')} out"
             )
-        if self.form != "pairwise":
+        if self.batch or self.form != "pairwise":
+            left_out = argument("batch") if self.batch else argument("form")
             raise UsageError(
-                f"{argument('escalate')} chooses pairs by the verdicts so far; leave "
-                f"{argument('form')} out"
+                f"{argument('escalate')} chooses pairs by the verdicts so far; leave {left_out} out"
             )
 
 

@@ -12,6 +12,7 @@ from arena.data.schema import JUDGMENTS, REPEAT
 from arena.data.types import Progress
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts
 from arena.judging.llm_judge import FAILURE_COLUMNS, VERDICT_COLUMNS, LlmJudge, ask_judge
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage
@@ -58,12 +59,17 @@ class JudgedRounds:
             self.useless = self.reason = self._why_stop()
             if self.useless:
                 return
+            awaited = AwaitedReplies()
             for member in judges:
                 n_before = sum(usage.prompts for usage in self.usages[member.judge])
                 round_progress = _counted_on(progress, n_before, pairs.n_planned)
-                part, usage = ask_judge(arena, member, next_pairs, store, budget, round_progress)
-                self.parts[member.judge].append(part)
-                self.usages[member.judge].append(usage)
+                with awaited.gathered():
+                    part, usage = ask_judge(
+                        arena, member, next_pairs, store, budget, round_progress
+                    )
+                    self.parts[member.judge].append(part)
+                    self.usages[member.judge].append(usage)
+            awaited.require_none()
             self.rounds.append(next_pairs)
             # The chooser learns from this round's verdicts before it yields the next one.
             outcome = stacked_verdicts([parts[-1] for parts in self.parts.values()])

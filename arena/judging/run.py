@@ -57,6 +57,7 @@ def judge(
     Raises:
         UsageError: If settings contradict each other, a judge cannot be used, or there is nothing
             to judge. Replies that came are in the store.
+        RepliesAwaitedError: If replies are awaited in batches; the same call collects them.
     """
     settings.require_plan()
     judging_budget(settings, prices)

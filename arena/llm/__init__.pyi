@@ -2,6 +2,7 @@ from .ask import Asked as Asked
 from .ask import Llm as Llm
 from .ask import ask_table as ask_table
 from .ask import read_text as read_text
+from .batches.awaiting import RepliesAwaitedError as RepliesAwaitedError
 from .dry_runs import DryRun as DryRun
 from .dry_runs import dry_run as dry_run
 from .llm_settings import LlmSettings as LlmSettings

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice
 from operator import attrgetter
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import pandas as pd
 
-from arena.data.errors import MissingDependencyError, UsageError
+from arena.data.errors import MissingDependencyError, UsageError, argument
 from arena.data.types import Progress
+from arena.llm.batches.awaiting import RepliesAwaitedError
+from arena.llm.batches.ledger import BatchLedger
 from arena.llm.dry_runs import DryRun, dry_run
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.names import is_file_name, is_same_model, names_deployments
@@ -31,6 +33,10 @@ from arena.llm.requests import Prompt, Request, request_for
 from arena.llm.sending import Sender
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage
+
+if TYPE_CHECKING:
+    from arena.llm.batches.sender import BatchSender
+
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -100,6 +106,9 @@ def ask_table(
     failure after its retries, and a later run tries it again. An interrupt (Ctrl-C) waits for calls
     under way and keeps their answers.
 
+    With ``settings.batch``, prompts are sent as batches, without waiting for them: while replies
+    are awaited there is no result, and the same call collects them later.
+
     Args:
         rows: What to ask about, such as ``list(table.itertuples(index=False))``.
         prompt: Makes a row's prompt; called once per row, in their order.
@@ -112,7 +121,14 @@ def ask_table(
         UsageError: If there is no key, a prompt or setting cannot be sent, or no call can succeed
             (a wrong key, an unknown model, no server at the address).
         MissingDependencyError: If the extra ``llm`` is not installed and a call is due.
+        RepliesAwaitedError: If replies are awaited in batches; all prompts were sent, up to the
+            limits of the budget and the server.
     """
+    if llm.settings.batch and llm.budget.max_cost is not None:
+        raise UsageError(
+            f"the cost of a batch is not known before it is sent; leave {argument('max_cost')} or "
+            f"{argument('batch')} out, or limit the number of calls"
+        )
     usage = Usage(llm.settings.model)
     if llm.dry_runs is not None:
         prompts = map(prompt, rows)
@@ -145,7 +161,9 @@ class _Run(Generic[T]):
         llm.budget.usages.append(usage)
         self._replies: dict[str, Reply[T]] = {}
         self._waiting: Counter[str] = Counter()  # keys under way, and rows that wait for each
-        self._sender: Sender | None = None
+        self._awaited: Counter[str] = Counter()  # keys in batches, and rows that await each
+        self._sender: Sender | BatchSender | None = None
+        self._batch_sender: BatchSender | None = None
         self._opened = ExitStack()
         self._is_served = False  # whether the model asked has answered
 
@@ -162,6 +180,10 @@ class _Run(Generic[T]):
                     self._wait()
             while self._waiting:
                 self._wait()
+            if self._batch_sender is not None:
+                self._batch_sender.send_rest()
+            if self._batch_sender is not None and self._awaited:
+                raise RepliesAwaitedError(self._awaited.total(), self._batch_sender.awaited())
         return [self._replies[key] for key in keys]
 
     def _take_on(self, prompts: Sequence[Prompt]) -> list[str]:
@@ -172,6 +194,9 @@ class _Run(Generic[T]):
             reply = self._replies.get(request.key)
             if reply is not None:
                 self._hand_out(reply, rows=1, repeated=1)
+                continue
+            if request.key in self._awaited:
+                self._awaited[request.key] += 1
                 continue
             if request.key not in self._waiting:
                 self._llm.settings.refuse_key(request.content)
@@ -189,6 +214,7 @@ class _Run(Generic[T]):
             self._settle(request.key, spent)
         if self._sender is not None:
             sent = due[:n_affordable]
+            self._refuse_awaited(sent)
             self._sender.submit(sent)
             if self._calls_left is not None:
                 self._calls_left -= len(sent)
@@ -197,7 +223,9 @@ class _Run(Generic[T]):
     def _look_up(self, requests: dict[str, Request]) -> None:
         for key, completion in self._llm.store.look_up(list(requests)).items():
             del requests[key]
-            self._settle(key, completion, from_store=True)
+            is_collected = self._batch_sender is not None and key in self._batch_sender.collected
+            self._usage.collected += is_collected
+            self._settle(key, completion, from_store=not is_collected)
 
     def _start_sending(self) -> None:
         llm = self._llm
@@ -205,10 +233,35 @@ class _Run(Generic[T]):
             for package in ("openai", "aiohttp"):
                 if find_spec(package) is None:
                     raise MissingDependencyError("asking LLMs", package, "llm")
+        elif llm.settings.batch:
+            raise UsageError(
+                f"{llm.settings.where} takes no batches; leave {argument('batch')} out"
+            )
         self._opened.enter_context(llm.store.asking(llm.settings.model))
         proven = self._usage.from_store > 0
-        self._sender = Sender(llm.settings, llm.store, self._usage, proven)
-        self._opened.callback(self._sender.stop)
+        if not llm.settings.batch:
+            self._sender = Sender(llm.settings, llm.store, self._usage, proven)
+            self._opened.callback(self._sender.stop)
+            return
+        from arena.llm.batches.sender import BatchSender
+
+        sender = BatchSender(llm.settings, llm.store, self._usage, proven)
+        self._sender = self._batch_sender = sender
+        self._opened.callback(sender.stop)
+        sender.collect()
+
+    def _refuse_awaited(self, requests: Sequence[Request]) -> None:
+        """Refuse to ask one by one, and so to pay again, for what is awaited in batches."""
+        if self._llm.settings.batch:
+            return
+        awaited = BatchLedger(self._llm.store).servers([request.key for request in requests])
+        if awaited:
+            server = next(iter(awaited.values()))
+            raise UsageError(
+                f"replies to these prompts are awaited in batches at {server}; collect them with "
+                f"{argument('batch')}. To ask one by one instead, cancel the batches there and "
+                "collect what they brought"
+            )
 
     def _wait(self) -> None:
         if self._sender is None:
@@ -216,7 +269,12 @@ class _Run(Generic[T]):
         finished = self._sender.finished.get()
         if isinstance(finished, BaseException):
             raise finished
-        self._settle(*finished)
+        key, completion = finished
+        if completion is None:
+            self._awaited[key] = self._waiting.pop(key)
+            self._llm.budget.n_awaited += 1
+        else:
+            self._settle(key, completion)
 
     def _settle(self, key: str, completion: Completion, from_store: bool = False) -> None:
         value, reason, detail = self._read(completion)

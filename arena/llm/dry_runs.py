@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from arena.llm.batches.ledger import BatchLedger
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.requests import Prompt, request_for
 from arena.llm.trimming import BYTES_A_TOKEN
@@ -24,6 +25,7 @@ class DryRun:
         prompts: Number of prompts.
         distinct: Number of distinct prompts.
         in_store: Distinct prompts that the store has answered.
+        awaited: Distinct prompts that are in batches under way.
         calls: Calls that are left, without retries.
         tokens_in: Estimated tokens of these calls' prompts.
         tokens_out_at_most: Maximum tokens of the answers; None if the settings set no limit.
@@ -33,6 +35,7 @@ class DryRun:
     prompts: int
     distinct: int
     in_store: int
+    awaited: int
     calls: int
     tokens_in: int
     tokens_out_at_most: int | None
@@ -56,8 +59,9 @@ def dry_run(
 ) -> DryRun:
     """Count what ``ask_table`` would ask; nothing is sent.
 
-    Tokens are estimated by bytes: right within a factor of two for most scripts. Without a store,
-    every distinct prompt counts as a call.
+    Batches cost at most what single calls do, unless they have a price of their own. Tokens are
+    estimated by bytes: right within a factor of two for most scripts. Without a store, every
+    distinct prompt counts as a call.
 
     Raises:
         UsageError: If a prompt or a setting cannot be sent.
@@ -69,17 +73,22 @@ def dry_run(
         tokens_of[request_for(prompt, settings).key] = _estimated_tokens(prompt)
     keys = list(tokens_of)
     answered: set[str] = set()
+    awaited: set[str] = set()
     keys_at_once = 500
     if store is not None:
         for start in range(0, len(keys), keys_at_once):
-            answered.update(store.look_up(keys[start : start + keys_at_once]))
-    due = tokens_of.keys() - answered
+            part = keys[start : start + keys_at_once]
+            answered.update(store.look_up(part))
+            awaited.update(BatchLedger(store).servers(part))
+    awaited -= answered
+    due = tokens_of.keys() - answered - awaited
     tokens_in = sum(tokens_of[key] for key in due)
     tokens_out = _most_tokens_out(settings, len(due))
     return DryRun(
         prompts=n_prompts,
         distinct=len(keys),
         in_store=len(answered),
+        awaited=len(awaited),
         calls=len(due),
         tokens_in=tokens_in,
         tokens_out_at_most=tokens_out,
@@ -98,6 +107,8 @@ def _highest_cost(
     price = prices.get(settings.model)
     if price is None or tokens_out is None:
         return None
+    if settings.batch and price.of_batches is not None:
+        price = price.of_batches
     return price.of(tokens_in, tokens_out)
 
 

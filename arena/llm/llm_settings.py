@@ -210,6 +210,11 @@ class LlmSettings(BaseModel):
         ge=0,
         description="Maximum number of calls in a run without retries; the next run continues.",
     )
+    batch: Annotated[bool, _SERVER] = Field(
+        default=False,
+        description="Send all calls as batches, which servers answer within a day, often for "
+        "less; run the same command again to collect the replies.",
+    )
     store: Annotated[Address | None, _CALL] = Field(
         default=None, description="SQLite file that keeps every reply."
     )

@@ -29,6 +29,7 @@ MALFORMED = "malformed"
 BROKEN_OFF = "broken_off"
 REJECTED = "rejected"
 RAISED = "raised"
+CANCELLED = "cancelled"
 
 OVER_BUDGET = "over_budget"
 
@@ -36,6 +37,7 @@ FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY})
 """The model's answer to this prompt: asking again would pay for the same."""
 PASSING = frozenset(
     {RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, BROKEN_OFF, REJECTED, RAISED}
+    | {CANCELLED}
 )
 """No whole answer came: a later run tries again."""
 
@@ -91,7 +93,7 @@ class Completion:
         tokens_in: Tokens of the prompt; None if the endpoint does not count.
         tokens_out: Tokens of the answer; None if the endpoint does not count.
         latency_s: Seconds from sending to the whole answer, without waits and earlier tries; None
-            where nobody measured it.
+            for an answer of a batch.
         logprobs: Where asked for and given.
     """
 

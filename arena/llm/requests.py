@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, UsageError, argument
-from arena.llm.llm_settings import EMBEDDINGS, LlmSettings, checked_body
+from arena.llm.llm_settings import EMBEDDINGS, NEEDED_FIELDS, LlmSettings, checked_body
 
 Role = Literal["system", "developer", "user", "assistant"]
 
@@ -102,6 +102,20 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
         raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error
     except (TypeError, ValueError) as error:
         raise UsageError(f"the settings are not JSON ({error}); use plain values") from error
+
+
+def request_of_content(content: str, version: str, path: str) -> Request:
+    """Make a request again of the content that was kept of it."""
+    fields = json.loads(content)["body"]
+    return Request(
+        key=digest(content),
+        body=canonical_json(fields),
+        content=content,
+        version=version,
+        model=fields["model"],
+        path=path,
+        fields=tuple(name for name in fields if name not in NEEDED_FIELDS),
+    )
 
 
 def canonical_json(value: object) -> str:

@@ -52,7 +52,7 @@ class Sender:
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:
         """Open the connections; ``proven`` if the model has answered such a request before."""
-        self.finished: SimpleQueue[tuple[str, Completion] | BaseException] = SimpleQueue()
+        self.finished: SimpleQueue[tuple[str, Completion | None] | BaseException] = SimpleQueue()
         self._settings = settings
         self._store = store
         self._usage = usage

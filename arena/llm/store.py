@@ -1,4 +1,7 @@
-"""Replies of all calls, kept in an SQLite file as they arrive, so that none is paid twice."""
+"""Replies of all calls, kept in an SQLite file as they arrive, so that none is paid twice.
+
+The file also has the batches whose replies are awaited; see ``arena.llm.batches.ledger``.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,21 @@ from arena.llm.replies import Completion
 from arena.llm.requests import Request, digest
 
 _APPLICATION_ID = 0x61_72_65_6E
-_VERSION = 5
+_VERSION = 4
 _SCHEMA = f"""
 CREATE TABLE calls (
     key TEXT PRIMARY KEY, model TEXT NOT NULL, prompt_version TEXT NOT NULL, request TEXT NOT NULL,
     reply TEXT NOT NULL, tries INTEGER NOT NULL
 );
+CREATE TABLE batches (
+    batch INTEGER PRIMARY KEY, base_url TEXT NOT NULL, model TEXT NOT NULL, path TEXT NOT NULL,
+    file_id TEXT, batch_id TEXT
+);
+CREATE TABLE batch_requests (
+    key TEXT PRIMARY KEY, batch INTEGER NOT NULL, version TEXT NOT NULL, request TEXT NOT NULL,
+    tries INTEGER NOT NULL
+);
+CREATE INDEX requests_of_batch ON batch_requests (batch);
 PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {_VERSION};
 """

@@ -12,11 +12,12 @@ import httpx2
 import openai
 
 from arena.llm import replies
-from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
-from arena.llm.llm_settings import EMBEDDINGS, LlmSettings
-from arena.llm.replies import Completion, Fault, shown_detail, without_key
+from arena.llm.answers import read_answer
+from arena.llm.completions import MalformedAnswerError
+from arena.llm.llm_settings import LlmSettings
+from arena.llm.replies import Completion, Fault, shown_detail
 from arena.llm.requests import Request
-from arena.llm.server_errors import ReportedError, fault_of, reported, reported_error
+from arena.llm.server_errors import ReportedError, reported, reported_error
 
 MOST_BYTES = 32 * 2**20
 """Most bytes of an answer that are read."""
@@ -84,15 +85,7 @@ class ServerTransport:
         else:
             payload = _payload(response)
             report = reported_error(payload)
-        if report is not None:
-            return fault_of(report, response.headers, self._api_key, request.fields)
-        reader = read_embedding if request.path == EMBEDDINGS else read_completion
-        try:
-            return without_key(reader(payload, latency_s), self._api_key)
-        except MalformedAnswerError as error:
-            is_paid = isinstance(payload, Mapping) and bool(payload.get("usage"))
-            detail = shown_detail(str(error), self._api_key)
-            return Fault(replies.MALFORMED, detail, again=True, is_paid=is_paid)
+        return read_answer(request, payload, report, response.headers, self._api_key, latency_s)
 
     def _connection_fault(self, error: Exception) -> Fault:
         causes: list[BaseException] = [error]

@@ -27,21 +27,33 @@ class Price:
     Attributes:
         tokens_in: Price of the tokens of prompts.
         tokens_out: Price of the tokens of answers.
+        batch_tokens_in: Price of the tokens of prompts in batches; None if it is not known.
+        batch_tokens_out: Price of the tokens of answers in batches; None if it is not known.
     """
 
     tokens_in: Cost
     tokens_out: Cost
+    batch_tokens_in: Cost | None = None
+    batch_tokens_out: Cost | None = None
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
         """Return the cost of numbers of tokens."""
         million = 1_000_000
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / million
 
+    @property
+    def of_batches(self) -> Price | None:
+        """The price in batches; None if it is not known."""
+        if self.batch_tokens_in is None or self.batch_tokens_out is None:
+            return None
+        return Price(self.batch_tokens_in, self.batch_tokens_out)
+
 
 def read_prices(path: Path | str) -> dict[str, Price]:
     """Read the prices of models.
 
     The file is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens.
+    ``batch_tokens_in`` and ``batch_tokens_out`` are those of batches, where they differ.
 
     Raises:
         UsageError: If there is no such file.
@@ -65,13 +77,17 @@ class Usage:
         model: The model asked.
         prompts: Completed prompts.
         from_store: Prompts answered before, or meanwhile by another process.
+        collected: Prompts answered by batches that earlier runs sent and this one collected.
         repeated: Prompts that share the call of an equal prompt in this run.
         calls: Calls sent, including retries.
         retries: Calls after one that failed for a passing reason.
         failures: Outcomes without a usable answer, by reason.
         details: Detail of the first failure of each reason.
-        tokens_in: Tokens of the prompts of this run's calls, as the endpoint counts.
+        tokens_in: Tokens of the prompts of this run's calls, as the endpoint counts, and of those
+            in the batches that it collected.
         tokens_out: Tokens of their answers.
+        batch_tokens_in: Part of ``tokens_in`` that is of batches.
+        batch_tokens_out: Part of ``tokens_out`` that is of batches.
         without_tokens: Answers whose endpoint did not count tokens.
         other_models: Answers of another model than the one asked, by its name.
     """
@@ -79,6 +95,7 @@ class Usage:
     model: str
     prompts: int = 0
     from_store: int = 0
+    collected: int = 0
     repeated: int = 0
     calls: int = 0
     retries: int = 0
@@ -86,6 +103,8 @@ class Usage:
     details: dict[str, str] = field(default_factory=dict)
     tokens_in: int = 0
     tokens_out: int = 0
+    batch_tokens_in: int = 0
+    batch_tokens_out: int = 0
     without_tokens: int = 0
     other_models: dict[str, int] = field(default_factory=dict)
 
@@ -151,17 +170,30 @@ class Usage:
         return values
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:
-        """Return the cost of this run's calls; None if it is unknown."""
+        """Return the cost of this run's calls and batches; None if it is unknown."""
         price = prices.get(self.model)
         if price is None or self.without_tokens:
             return None
-        return price.of(self.tokens_in, self.tokens_out)
+        single_in = self.tokens_in - self.batch_tokens_in
+        single_out = self.tokens_out - self.batch_tokens_out
+        cost = price.of(single_in, single_out)
+        if self.batch_tokens_in == self.batch_tokens_out == 0:
+            return cost
+        if price.of_batches is None:
+            return None
+        return cost + price.of_batches.of(self.batch_tokens_in, self.batch_tokens_out)
 
     def count_tokens(self, tokens_in: int | None, tokens_out: int | None) -> None:
         """Add the tokens of one answer."""
         self.tokens_in += tokens_in or 0
         self.tokens_out += tokens_out or 0
         self.without_tokens += tokens_in is None or tokens_out is None
+
+    def count_batch_tokens(self, tokens_in: int | None, tokens_out: int | None) -> None:
+        """Add the tokens of one answer of a batch."""
+        self.count_tokens(tokens_in, tokens_out)
+        self.batch_tokens_in += tokens_in or 0
+        self.batch_tokens_out += tokens_out or 0
 
     def count_failure(self, reason: str, rows: int, detail: str = "") -> None:
         """Count rows without a usable answer; the first detail of a reason is kept."""
@@ -187,6 +219,8 @@ class Usage:
             count_of(self.prompts, "prompt"),
             f"{count_of(self.calls, 'call')} to {self.model} ({retries})",
         ]
+        if self.collected:
+            parts.append(f"{self.collected} from batches")
         parts.append(f"{self.from_store} from the store")
         parts.append(self.shown_tokens)
         if self.failures:
@@ -204,12 +238,14 @@ class Budget:
     Attributes:
         max_calls: Maximum number of calls without retries; None for any number.
         usages: One entry per run.
+        n_awaited: Prompts that are in batches under way.
         max_cost: Maximum cost of the calls; None for any.
         prices: Price of each model, for the cost.
     """
 
     max_calls: int | None = None
     usages: list[Usage] = field(default_factory=list)
+    n_awaited: int = 0
     max_cost: float | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
 
@@ -223,7 +259,7 @@ class Budget:
         limits = []
         if self.max_calls is not None:
             n_sent = sum(usage.sent for usage in self.usages)
-            limits.append(max(0, self.max_calls - n_sent))
+            limits.append(max(0, self.max_calls - n_sent - self.n_awaited))
         if self.max_cost is not None:
             limits.append(self._affordable_calls(self.max_cost))
         return min(limits, default=None)

@@ -14,6 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.types import Progress
 from arena.llm.ask import Asked, Llm, ask_table
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.llm_settings import URL_VARIABLE, LlmSettings
 from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from arena.llm.ratings import RatingForm, find_rating
@@ -176,16 +177,19 @@ class LlmScorer:
             MissingDependencyError: If a package that is needed is not installed.
         """
         scores = np.empty((len(items), 2), dtype=np.float32)
+        awaited = AwaitedReplies()
         for kind, measure in self.measures.items():
             indices = [index for index, item in enumerate(items) if item[0] == kind.kind]
             if not indices:
                 continue
-            values = measure(self.llm, [kind.of(items[index]) for index in indices])
-            for index, value in zip(indices, values, strict=True):
-                if isinstance(value, Missing):
-                    scores[index] = (np.nan, 1 + REASONS.index(value))
-                else:
-                    scores[index] = (value, 0)
+            with awaited.gathered():
+                values = measure(self.llm, [kind.of(items[index]) for index in indices])
+                for index, value in zip(indices, values, strict=True):
+                    if isinstance(value, Missing):
+                        scores[index] = (np.nan, 1 + REASONS.index(value))
+                    else:
+                        scores[index] = (value, 0)
+        awaited.require_none()
         return scores
 
 

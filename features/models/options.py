@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.types import Progress
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.prompts import NO_TEMPLATES, Templates
 from features.declare.feature import Feature, Value
 from features.declare.sample import Answer
@@ -103,13 +104,16 @@ class ModelOptions:
     ) -> dict[Feature, Sequence[Value]]:
         """Measure features that read a model, or marks, on all answers in their order."""
         values: dict[Feature, Sequence[Value]] = {}
+        awaited = AwaitedReplies()
         for (kind, model), readers in _by_model(features).items():
             if kind == MARKS:
                 values.update(measure_marked(arena, answers, readers))
                 continue
             scorer = load_scorer(kind, model, self)
             stage = f"{kind} {'/'.join(Path(model).parts[-2:])}"
-            values.update(measure_by_scores(scorer, answers, readers, cache, stage, progress))
+            with awaited.gathered():
+                values.update(measure_by_scores(scorer, answers, readers, cache, stage, progress))
+        awaited.require_none()
         return values
 
 

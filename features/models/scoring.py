@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from arena.data.types import Progress
+from arena.llm.batches.awaiting import AwaitedReplies
 from features.declare.feature import Feature, Item, Items, Scores, Value
 from features.declare.sample import Answer, Memo, Missing, Sample
 from features.engine.cache import Cache, content_key
@@ -33,15 +34,18 @@ def measure_by_scores(
     # Without a signature, the model is at an endpoint, and its replies are in a store of their own.
     store = Cache(None if scorer.signature is None else cache, scorer.signature or "")
     values: dict[Feature, list[Value]] = {feature: [] for feature in features}
+    awaited = AwaitedReplies()
     for start in range(0, len(answers), SLAB):
         memo = Memo()
         samples = [
             Sample(question, output, memo) for question, output in answers[start : start + SLAB]
         ]
-        for feature, column in _score_samples(samples, features, scorer, store).items():
-            values[feature] += column
-        if progress is not None:
-            progress(stage, start + len(samples), len(answers))
+        with awaited.gathered():
+            for feature, column in _score_samples(samples, features, scorer, store).items():
+                values[feature] += column
+            if progress is not None:
+                progress(stage, start + len(samples), len(answers))
+    awaited.require_none()
     return values
 
 

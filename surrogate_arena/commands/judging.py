@@ -26,6 +26,7 @@ RANDOM_DRY_RUN = (
     "are estimates"
 )
 NO_TOKENS = "not known; the server does not state the tokens of its answers"
+NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: batch_tokens_in, …)"
 
 
 @takes_settings(
@@ -34,6 +35,7 @@ NO_TOKENS = "not known; the server does not state the tokens of its answers"
     "plug_in",
     "base_url",
     "api_key_env",
+    "batch",
     "questions",
     "pairs",
     "budget",
@@ -203,6 +205,8 @@ def _print_summary(summary: JudgingSummary) -> None:
         lines.append(f"Cost: {summary.cost:.4f}")
     elif summary.usage.without_tokens > 0:
         lines.append(f"Cost: {NO_TOKENS}")
+    elif summary.usage.collected > 0:
+        lines.append(f"Cost: {NO_BATCH_COST}")
     elif summary.usage.calls > 0:
         lines.append(f"Cost: {NO_COST}")
     if summary.flags:

@@ -164,6 +164,11 @@ def _ballot(decision: Gate) -> tuple[object, ...]:
 def _gate_judge(settings: JudgingSettings, budget: int | None) -> LlmJudge | None:
     from arena.judging.llm_judge import llm_judges
 
+    if settings.batch:
+        raise UsageError(
+            "a gate asks for verdicts until it can decide, and each batch may take a day; leave "
+            "batch out of --config"
+        )
     if settings.model:
         return llm_judges(settings)[0]  # a gate has no panel
     judging_options = settings.model_fields_set - {"model", "languages", "seed"}

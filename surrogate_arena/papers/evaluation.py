@@ -18,6 +18,7 @@ from arena.data.errors import UsageError
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.llm import Budget, DryRun, Llm, Price, Usage, open_for_dry_run, open_store
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from arena.llm.replies import OVER_BUDGET
 from surrogate_arena.papers.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
@@ -177,13 +178,16 @@ def evaluate_judges(
         for table in tables:
             keys += judges_of(table)
         _check_distinct(keys)
+        awaited = AwaitedReplies()
         for judge in new_judges:
-            table = benchmark.verdicts(judge)
-            table.insert(0, "judge", judge.name)
-            table.insert(1, "prompt", judge.prompt)
-            tables.append(table)
+            with awaited.gathered():
+                table = benchmark.verdicts(judge)
+                table.insert(0, "judge", judge.name)
+                table.insert(1, "prompt", judge.prompt)
+                tables.append(table)
             # Functions and files of scores use no LLM.
             usages += getattr(judge, "usages", ())
+        awaited.require_none()
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
 
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 from arena.data.errors import UsageError
 from arena.data.types import Progress
 from arena.llm import DryRun, Llm, LlmSettings, Price, Prompt, Usage, ask_table, dry_run
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
 from arena.llm.requests import canonical_json
 from surrogate_arena.papers.verdict import Verdict
@@ -160,10 +161,13 @@ class PromptJudge(Generic[ItemT]):
         was not asked: run again.
         """
         replies: list[list[Verdict]] = [[] for _ in items]
+        awaited = AwaitedReplies()
         for task, prompts in self._prompts_by_task(items).items():
-            verdicts = self._ask_until_readable([prompt for _, prompt in prompts], task)
-            for (index, _), verdict in zip(prompts, verdicts, strict=True):
-                replies[index].append(verdict)
+            with awaited.gathered():
+                verdicts = self._ask_until_readable([prompt for _, prompt in prompts], task)
+                for (index, _), verdict in zip(prompts, verdicts, strict=True):
+                    replies[index].append(verdict)
+        awaited.require_none()
         return [self.prompts.verdict(item_replies) for item_replies in replies]
 
     def dry_run(self, items: Sequence[ItemT], prices: Mapping[str, Price]) -> DryRun:

@@ -49,8 +49,10 @@ def run(
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
 
-    OUT/_site/index.html lists them. The status is 1 where a board or its checks failed.
+    OUT/_site/index.html lists them. The status is 1 where a board or its checks failed, else
+    75 where replies are awaited in batches: the next run collects them.
     """
+    from arena.llm.batches.awaiting import RepliesAwaitedError
     from surrogate_arena.pages.site import INDEX
     from surrogate_arena.runs.config import read_configuration
     from surrogate_arena.runs.configured import WEB_ROOT
@@ -76,6 +78,7 @@ def run(
         content = {
             "boards": report.boards,
             "failing": report.failing,
+            "awaited": report.awaited,
             "current": report.is_current,
         }
         show(content, as_json)
@@ -86,6 +89,8 @@ def run(
         print(f"Pages: {(site or folder / WEB_ROOT) / INDEX}")
     if failed:
         raise Exit(1)
+    if report.awaited:
+        raise Exit(RepliesAwaitedError.exit_status)
 
 
 def diff(

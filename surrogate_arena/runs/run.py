@@ -11,19 +11,24 @@ from typing import Literal
 from arena.data.errors import ArenaError
 from arena.data.folder import read_info
 from arena.data.types import Progress, finish
+from arena.data.wording import count_of
 from arena.data.writing import locked_folder
+from arena.llm.batches.awaiting import RepliesAwaitedError
 from surrogate_arena.runs.configured import WEB_ROOT, ConfiguredBoard, Leaderboards
 from surrogate_arena.runs.making import BOARD, ingredients_of, make_board
 from surrogate_arena.runs.records import RunRecords, changes
 from surrogate_arena.runs.web_root import check_web_root, remove_withdrawn, write_front
 
-State = Literal["made", "current", "failed", "would run"]
+State = Literal["made", "current", "failed", "awaited", "would run"]
 Say = Callable[[str], object]
 
 
 @dataclass(frozen=True)
 class BoardOutcome:
-    """The outcome of a board, and the reason."""
+    """The outcome of a board, and the reason.
+
+    ``awaited`` are replies in batches, which the next run collects.
+    """
 
     board: str
     state: State
@@ -59,6 +64,11 @@ class RunReport:
     def failing(self) -> list[str]:
         """Boards that failed, or whose checks did."""
         return sorted(outcome.board for outcome in self.boards if outcome.faults)
+
+    @property
+    def awaited(self) -> list[str]:
+        """Boards that await replies in batches."""
+        return [outcome.board for outcome in self.boards if outcome.state == "awaited"]
 
     @property
     def is_current(self) -> bool:
@@ -162,6 +172,10 @@ def _made(
 
     try:
         record = make_board(board, out, web, n_jobs, board_progress)
+    except RepliesAwaitedError as error:
+        batches = "; ".join(error.batches)
+        reason = f"{count_of(error.n_replies, 'reply', 'replies')}: {batches}"
+        return BoardOutcome(board.name, "awaited", [reason])
     except Exception as error:
         return BoardOutcome(board.name, "failed", error=_error_text(error))
     records.boards[board.name] = record

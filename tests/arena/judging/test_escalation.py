@@ -129,6 +129,7 @@ def test_a_strong_judge_that_fails_loses_nothing(models, tmp_path):
         ({"escalate": "me", "name": "me"}, "name a stronger model"),
         ({"panel": ("third",)}, "leave `panel` out"),
         ({"form": "pointwise", "pairs": "all"}, "leave `form` out"),
+        ({"batch": True, "pairs": "all"}, "leave `batch` out"),
     ],
 )
 def test_settings_that_do_not_go_with_two_judges_are_refused(fields, fault, models, store):

@@ -6,16 +6,17 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
+from batch_server import BatchServer
 from chat_server import ChatServer, broken, completion, filtered, refused
 
 from arena import UsageError
-from arena.llm import LlmSettings, UnparsableError
+from arena.llm import LlmSettings, RepliesAwaitedError, UnparsableError
 from arena.llm.prompts import read_templates
 from arena.llm.ratings import find_rating
 from features import extract
 from features.declare.sample import EMPTY_ANSWER
 from features.measures.registry import FEATURES
-from features.models import FEATURE_PROMPTS
+from features.models import FEATURE_PROMPTS, scoring
 from features.models.llm_items import (
     OverlapItem,
 )
@@ -238,3 +239,19 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
     for value in ("mine", "fluency@0123456789ab", "overlap@0123"):
         with pytest.raises(UsageError, match=r"llm_overlap: a template is 'packaged', or"):
             FEATURES["llm_overlap"].with_settings({"template": value})
+
+
+def test_all_answers_are_in_batches_before_the_first_is_awaited(small_arena, tmp_path, monkeypatch):
+    monkeypatch.setattr(scoring, "SLAB", 2)
+    with BatchServer(lambda *_: completion("##Rating: 4")) as server:
+        settings = LlmSettings(
+            base_url=server.url, api_key_env=None, store=str(tmp_path / "s.db"), batch=True
+        )
+        models = ModelOptions(llm=settings)
+        with pytest.raises(RepliesAwaitedError) as caught:
+            extract(small_arena, "llm_fluency", models=models)
+        server.work()
+        values = extract(small_arena, "llm_fluency", models=models)["llm_fluency"]
+    assert len(server.batches) > 1
+    assert caught.value.n_replies == values.notna().sum()
+    assert values.dropna().eq(4).all()

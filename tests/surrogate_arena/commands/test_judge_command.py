@@ -289,6 +289,7 @@ def test_a_panel_gives_one_verdict(judge, serve, folder):
         (["--max-cost", 5], "", "--prices"),
         (["--prior", "."], "", "holds no board"),
         (["--pairs", "adaptive"], "until = 2", "until"),
+        (["--pairs", "adaptive", "--batch"], "", "--batch"),
         (["--pairs", "adaptive", "--budget", 5], 'form = "pointwise"', "--config form"),
     ],
 )

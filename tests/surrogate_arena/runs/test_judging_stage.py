@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
+from batch_server import BatchServer
 from chat_server import ChatServer, completion
 
 from arena.data.tables import read_rows
@@ -85,3 +86,19 @@ def test_pairs_are_judged_to_a_budget_beside_the_arena(configure, make, states, 
     assert 10 < len(server.bodies) <= 20  # pairs of the same two texts share a call
     assert (rows["chosen"] == "adaptive").all()
     assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
+
+
+def test_a_batch_that_is_awaited_is_no_failure_and_the_next_run_collects_it(
+    configure, make, states, place, run
+):
+    with BatchServer(by_length) as server:
+        text = judging(server, "batch = true")
+        boards = configure(text, [server.url])
+        outcomes = make(boards)
+        assert states(outcomes) == {"a": "awaited"}
+        assert "batch" in str(outcomes["a"])
+        assert run("run", place / "boards.toml", "--base-url", server.url) == 75
+        server.work()
+        outcomes = make(boards)
+        assert states(outcomes) == {"a": "made"}
+        assert set(server.asked.values()) == {1}

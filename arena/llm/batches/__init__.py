@@ -1,0 +1,1 @@
+"""Sending prompts as batches, which servers answer within a day; later runs collect replies."""
