@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
 from unicodedata import category, east_asian_width, normalize
 
 from arena.data.errors import Fault, Problem, UsageError, argument
-from arena.data.rows import Rows
 from arena.data.schema import ALL
 from arena.data.wording import did_you_mean, first_of
+
+if TYPE_CHECKING:
+    from arena.data.rows import Rows
 
 PERSON = "person:"
 """Start of the name of a person as a judge."""
