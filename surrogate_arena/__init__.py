@@ -18,6 +18,7 @@ What is learned and shown:
     write_site                a board's pages, for a browser
     gate                      is a new version better, the same, or worse
     validate                  how well surrogates rank what they have not seen
+    compare                   which surrogate, features, metric or judge ranks best: paired tests
 
 Errors:
     ArenaError                of which all others are: DataError, UsageError, MissingDependencyError

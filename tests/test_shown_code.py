@@ -27,6 +27,7 @@ README = ROOT / "README.md"
         ("ratings.md", "AdaptivePairing"),
         ("../reference/judge_tests.md", "Grouse"),
         ("first_board.md", "pd.DataFrame"),
+        ("validation.md", "compare"),
     ],
 )
 def test_python_of_the_guides_runs(guide, needed, capsys, tmp_path, monkeypatch):

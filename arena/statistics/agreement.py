@@ -96,8 +96,9 @@ def resampled_taus(
     """Kendall tau-b of resamples of the systems.
 
     Args:
-        first: Rating of S systems, shape (S,); a NaN leaves its system out.
-        second: Another, shape (S,), or one per resample, shape (B, S), with NaN as above.
+        first: Rating of S systems, shape (S,), or one per resample, shape (B, S); a NaN leaves its
+            system out.
+        second: Another, with shapes and NaN as above.
         times: How often each of B resamples holds each system, shape (B, S).
         groups: Group of each system, shape (S,): only pairs of one group are compared.
 
@@ -105,18 +106,20 @@ def resampled_taus(
         Shape (B,); NaN where a resample has no two different ratings.
     """
     weights = np.asarray(times, dtype=np.float64)
+    first = np.atleast_2d(first)
     second = np.atleast_2d(second)
-    n_systems = len(first)
+    n_systems = weights.shape[1]
+    n_ratings = max(len(first), len(second))
     products = np.zeros(len(weights))
     untied_first = np.zeros(len(weights))
     untied_second = np.zeros(len(weights))
     # All pairs of some systems with all others at a time: sums of whole numbers, which are exact
     # in any order. Each pair comes twice, hence the half below.
-    step = max(1, BLOCK_ENTRIES // max(n_systems * len(second), 1))
+    step = max(1, BLOCK_ENTRIES // max(n_systems * n_ratings, 1))
     for start in range(0, n_systems, step):
         rows = np.arange(start, min(start + step, n_systems))
         pairs = np.repeat(rows, n_systems), np.tile(np.arange(n_systems), len(rows))
-        orders_1, is_rated_1 = _orders(first[None], pairs)
+        orders_1, is_rated_1 = _orders(first, pairs)
         orders_2, is_rated_2 = _orders(second, pairs)
         if groups is not None:
             is_together = groups[pairs[0]] == groups[pairs[1]]

@@ -156,14 +156,19 @@ def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Float
     Returns:
         Language code to tau of each resample, shape (B,); NaN where a resample has none.
     """
-    systems = np.concatenate([np.array(outcome.systems, dtype=object) for outcome in outcomes])
-    ratings = np.concatenate([finite_means(outcome.arena_ratings) for outcome in outcomes])
-    times = resampled_systems(systems, ratings, generator(seed, "validation resamples"))
+    times = system_draws(outcomes, seed)
     taus = {}
     for outcome in outcomes:
         own_times = times[list(outcome.systems)].to_numpy(np.float64)
         taus[outcome.language] = outcome.resampled(own_times)
     return taus
+
+
+def system_draws(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
+    """Draw the systems of all languages at once; see ``resampled_systems``."""
+    systems = np.concatenate([np.array(outcome.systems, dtype=object) for outcome in outcomes])
+    ratings = np.concatenate([finite_means(outcome.arena_ratings) for outcome in outcomes])
+    return resampled_systems(systems, ratings, generator(seed, "validation resamples"))
 
 
 def resampled_systems(

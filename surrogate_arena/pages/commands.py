@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 SITE = "site"
 FIGURES = "figures"
-TABLES = ("csv", "latex")
+LATEX = "latex"
+TABLES = ("csv", LATEX)
 STUDY_DRAWINGS = "papers.figures:study_drawings"
+READ_STUDY = "papers.figures:read_study"
 
 
 @takes_settings(SiteSettings, "title", "license")
@@ -33,8 +35,8 @@ def publish(
         Path,
         Argument(
             exists=True,
-            help="Board folder; for figures also the file of a study (validate --json) or of "
-            "judges (metaeval --out); for --hub also an arena folder.",
+            help="Board folder; for figures and latex also the file of a study (validate --json), "
+            "for figures of judges (metaeval --out), for --hub an arena folder.",
         ),
     ],
     settings: SiteSettings,
@@ -83,6 +85,9 @@ def publish(
 
     if form == FIGURES:
         _draw(_drawings(source, language), out or Path(FIGURES), file_format, signature)
+        return
+    if form == LATEX and source.is_file():
+        _write_table(imported(READ_STUDY)(source).latex(), out)
         return
     board = Board.load(source)
     if form == SITE:

@@ -25,7 +25,6 @@ from .memerag.figures import memerag_bars as memerag_bars
 from .memerag.label_spread import agreement_of_people as agreement_of_people
 from .memerag.label_spread import label_distributions as label_distributions
 from .memerag.sentences import read_memerag as read_memerag
-from .mirage.figures import sampling_curves as sampling_curves
 from .mirage.reader import read_mirage as read_mirage
 from .mirage.training_set import mirage_chats as mirage_chats
 from .pairs.benchmark import PairBenchmark as PairBenchmark

@@ -18,9 +18,9 @@ from surrogate_arena.papers.grouse.figures import draw_confusions, draw_unit_tes
 from surrogate_arena.papers.memerag.accuracy import error_shares, marked_scores
 from surrogate_arena.papers.memerag.benchmark import LabelVerdict
 from surrogate_arena.papers.memerag.figures import error_heat_map, memerag_bars
-from surrogate_arena.papers.mirage.figures import sampling_curves
 from surrogate_arena.papers.records import JSONL_SUFFIXES, read_run
 from surrogate_arena.papers.reports import judge_labels, judges_of
+from surrogate_arena.studies.study_table import StudyTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,10 +30,9 @@ Drawing = tuple[str, Callable[[], "Figure"]]
 
 
 def study_drawings(path: Path) -> Iterator[Drawing]:
-    """List the figures of a study of sampling, or of the verdicts of ``metaeval --out``."""
+    """List the figures of a study, or of the verdicts of ``metaeval --out``."""
     if not path.name.endswith(JSONL_SUFFIXES):
-        table, signature = read_study(path)
-        yield "sampling", partial(sampling_curves, table, signature)
+        yield path.stem, read_study(path).draw
         return
     columns = read_rows(path).table.columns
     if "test_id" in columns:  # only GroUSE's verdicts name a test
@@ -46,16 +45,21 @@ def study_drawings(path: Path) -> Iterator[Drawing]:
         raise UsageError(f"{path.name} holds verdicts that have tables but no figure")
 
 
-def read_study(path: Path) -> tuple[pd.DataFrame, str]:
-    """Read what ``validate --json`` printed: the table and the signature."""
+def read_study(path: Path) -> StudyTable:
+    """Read what ``validate --json`` printed."""
     try:
         content = json.loads(small_file(path))
-        return pd.DataFrame(content["table"]), str(content["signature"])
+        differences = content["differences"]
+        return StudyTable(
+            table=pd.DataFrame(content["table"]),
+            signature=str(content["signature"]),
+            title=str(content["title"]),
+            notes=list(map(str, content["notes"])),
+            differences=None if differences is None else pd.DataFrame(differences),
+        )
     except (KeyError, TypeError, ValueError) as error:
-        hint = "write it with  surrogate-arena validate ARENA --protocol sampling --json > FILE"
-        raise DataError(
-            [Problem(path.name, None, None, None, "is no study of sampling", hint)]
-        ) from error
+        hint = "write it with  surrogate-arena validate ARENA --json > FILE"
+        raise DataError([Problem(path.name, None, None, None, "is no study", hint)]) from error
 
 
 def _grouse_drawings(scores: pd.DataFrame) -> Iterator[Drawing]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from typer import Option
 
 from arena.data.errors import checked_choice
-from arena.data.wording import split_names
 from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import given_features
@@ -32,7 +32,9 @@ def validate_command(
         ),
     ] = "leave-systems-out",
     preset: opt.Preset = None,
-    surrogate: Annotated[str | None, Option(help="Surrogate; table3 takes several.")] = None,
+    surrogate: Annotated[
+        str | None, Option(help="Surrogate, or several separated by commas, to be compared.")
+    ] = None,
     feature_table: opt.FeatureTable = None,
     repeats: Annotated[
         int | None, Option(min=1, max=MOST_DRAWS, help="Default: the protocol's")
@@ -52,7 +54,6 @@ def validate_command(
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
     from arena.data.folder import read_arena
     from surrogate_arena.studies import PROTOCOLS, validate
-    from surrogate_arena.studies.validation import TABLE_3
 
     checked_choice(protocol, list(PROTOCOLS), "protocol")
     read = read_arena(arena)
@@ -65,7 +66,10 @@ def validate_command(
     }
     if tournaments is not None:
         options["tournaments"] = tournaments
-    surrogates = split_names(surrogate) if protocol == TABLE_3 else surrogate
+    surrogates: list[str] | None = None
+    if surrogate is not None:
+        # Commas in brackets separate the parameters of one.
+        surrogates = re.split(r"\s*,\s*(?![^()]*\))", surrogate.strip())
     study = validate(read, protocol, surrogates, repeats, **options)
     _show_study(study, protocol, as_json)
 
@@ -78,10 +82,10 @@ NEGATIVE_R2 = (
 
 def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
     if as_json:
-        show({"table": study.table, "signature": study.signature}, as_json)
+        show(vars(study), as_json)
         return
     # A terminal of 80 columns has no room for these; --json has them.
-    wide_columns = {"replication": ["questions", "judgments"], "ablation": ["features"]}
+    wide_columns = {"replication": ["questions", "judgments"]}
     table = study.table.drop(columns=wide_columns.get(protocol, []))
     reasons: dict[str, None] = {}
     if "reason" in table:
@@ -91,7 +95,14 @@ def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN4
     r2_columns = [name for name in table if "r2" in name]
     if (table[r2_columns] < 0).any(axis=None):
         reasons[NEGATIVE_R2] = None
-    content = {"table": with_spans(table), "signature": study.signature, "reasons": list(reasons)}
+    content: dict[str, Any] = {"table": with_spans(table)}
+    if study.differences is not None:
+        content["differences"] = with_spans(study.differences)
+    content |= {
+        "notes": study.notes,
+        "signature": study.signature,
+        "reasons": list(reasons),
+    }
     # Table 3 has neither a tau nor an interval.
     has_taus = "tau" in table or "permutation" in table
     title = f"{protocol} (taus are Kendall's, intervals 95%)" if has_taus else protocol

@@ -1,4 +1,4 @@
-"""How well a part of the judgments ranks as all do (MIRAGE-Bench, section 6.3, figure 6)."""
+"""How well a part of the judgments ranks (MIRAGE-Bench, section 6.3, figure 6)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,22 @@ from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.tournaments import WEAKEST_RIDGE
-from arena.statistics.agreement import kendall_taus
+from arena.statistics.agreement import resampled_taus
 from arena.statistics.bootstrap import SAME_DECIMALS, generator, percentile_intervals
 from surrogate_arena.studies.study_table import StudyTable
 
 DEFAULT_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-DESIGNS = ("questions", "pairs")
-"""Ways to draw parts: all pairs of random questions, or random pairs on questions."""
+HALVES = "halves"
+DESIGNS = ("questions", "pairs", HALVES)
+"""Ways to draw parts: all pairs of random questions, or random pairs on questions, both compared
+with all judgments, of which the part is one; and random questions of one half, compared with the
+other half."""
 FEWEST_SYSTEMS = 3
-COLUMNS = ("language", "design", "share", "judgments", "tau", "low", "high")
+COLUMNS = ("language", "design", "share", "judgments", "tau", "tau_low", "tau_high")
+TARGETS = (
+    "Questions and pairs are compared with all judgments, their own included: at 100% tau is 1. "
+    "Halves are compared with the other half of the questions, as new judgments would be."
+)
 
 
 def study_sampling(
@@ -35,8 +42,9 @@ def study_sampling(
 ) -> StudyTable:
     """Rank from random parts of the judgments, language by language; larger parts hold smaller.
 
-    The table has the mean number of judgments and the mean Kendall tau-b with the whole arena, and
-    the interval that holds 95% of the repeats. Of an arena, see ``validate(arena, "sampling")``.
+    The table has the mean number of judgments and the mean Kendall tau-b with the design's target
+    (``DESIGNS``), and the interval that holds 95% of the repeats. Halves have no part above one
+    half. Of an arena, see ``validate(arena, "sampling")``.
 
     Args:
         judgments: Judgments of one judge.
@@ -63,31 +71,47 @@ def study_sampling(
         battles = connected_battles(part, str(language), ties)
         for design in designs:
             orders = _orders(battles, str(language), design, repeats, seed)
+            n_units = orders.shape[1]
+            # One row: all parts are compared with the same ratings.
+            target = np.ones((1, n_units))
+            if design == HALVES:
+                target = (orders >= n_units // 2).astype(np.float64)
             for share in shares:
-                key = {"language": language, "design": design, "share": share}
-                weights = _weights(battles, orders, design, share)
-                rows.append({**key, **_agreement(battles, weights, ridge or WEAKEST_RIDGE)})
+                n_taken = max(1, round(share * n_units))
+                if design == HALVES and n_taken > n_units // 2:
+                    continue
+                part = (orders < n_taken).astype(np.float64)
+                agreement = _agreement(
+                    battles,
+                    _item_weights(battles, part, design),
+                    _item_weights(battles, target, design),
+                    ridge or WEAKEST_RIDGE,
+                )
+                rows.append({"language": language, "design": design, "share": share, **agreement})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     signature = f"repeats:{repeats}|ties:{ties}|ridge:{ridge:g}|seed:{seed}"
-    return StudyTable(table, signature)
+    return StudyTable(table, signature, "Judgments that a ranking needs", [TARGETS])
 
 
-def _weights(battles: Battles, orders: Indices, design: str, share: float) -> Floats:
-    n_taken = max(1, round(share * orders.shape[1]))
-    weights: Floats = (orders < n_taken).astype(np.float64)
+def _item_weights(battles: Battles, weights: Floats, design: str) -> Floats:
     # Questions are drawn with all their items.
-    return weights[:, battles.items.question] if design == "questions" else weights
+    return weights if design == "pairs" else weights[:, battles.items.question]
 
 
-def _agreement(battles: Battles, weights: Floats, ridge: float) -> dict[str, float]:
-    taus, n_judgments = _taus(battles, weights, ridge)
+def _agreement(battles: Battles, weights: Floats, target: Floats, ridge: float) -> dict[str, float]:
+    taus, n_judgments = _taus(battles, weights, target, ridge)
     low, high = percentile_intervals(taus[:, None])
-    return {"judgments": round(n_judgments), "tau": taus.mean(), "low": low[0], "high": high[0]}
+    return {
+        "judgments": round(n_judgments),
+        "tau": taus.mean(),
+        "tau_low": low[0],
+        "tau_high": high[0],
+    }
 
 
 def _orders(battles: Battles, language: str, design: str, repeats: int, seed: int) -> Indices:
     """Draw for each repeat an order of questions, or of pairs on questions, (repeats, units)."""
-    n_units = battles.n_questions if design == "questions" else len(battles.items)
+    n_units = len(battles.items) if design == "pairs" else battles.n_questions
     permutations = []
     for repeat in range(repeats):
         random = generator(seed, "sampling", language, design, str(repeat))
@@ -107,15 +131,23 @@ def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "h
     return connected
 
 
-def _taus(battles: Battles, weights: Floats, ridge: float) -> tuple[Floats, float]:
-    """Return tau-b of parts with the whole arena, (repeats,), and the mean number of judgments."""
-    items = battles.items
-    points, counts = items.totals
-    reference = fit_bradley_terry(points, counts, items.pairs, ridge).coefficients
-    if not np.round(np.ptp(reference), SAME_DECIMALS):
+def _taus(battles: Battles, weights: Floats, target: Floats, ridge: float) -> tuple[Floats, float]:
+    """Return tau-b of parts with their targets, (repeats,), and the mean number of judgments.
+
+    ``weights`` and ``target`` say how often a part, and what it is compared with, holds each item,
+    shape (repeats, items); a target of one row is that of all parts.
+    """
+    part, n_judgments = _ratings(battles, weights, ridge)
+    reference, _ = _ratings(battles, target, ridge)
+    if not np.round(np.ptp(reference, axis=-1), SAME_DECIMALS).any():
         raise UsageError("the whole arena ranks no system above another: nothing to agree with")
-    part_points, part_counts = items.weighted(weights)
-    coefficients = fit_bradley_terry(part_points, part_counts, items.pairs, ridge).coefficients
     # A part that ranks no system above another has no tau: it agrees no more than chance.
-    taus = np.nan_to_num(kendall_taus(coefficients, reference)[:, 0])
-    return taus, float(part_counts.sum(axis=1).mean())
+    taus = np.nan_to_num(resampled_taus(part, reference, np.ones_like(part)))
+    return taus, n_judgments
+
+
+def _ratings(battles: Battles, weights: Floats, ridge: float) -> tuple[Floats, float]:
+    items = battles.items
+    points, counts = items.weighted(weights)
+    fit = fit_bradley_terry(points, counts, items.pairs, ridge)
+    return fit.coefficients, float(counts.sum(axis=1).mean())

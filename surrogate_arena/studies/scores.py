@@ -1,17 +1,26 @@
-"""How well predicted ratings agree with an arena's, with intervals over systems."""
+"""How well predicted ratings agree with an arena's, with errors over systems and questions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from arena.data.errors import UsageError
 from arena.data.types import Floats
-from arena.statistics.agreement import tau_interval
-from surrogate.learning.outcomes import Outcome, resample_outcomes
+from arena.rating.tournaments import fit_coefficients
+from arena.statistics.agreement import Agreement, resampled_taus, tau_interval
+from arena.statistics.bootstrap import bootstrap_weights, generator
+from surrogate.learning.language_data import LanguageData
+from surrogate.learning.outcomes import RESAMPLES, Outcome, resample_outcomes, system_draws
 from surrogate.learning.training import finite_means
 
+Over = Literal["systems", "questions", "both"]
+"""What is drawn again for errors: the systems, the questions of the arena's ratings, or both."""
 MACRO = "macro"
 """Name of the average over languages."""
 NOT_RATED = "fewer than three systems have a predicted and an arena rating"
@@ -21,8 +30,10 @@ AVERAGED = ["tau", "pairwise_accuracy", "r2", "coverage"]
 SCORES = [
     "language",
     "tau",
+    "standard_error",
     "tau_low",
     "tau_high",
+    "split_error",
     "pairwise_accuracy",
     "r2",
     "coverage",
@@ -31,53 +42,128 @@ SCORES = [
 ]
 
 
-def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Return the mean tau of each resample of the systems, by language and ``macro``, shape (B,).
+@dataclass(frozen=True)
+class Contender:
+    """What rates systems, such as a surrogate, with an outcome for each language.
 
-    Those of two protocols on the same systems and seed are of the same resamples, so that their
-    differences are paired.
+    ``drawn`` has its ratings in B resamples of the questions by language, shape (B, S); those of a
+    surrogate stay as they are, as it is not trained again.
     """
-    taus = resample_outcomes(outcomes, seed)
-    return {**taus, MACRO: finite_means(np.array(list(taus.values())))}
+
+    outcomes: Sequence[Outcome]
+    drawn: Mapping[str, Floats] = field(default_factory=dict)
 
 
-def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
-    """Score what surrogates predicted of systems they have not seen.
+def question_draws(languages: Sequence[LanguageData], seed: int) -> pd.DataFrame:
+    """Resample the judged questions; those with one id, such as translations, together.
+
+    Returns:
+        How often each of B resamples holds each question, a column per id.
+
+    Raises:
+        UsageError: If only ratings are published.
+    """
+    published = [data.language for data in languages if data.judgments.empty]
+    if published:
+        raise UsageError(
+            f"{', '.join(published)}: only ratings are published, without questions to resample"
+        )
+    ids = sorted({name for data in languages for name in data.tournaments.battles.questions})
+    random = generator(seed, "validation resamples", "questions")
+    return pd.DataFrame(bootstrap_weights(len(ids), RESAMPLES, random), columns=ids)
+
+
+def drawn_ratings(data: LanguageData, draws: pd.DataFrame) -> Floats:
+    """Rate the systems of a language in resamples of its questions, shape (B, S)."""
+    battles = data.tournaments.battles
+    own_draws = draws[list(battles.questions)].to_numpy()
+    ratings, _ = fit_coefficients(battles, own_draws, data.settings.ridge)
+    return ratings
+
+
+def replicate_taus(
+    contender: Contender, seed: int, over: Over, arena_ratings: Mapping[str, Floats]
+) -> dict[str, Floats]:
+    """Return tau in each resample of systems, questions or both, by language, shape (B,).
+
+    Those of contenders on the same systems and seed are of the same resamples, so that their
+    differences are paired.
+
+    Args:
+        contender: Has an outcome for each language.
+        seed: Of the draws of systems.
+        over: What is resampled.
+        arena_ratings: The arena's ratings in resamples of the questions; see ``drawn_ratings``.
+    """
+    if over == "systems":
+        return resample_outcomes(contender.outcomes, seed)
+    taus = {}
+    times = system_draws(contender.outcomes, seed)
+    for outcome in contender.outcomes:
+        repeats = len(outcome.predicted)
+        ratings = arena_ratings[outcome.language]
+        is_compared = np.isfinite(outcome.arena_ratings[0])
+        targets = np.tile(np.where(is_compared, ratings, np.nan), (1, repeats))
+        predicted = outcome.predicted.reshape(1, -1)
+        if outcome.language in contender.drawn:
+            drawn = np.tile(contender.drawn[outcome.language], (1, repeats))
+            predicted = np.where(np.isfinite(predicted), drawn, np.nan)
+        weights = np.ones_like(targets)
+        if over == "both":
+            own_times = times[list(outcome.systems)].to_numpy(np.float64)
+            targets, predicted = targets[: len(own_times)], predicted[: len(own_times)]
+            weights = np.tile(own_times, (1, repeats))
+        taus[outcome.language] = resampled_taus(predicted, targets, weights, outcome.groups)
+    return taus
+
+
+def outcome_scores(
+    outcomes: Sequence[Outcome],
+    seed: int,
+    over: Over = "systems",
+    taus: Mapping[str, Floats] | None = None,
+) -> pd.DataFrame:
+    """Score what was predicted of systems.
+
+    Args:
+        outcomes: One per language.
+        seed: Of the resamples of systems, unless there are ``taus``.
+        over: What these resample.
+        taus: See ``replicate_taus``.
 
     Returns:
         Columns ``SCORES``, one row per language and ``macro``: Kendall tau-b of the systems held
-        out together with its 95% bootstrap interval over systems; share of their pairs in the
-        arena's order; R² (0 for the mean of the systems trained on); share of ratings inside the
-        predictions' 90% intervals. NaN where a score is not defined, with the reason.
+        out together with its bootstrap standard error and 95% interval; how far it is off because
+        systems were split so few times (jackknife); share of their pairs in the arena's order; R²
+        (0 for the mean of the systems trained on); share of ratings inside the predictions' 90%
+        intervals. NaN where a score is not defined, with the reason.
     """
-    taus = resample_outcomes(outcomes, seed)
+    if taus is None:
+        taus = resample_outcomes(outcomes, seed)
     rated = {outcome.language: _rated(outcome) for outcome in outcomes}
-    rows = [
-        _row(outcome, taus[outcome.language], len(rated[outcome.language])) for outcome in outcomes
-    ]
+    rows = []
+    for outcome in outcomes:
+        language = outcome.language
+        rows.append(_row(outcome, taus[language], len(rated[language]), over))
     table = pd.DataFrame(rows, columns=SCORES)
     defined = table.loc[np.isfinite(table["tau"].astype(float)), "language"]
     systems = {system for name in defined for system in rated[name]}
-    low, high = np.nan, np.nan
+    macro: dict[str, object] = dict.fromkeys(SCORES, np.nan)
+    macro |= table[AVERAGED].astype(float).replace([np.inf, -np.inf], np.nan).mean().to_dict()
     if len(defined):
         mean_taus = finite_means(np.array([taus[name] for name in defined]))
-        low, high = tau_interval(mean_taus, len(systems))
-    macro = {
-        "language": MACRO,
-        **table[AVERAGED].astype(float).replace([np.inf, -np.inf], np.nan).mean(),
-        "tau_low": low,
-        "tau_high": high,
-        "systems": len(systems),
-        "reason": "" if len(defined) else NO_LANGUAGE,
-    }
+        macro |= _errors(float(table["tau"].mean()), mean_taus, len(systems), over)
+        left_out = [_without_each_split(item) for item in outcomes if item.language in set(defined)]
+        macro["split_error"] = jackknife_error(np.mean(left_out, axis=0))
+    macro |= {"language": MACRO, "systems": len(systems)}
+    macro["reason"] = "" if len(defined) else NO_LANGUAGE
     return pd.DataFrame([*rows, macro], columns=SCORES)
 
 
-def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
+def _row(outcome: Outcome, taus: Floats, systems: int, over: Over) -> dict[str, object]:
     has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.arena_ratings)
     is_rated = has_both.sum(axis=1).max(initial=0) >= 3
     tau = outcome.tau if is_rated else float("nan")
-    low, high = tau_interval(taus, systems) if np.isfinite(tau) else (np.nan, np.nan)
     is_alike = np.isnan(tau) or not np.ptp(outcome.predicted[has_both])
     why = (ALIKE if is_rated else NOT_RATED,) if is_alike else ()
     # Errors name the language, which the row names already.
@@ -85,14 +171,59 @@ def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
     return {
         "language": outcome.language,
         "tau": tau,
-        "tau_low": low,
-        "tau_high": high,
+        **_errors(tau, taus, systems, over),
+        "split_error": jackknife_error(_without_each_split(outcome)),
         "pairwise_accuracy": outcome.pairwise_accuracy if is_rated else float("nan"),
         "r2": outcome.explained,
         "coverage": outcome.coverage,
         "systems": systems,
         "reason": "; ".join(dict.fromkeys(reasons)),
     }
+
+
+def _errors(tau: float, taus: Floats, systems: int, over: Over) -> dict[str, float]:
+    """Return the standard error of a tau, and its interval."""
+    if np.isnan(tau):
+        return dict.fromkeys(["standard_error", "tau_low", "tau_high"], np.nan)
+    low, high = tau_interval(taus, systems)
+    if over != "systems":
+        # Resampled questions make the arena's ratings noisier than they are.
+        low, high = Agreement(tau, taus).interval
+    return {"standard_error": spread(taus), "tau_low": low, "tau_high": high}
+
+
+def spread(replicates: Floats) -> float:
+    """Return the standard deviation of the replicates that are defined; NaN of fewer than two."""
+    defined = replicates[np.isfinite(replicates)]
+    return float(defined.std(ddof=1)) if len(defined) > 1 else float("nan")
+
+
+def _without_each_split(outcome: Outcome) -> Floats:
+    """Return tau without each of R splits of the systems, shape (R,)."""
+    repeats, n_systems = outcome.predicted.shape
+    kept = np.repeat(1.0 - np.eye(repeats), n_systems, axis=1)
+    return resampled_taus(
+        outcome.predicted.ravel(), outcome.arena_ratings.ravel(), kept, outcome.groups
+    )
+
+
+def jackknife_error(left_out: Floats) -> float:
+    """Return the standard error of a mean, from what it is without each of its parts."""
+    n_parts = len(left_out)
+    if n_parts < 2:
+        return float("nan")
+    return float(np.sqrt((n_parts - 1) * left_out.var()))
+
+
+def needed_repeats(table: pd.DataFrame, repeats: int) -> int:
+    """Return how often to split systems until their mean taus have an error of 0.01 by it.
+
+    It is 100 at most. Arenas of few systems need many, where trainings are quick.
+    """
+    wanted_error, most_repeats = 0.01, 100
+    largest = float(table.loc[table["language"] == MACRO, "split_error"].fillna(0).max())
+    # The error of a mean falls with the root of their number.
+    return min(math.ceil(repeats * (largest / wanted_error) ** 2), most_repeats)
 
 
 def _rated(outcome: Outcome) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from features.engine.extraction import completed_table, extract, feature_columns
 from surrogate.board.settings import check_option_names, lists_options
 from surrogate.board.view import arena_view, in_slices, resolved_judges
 from surrogate.learning.cross_fitting import (
+    Fold,
     Repeats,
     Training,
     everything_left,
@@ -32,9 +33,10 @@ from surrogate.learning.language_data import (
 )
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.replication import FEWEST_QUESTIONS, replicate
-from surrogate.learning.surrogate import Surrogate, as_surrogate
+from surrogate.learning.surrogate import Surrogate
+from surrogate_arena.studies.comparison import RATED_BY, PairedTaus
 from surrogate_arena.studies.families import families_of_systems
-from surrogate_arena.studies.feature_groups import compared_with_all, feature_subsets
+from surrogate_arena.studies.feature_groups import ALL, FeatureSubset, feature_subsets
 from surrogate_arena.studies.importances import PERMUTATIONS, importances
 from surrogate_arena.studies.protocols import (
     AXES,
@@ -45,12 +47,13 @@ from surrogate_arena.studies.protocols import (
     mirage,
     part_left,
 )
-from surrogate_arena.studies.scores import MACRO, outcome_scores
+from surrogate_arena.studies.scores import MACRO, Contender
 from surrogate_arena.studies.study_options import (
     LEARNING_OPTIONS,
     STUDY_DEFAULTS,
     STUDY_OPTIONS,
     SurrogateLike,
+    chosen_surrogates,
     judged_view,
     study_settings,
 )
@@ -82,7 +85,7 @@ REPLICATION = "replication"
 
 @dataclass(frozen=True)
 class Study:
-    """An arena's judged languages with their features, and a surrogate to be studied there.
+    """An arena's judged languages with their features, and surrogates to be studied there.
 
     ``families`` are those of language models that a system is of.
     """
@@ -92,7 +95,7 @@ class Study:
     name: str
     judge: str
     settings: TournamentSettings
-    surrogate: Surrogate
+    surrogates: tuple[Surrogate, ...]
     repeats: Repeats
     families: Mapping[str, Collection[str]]
 
@@ -101,7 +104,7 @@ class Study:
     def of(
         cls,
         arena: Arena | Path | str,
-        surrogate: SurrogateLike | None = None,
+        surrogate: SurrogateLike | Sequence[SurrogateLike] | None = None,
         repeats: int = REPEATS,
         **options: Any,  # noqa: ANN401 - of STUDY_OPTIONS
     ) -> Study:
@@ -109,12 +112,13 @@ class Study:
 
         Args:
             arena: The arena, or the path of its folder.
-            surrogate: Surrogate to study; by default that of ``settings``, or ``answers``.
+            surrogate: Surrogates to study; by default that of ``settings``, or ``answers``.
             repeats: How often to split, draw or reseed.
             options: See ``STUDY_OPTIONS``; and those below.
 
         Raises:
-            UsageError: For an unknown option or surrogate, or fewer than one repeat.
+            UsageError: For an unknown option or surrogate, two of one name, or fewer than one
+                repeat.
         """
         check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats"])
         if repeats < 1:
@@ -136,17 +140,25 @@ class Study:
             ridge=settings.ridge,
             seed=settings.seed,
         )
-        chosen = settings.surrogate if surrogate is None else surrogate
         return cls(
             languages=language_data(judged, with_answers(table, judged.answers), tournaments),
             features=tuple(feature_columns(table)),
             name=judged.info.name,
             judge=resolved_judges(arena_view(arena, settings), settings)[0],
             settings=tournaments,
-            surrogate=as_surrogate(chosen, settings.rows, settings.missing),
+            surrogates=chosen_surrogates(surrogate, settings, options),
             repeats=Repeats(repeats, settings.seed, n_jobs, options.get("progress")),
             families=families_of_systems(judged.info.systems, judged.attributes),
         )
+
+    @property
+    def surrogate(self) -> Surrogate:
+        """The first surrogate."""
+        return self.surrogates[0]
+
+    def repeated(self, times: int) -> Study:
+        """Split, draw or reseed so often."""
+        return replace(self, repeats=replace(self.repeats, times=times))
 
     def with_features(self, features: Sequence[str]) -> Study:
         """Keep some feature columns."""
@@ -154,29 +166,68 @@ class Study:
         languages = [replace(data, X=data.X.drop(columns=dropped)) for data in self.languages]
         return replace(self, languages=languages, features=tuple(features))
 
-    def unseen(self, training: Training = everything_left) -> list[Outcome]:
-        """Rate every system by surrogates that have not seen it."""
-        return leave_systems_out(self.languages, self.surrogate, self.repeats, training)
+    def unseen(
+        self,
+        surrogate: Surrogate | None = None,
+        training: Training = everything_left,
+        subset: FeatureSubset | None = None,
+    ) -> list[Outcome]:
+        """Rate every system by surrogates that have not seen it.
+
+        Folds are the same for every surrogate, training and subset of the features.
+        """
+        folds = system_folds(self.languages, self.repeats)
+        parts = self.languages if subset is None else [subset.of(data) for data in self.languages]
+        outcomes = leave_systems_out(
+            parts, surrogate or self.surrogate, self.repeats, training, folds
+        )
+        if subset is None:
+            return outcomes
+        pairs = zip(outcomes, self.languages, strict=True)
+        return [subset.checked(outcome, data) for outcome, data in pairs]
 
     def tabulated(
-        self, table: pd.DataFrame, protocol: str, *further: str, surrogates: str = ""
+        self,
+        table: pd.DataFrame,
+        protocol: str,
+        *further: str,
+        differences: pd.DataFrame | None = None,
     ) -> StudyTable:
         """Return a table with the signature of the study."""
+        surrogates = ",".join(map(settings_text, self.surrogates))
         parts = [
             f"protocol:{protocol}|arena:{self.name}|judge:{self.judge}",
             f"features:{','.join(self.features)}",
-            f"surrogate:{surrogates or settings_text(self.surrogate)}|repeats:{self.repeats.times}",
+            f"surrogate:{surrogates}|repeats:{self.repeats.times}",
             *further,
             f"{self.settings}|version:{__version__}",
         ]
-        return StudyTable(table, "|".join(parts))
+        return StudyTable(
+            table, "|".join(parts), title=f"{protocol}: {self.name}", differences=differences
+        )
 
-    def _scored(self, outcomes: Sequence[Outcome], protocol: str, *further: str) -> StudyTable:
-        return self.tabulated(outcome_scores(outcomes, self.settings.seed), protocol, *further)
+    def compared(
+        self,
+        outcomes: Mapping[str, Sequence[Outcome]],
+        protocol: str,
+        *further: str,
+        pairs: Sequence[tuple[str, str]] | None = None,
+    ) -> StudyTable:
+        """Score named outcomes on the systems and folds that all have, and test differences."""
+        contenders = {name: Contender(of_name) for name, of_name in outcomes.items()}
+        comparison = PairedTaus.of(contenders, self.settings.seed)
+        differences = comparison.differences(pairs) if len(outcomes) > 1 else None
+        return self.tabulated(comparison.table, protocol, *further, differences=differences)
+
+    def _of_surrogates(
+        self, rate: Callable[[Surrogate], Sequence[Outcome]], protocol: str, *further: str
+    ) -> StudyTable:
+        outcomes = {surrogate.name: rate(surrogate) for surrogate in self.surrogates}
+        return self.compared(outcomes, protocol, *further)
 
     def leave_systems_out(self) -> StudyTable:
-        """Rate every system by surrogates that have not seen it; columns of ``outcome_scores``."""
-        return self._scored(self.unseen(), DEFAULT_PROTOCOL)
+        """Rate every system by surrogates that have not seen it."""
+        return self._of_surrogates(self.unseen, DEFAULT_PROTOCOL)
 
     def leave_families_out(self) -> StudyTable:
         """Rate every system by surrogates that have seen none of its family of language models.
@@ -185,53 +236,46 @@ class Study:
         predicted.
         """
         folds = family_folds(self.languages, self.families)
-        outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
-        return self._scored(outcomes, FAMILIES)
+        return self._of_surrogates(partial(self._held_out, folds=folds), FAMILIES)
 
     def leave_best_out(self) -> StudyTable:
         """Rate the best fifth of the systems by a surrogate of all others."""
         folds = best_fold(self.languages)
-        outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
-        # Most systems have no prediction here by design, which is no reason to report.
-        without_reasons = [replace(outcome, reasons=()) for outcome in outcomes]
-        return self._scored(without_reasons, BEST)
+
+        def rate(surrogate: Surrogate) -> list[Outcome]:
+            # Most systems have no prediction here by design, which is no reason to report.
+            return [replace(item, reasons=()) for item in self._held_out(surrogate, folds)]
+
+        return self._of_surrogates(rate, BEST)
+
+    def _held_out(self, surrogate: Surrogate, folds: Sequence[Fold]) -> list[Outcome]:
+        return leave_systems_out(self.languages, surrogate, self.repeats, folds=folds)
 
     def leave_language_out(self) -> StudyTable:
         """Rate the systems in each language by surrogates of the other languages."""
-        outcomes = leave_language_out(self.languages, self.surrogate, self.repeats)
-        return self._scored(outcomes, LANGUAGE)
+        rate = partial(leave_language_out, self.languages, repeats=self.repeats)
+        return self._of_surrogates(rate, LANGUAGE)
 
     def mirage(self, holdout: Sequence[str] | None = None) -> StudyTable:
         """Hold two systems out of training and rank all (MIRAGE-Bench, section 4.3).
 
         Most of the systems ranked were trained on, so tau is higher than for new systems.
         """
-        outcomes = mirage(self.languages, self.surrogate, self.repeats, holdout)
-        return self._scored(outcomes, MIRAGE, *holdout_text(holdout))
+        rate = partial(mirage, self.languages, repeats=self.repeats, holdout=holdout)
+        return self._of_surrogates(rate, MIRAGE, *holdout_text(holdout))
 
     def ablate(self) -> StudyTable:
         """Rank unseen systems with all features, without each family of them, and each alone.
 
-        Texts are a family where the surrogate reads the answers. Every subset has the same folds
-        and tournaments, so differences are paired; intervals are 95% over systems.
+        Texts are a family where the surrogate reads the answers. Differences are from all features.
 
         Raises:
             UsageError: With fewer than two families, or too few systems.
         """
         subsets = feature_subsets(self.features, self.surrogate.reads_texts)
-        folds = system_folds(self.languages, self.repeats)
-        outcomes: dict[str, list[Outcome]] = {}
-        for name, subset in subsets.items():
-            outcomes[name] = []
-            with_values = [data.language for data in self.languages if subset.has_values(data)]
-            if not with_values:
-                continue
-            parts = [subset.of(data) for data in self.languages]
-            rated = leave_systems_out(parts, self.surrogate, self.repeats, folds=folds)
-            outcomes[name] = [outcome for outcome in rated if outcome.language in with_values]
-        languages = [data.language for data in self.languages]
-        table = compared_with_all(outcomes, subsets, languages, self.settings.seed)
-        return self.tabulated(table, "ablation")
+        outcomes = {name: self.unseen(subset=subset) for name, subset in subsets.items()}
+        pairs = [(name, ALL) for name in subsets if name != ALL]
+        return self.compared(outcomes, "ablation", pairs=pairs)
 
     def importances(self) -> StudyTable:
         """Say how much the ranking rests on each feature.
@@ -248,25 +292,26 @@ class Study:
         """Rank unseen systems by surrogates that learned from random parts of what there is.
 
         Shares of ``systems``, of judged ``questions`` or of single ``judgments`` are kept; every
-        part is rated on the same folds, against the ratings that all judgments give.
+        part is rated on the same folds, against the ratings that all judgments give. Differences
+        are from the largest share. A part that is too small to learn from in some fold has no tau.
 
         Raises:
             UsageError: For a share out of range, or too few systems.
         """
-        if not shares or not all(0 < share <= 1 for share in shares):
-            raise UsageError("give at least one share, each above 0 and at most 1")
-        seed = self.settings.seed
-        tables = []
+        shares = ascending_shares(shares)
+        outcomes = {}
+        pairs = []
         for axis in AXES:
-            for share in sorted(shares):
-                training = partial(part_left, axis=axis, share=share, seed=seed)
-                scores = outcome_scores(self.unseen(training), seed)
-                scores.insert(1, "axis", axis)
-                scores.insert(2, "share", share)
-                tables.append(scores)
-        table = pd.concat(tables).sort_values("language", kind="stable", ignore_index=True)
-        shown = ",".join(f"{share:g}" for share in sorted(shares))
-        return self.tabulated(table, "learning-curve", f"shares:{shown}")
+            for share in shares:
+                training = partial(part_left, axis=axis, share=share, seed=self.settings.seed)
+                outcomes[f"{share:g} of {axis}"] = self.unseen(training=training)
+                if share < shares[-1]:
+                    pairs.append((f"{share:g} of {axis}", f"{shares[-1]:g} of {axis}"))
+        shown = ",".join(f"{share:g}" for share in shares)
+        study = self.compared(outcomes, "learning-curve", f"shares:{shown}", pairs=pairs)
+        parts = study.table[RATED_BY].str.partition(" of ")
+        table = study.table.assign(axis=parts[2], share=parts[0].astype(float))
+        return replace(study, table=table)
 
     def replicate(self, judged: Sequence[int | None] = (None,)) -> StudyTable:
         """Rate by the verdicts on half of the questions, and compare with those on the others.
@@ -303,6 +348,13 @@ class Study:
         table = pd.DataFrame(rows, columns=REPLICATION_COLUMNS)
         numbers = ["half" if number is None else str(number) for number in judged]
         return self.tabulated(table, REPLICATION, f"judged:{','.join(numbers)}")
+
+
+def ascending_shares(shares: Sequence[float]) -> list[float]:
+    """Return shares of an arena in ascending order."""
+    if not shares or not all(0 < share <= 1 for share in shares):
+        raise UsageError("give at least one share, each above 0 and at most 1")
+    return sorted(shares)
 
 
 def holdout_text(holdout: Sequence[str] | None) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
+from arena.data.wording import repeated
 from surrogate.board.holdout import check_holdout
 from surrogate.board.settings import (
     PRESET,
@@ -100,15 +101,32 @@ def is_chosen(name: str, options: Mapping[str, Any]) -> bool:
     return name in options or is_set or options.get(PRESET) is not None
 
 
-def surrogate_with_rules(
-    surrogate: SurrogateLike, settings: BoardSettings, options: Mapping[str, Any]
-) -> Surrogate:
-    """Return an unfitted surrogate, by the rules of the settings."""
-    if isinstance(surrogate, Surrogate):
-        for name in ("rows", "missing"):
-            if name in options:
-                raise UsageError(
-                    f"{argument(name)} is for surrogates by name; {surrogate.name!r} was "
-                    "made with its own"
-                )
-    return as_surrogate(surrogate, settings.rows, settings.missing)
+def chosen_surrogates(
+    surrogates: SurrogateLike | Sequence[SurrogateLike] | None,
+    settings: BoardSettings,
+    options: Mapping[str, Any],
+) -> tuple[Surrogate, ...]:
+    """Return unfitted surrogates by the rules of the settings, whose surrogate is the default.
+
+    Raises:
+        UsageError: For an unknown surrogate, two of one name, or one with rules of its own where
+            options state some.
+    """
+    if surrogates is None:
+        surrogates = settings.surrogate
+    if not isinstance(surrogates, Sequence) or isinstance(surrogates, str):
+        surrogates = [surrogates]
+    chosen = []
+    for surrogate in surrogates:
+        if isinstance(surrogate, Surrogate):
+            for name in ("rows", "missing"):
+                if name in options:
+                    raise UsageError(
+                        f"{argument(name)} is for surrogates by name; {surrogate.name!r} was "
+                        "made with its own"
+                    )
+        chosen.append(as_surrogate(surrogate, settings.rows, settings.missing))
+    twice = repeated([surrogate.name for surrogate in chosen])
+    if twice:
+        raise UsageError(f"name each surrogate once: {', '.join(twice)}")
+    return tuple(chosen)

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from arena.data.wording import notebook_html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+P_VALUES = ("p", "p_holm")
 
 
 @dataclass(frozen=True)
@@ -15,17 +21,51 @@ class StudyTable:
     """A table that a study or a benchmark returns.
 
     Attributes:
-        table: A row per language, then ``macro``, of studies of surrogates; as it is printed, of
-            benchmarks of judges.
+        table: Of studies of surrogates, a row per language, then ``macro``; of benchmarks of judges
+            as it is printed.
         signature: Settings that give the same table again.
         title: What it shows.
         notes: What readers should know about it.
+        differences: Of a comparison: columns ``language, rated_by, minus, difference,
+            standard_error, low, high, p, p_holm``, a row per language and pair of contenders.
     """
 
     table: pd.DataFrame
     signature: str = ""
     title: str = "Study"
     notes: Sequence[str] = ()
+    differences: pd.DataFrame | None = None
 
     def _repr_html_(self) -> str:
-        return notebook_html(self.title, " ".join(self.notes), self.table, self.signature)
+        text = notebook_html(self.title, " ".join(self.notes), self.table, self.signature)
+        if self.differences is not None:
+            text += notebook_html("Differences", "", self.differences)
+        return text
+
+    def latex(self) -> str:
+        """Return the table, and then the differences, as LaTeX's ``tabular`` (``booktabs``)."""
+        parts = [f"% {self.title}. {' '.join(self.notes)}\n% {self.signature}\n"]
+        for table in (self.table, self.differences):
+            if table is not None:
+                parts.append(_tabular(table))
+        return "\n".join(parts)
+
+    def draw(self) -> Figure:
+        """Draw taus: curves over the part of the arena that is used, or a point per contender.
+
+        Raises:
+            UsageError: If the table has no tau.
+        """
+        from surrogate_arena.studies.figures import draw_study
+
+        return draw_study(self)
+
+
+def _tabular(table: pd.DataFrame) -> str:
+    shown = table.copy()
+    for name in P_VALUES:
+        if name in shown:
+            shown[name] = shown[name].map("{:.3f}".format, na_action="ignore")
+    shown.columns = shown.columns.str.replace("_", " ")
+    text: str = shown.to_latex(index=False, escape=True, float_format="%.2f", na_rep="–")
+    return text

@@ -11,12 +11,14 @@ from typing import Any, cast
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import open_arena
+from arena.data.wording import all_of
 from surrogate.board.settings import BoardSettings, check_option_names, lists_options
 from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
 from surrogate_arena.cli.folders import imported
 from surrogate_arena.studies.protocols import LANGUAGE, check_languages
 from surrogate_arena.studies.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from surrogate_arena.studies.sampling import study_sampling
+from surrogate_arena.studies.scores import needed_repeats
 from surrogate_arena.studies.study import (
     BEST,
     DEFAULT_PROTOCOL,
@@ -32,10 +34,10 @@ from surrogate_arena.studies.study_options import (
     STUDY_OPTIONS,
     SurrogateLike,
     check_rated_systems,
+    chosen_surrogates,
     holdout_names,
     judged_view,
     study_settings,
-    surrogate_with_rules,
 )
 from surrogate_arena.studies.study_table import StudyTable
 
@@ -49,12 +51,14 @@ PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
 class Protocol:
     """A way of validating a surrogate: a method of ``Study``, if it is one.
 
-    ``repeats`` is how often it repeats unless a user says otherwise.
+    ``repeats`` is how often it repeats unless a user says otherwise; ``takes_several`` says
+    whether it compares surrogates.
     """
 
     study: Callable[..., StudyTable] | None
     repeats: int
     fewest_systems: int
+    takes_several: bool = False
 
 
 def _sampling(
@@ -80,17 +84,17 @@ def _sampling(
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
     {
-        DEFAULT_PROTOCOL: Protocol(Study.leave_systems_out, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        FAMILIES: Protocol(Study.leave_families_out, 1, 1),
-        BEST: Protocol(Study.leave_best_out, 1, 1),
-        LANGUAGE: Protocol(Study.leave_language_out, REPEATS, 1),
-        MIRAGE: Protocol(Study.mirage, 25, FEWEST_SYSTEMS_TO_FOLD),
+        DEFAULT_PROTOCOL: Protocol(Study.leave_systems_out, REPEATS, FEWEST_SYSTEMS_TO_FOLD, True),
+        FAMILIES: Protocol(Study.leave_families_out, 1, 1, True),
+        BEST: Protocol(Study.leave_best_out, 1, 1, True),
+        LANGUAGE: Protocol(Study.leave_language_out, REPEATS, 1, True),
+        MIRAGE: Protocol(Study.mirage, 25, FEWEST_SYSTEMS_TO_FOLD, True),
         "ablation": Protocol(Study.ablate, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         "importances": Protocol(Study.importances, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         "learning-curve": Protocol(Study.learning_curves, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         REPLICATION: Protocol(Study.replicate, 10, 1),
         SAMPLING: Protocol(None, 100, FEWEST_TO_SAMPLE),
-        TABLE_3: Protocol(None, 50, FEWEST_SYSTEMS_TO_FOLD),
+        TABLE_3: Protocol(None, 50, FEWEST_SYSTEMS_TO_FOLD, True),
         TABLE_4: Protocol(None, 1, FEWEST_SYSTEMS_TO_FOLD),
     }
 )
@@ -116,14 +120,17 @@ def validate(
         arena: The arena, or the path of its folder.
         protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names.
         surrogate: What to validate; by default that of ``settings``, the preset's, or ``answers``.
-            ``table3`` takes several.
-        repeats: How often to repeat with other folds, draws or seeds; by default the protocol's.
+            Protocols that hold something out, and ``table3``, compare several.
+        repeats: How often to repeat with other folds, draws or seeds; by default the protocol's,
+            and for ``leave-systems-out`` as the second decimal of tau needs, at
+            most 100 times.
         holdout: For ``mirage`` and ``table4``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
         options: See ``STUDY_OPTIONS``; and those below.
 
     Returns:
-        A table, whose columns the protocol's method of ``Study`` names, and its signature.
+        A table, whose columns the protocol's method of ``Study`` names, and its signature; of
+        several surrogates also the paired ``differences`` of their taus.
 
     Raises:
         UsageError: For an unknown option, protocol or surrogate, one the arena is too small for, or
@@ -131,20 +138,19 @@ def validate(
     """
     check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats", "holdout", "judged"])
     rules = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
-    repeats = rules.repeats if repeats is None else repeats
+    n_repeats = rules.repeats if repeats is None else repeats
     settings = study_settings(options)
     _check_arguments(protocol, surrogate, {"holdout": holdout, "judged": judged})
     if protocol == SAMPLING:
-        return _sampling(arena, repeats, settings, {**options, "surrogate": surrogate})
+        return _sampling(arena, n_repeats, settings, {**options, "surrogate": surrogate})
     if protocol == TABLE_3:
         study = imported("papers.mirage.tables:validate_table_3")
-        return cast(StudyTable, study(arena, surrogate or (), repeats, **options))
+        return cast(StudyTable, study(arena, surrogate, n_repeats, **options))
     if rules.study is None:
         study = imported("papers.mirage.tables:validate_table_4")
-        return cast(StudyTable, study(arena, surrogate, repeats, holdout, **options))
+        return cast(StudyTable, study(arena, surrogate, n_repeats, holdout, **options))
 
-    chosen = settings.surrogate if surrogate is None else surrogate
-    untrained = surrogate_with_rules(chosen, settings, options)
+    chosen = chosen_surrogates(surrogate, settings, options)
     # Settings of a board may name systems to hold out; most protocols choose their own.
     held_out = None
     if protocol in PROTOCOLS_WITH["holdout"]:
@@ -154,12 +160,18 @@ def validate(
     if protocol == LANGUAGE:
         # Checked here, too, before features cost anything.
         rated = {*judged_arena.judgments["language"], *judged_arena.published_ratings["language"]}
-        check_languages(rated, untrained)
+        for untrained in chosen:
+            check_languages(rated, untrained)
 
-    prepared = Study.of(opened, untrained, repeats, **options)
+    prepared = Study.of(opened, surrogate, n_repeats, **options)
     further = {"holdout": held_out, "judged": judged}
     stated = {name: value for name, value in further.items() if value is not None}
-    return rules.study(prepared, **stated)
+    study = rules.study(prepared, **stated)
+    if protocol == DEFAULT_PROTOCOL and repeats is None:
+        needed = needed_repeats(study.table, n_repeats)
+        if needed > n_repeats:
+            return prepared.repeated(needed).leave_systems_out()
+    return study
 
 
 def _check_arguments(
@@ -171,7 +183,10 @@ def _check_arguments(
         if value is not None and protocol not in PROTOCOLS_WITH[name]:
             takers = " and ".join(PROTOCOLS_WITH[name])
             raise UsageError(f"{argument(name)} is for {takers}, not for {protocol}")
-    are_several = isinstance(surrogate, Sequence) and not isinstance(surrogate, str)
+    n_surrogates = 1
+    if isinstance(surrogate, Sequence) and not isinstance(surrogate, str):
+        n_surrogates = len(surrogate)
     # Sampling takes no surrogate at all, and says so itself.
-    if are_several and protocol not in (TABLE_3, SAMPLING):
-        raise UsageError(f"{protocol} validates one surrogate; {TABLE_3} compares several")
+    if n_surrogates != 1 and not PROTOCOLS[protocol].takes_several and protocol != SAMPLING:
+        several = [name for name, rules in PROTOCOLS.items() if rules.takes_several]
+        raise UsageError(f"{protocol} studies one surrogate; {all_of(several)} compare several")

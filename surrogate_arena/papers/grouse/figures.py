@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate_arena.papers.drawing import HATCH, draw_cells, panels_of, plain_text
 from surrogate_arena.papers.grouse.metrics import METRICS, SCALES
 from surrogate_arena.papers.grouse.scores import confusion, reference_scores
 from surrogate_arena.papers.grouse.unit_tests import Condition
 from surrogate_arena.papers.reports import NO_VALUE
+from surrogate_arena.studies.drawing import HATCH, draw_cells, panels_of, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate_arena.papers.drawing import (
+from surrogate_arena.papers.memerag.accuracy import BEST, DAGGER
+from surrogate_arena.papers.memerag.sentences import COARSE_OF_FINE
+from surrogate_arena.papers.reports import NO_VALUE, named
+from surrogate_arena.studies.drawing import (
     BLUE,
     HATCH,
     LIGHT_BLUE,
@@ -16,9 +19,6 @@ from surrogate_arena.papers.drawing import (
     panels_of,
     plain_text,
 )
-from surrogate_arena.papers.memerag.accuracy import BEST, DAGGER
-from surrogate_arena.papers.memerag.sentences import COARSE_OF_FINE
-from surrogate_arena.papers.reports import NO_VALUE, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,21 +10,14 @@ import pandas as pd
 from arena.data.errors import UsageError
 from features.engine.extraction import feature_columns
 from surrogate.board.board import Board
-from surrogate_arena.papers.drawing import BLUE, LIGHT_BLUE, panels_of, plain_text
+from surrogate_arena.studies.drawing import BLUE, LIGHT_BLUE, panels_of, plain_text
 from surrogate_arena.studies.families import model_families
-from surrogate_arena.studies.sampling import COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 OTHER_FAMILY = "family not known"
-DESIGNS = {
-    "questions": "Fewer questions, all their pairs",
-    "pairs": "Random pairs of each question",
-}
-MOST_BANDS = 3
-"""Languages above which bands would hide each other."""
 
 
 def feature_lollipops(board: Board) -> Figure:
@@ -84,47 +77,3 @@ def importance_boxes(board: Board) -> Figure:
         axes.plot(shares["importance"], rows, "D", color="black", markersize=4)
         axes.set_yticks(rows, list(shares.index))
     return figure
-
-
-def sampling_curves(table: pd.DataFrame, signature: str) -> Figure:
-    """Draw Kendall tau with the whole arena against the share of judgments (figure 6).
-
-    The table is of ``validate(arena, "sampling")``.
-    """
-    absent = [column for column in COLUMNS if column not in table]
-    if absent or table["tau"].isna().all():
-        raise UsageError("the table is of no study of sampling; figures are drawn of those alone")
-    rated = table.dropna(subset="tau")
-    designs = list(rated["design"].unique())
-    n_judgments = rated.groupby("language")["judgments"].max()
-    note = (
-        f"Means over random parts of the arena, of {n_judgments.min():.0f} to "
-        f"{n_judgments.max():.0f} judgments per language. Bands (of {MOST_BANDS} languages at "
-        "most) hold 95% of the parts."
-    )
-    title = "How many judgments a ranking needs"
-    with plain_text():
-        figure, panels = panels_of(designs, title, note, (4.2, 3.5))
-        for design, axes in panels.items():
-            _draw_curves(axes, rated[rated["design"] == design])
-            axes.set_title(DESIGNS.get(design, design))
-        panels[designs[0]].set_ylabel("Kendall tau with the whole arena")
-        panels[designs[-1]].legend()
-    figure.set_label(f"{title}\n{signature}")
-    return figure
-
-
-def _draw_curves(axes: Axes, rows: pd.DataFrame) -> None:
-    has_bands = rows["language"].nunique() <= MOST_BANDS
-    for language, part in rows.groupby("language", sort=False):
-        curve = part.sort_values("share").astype({"share": float, "low": float, "high": float})
-        percents = 100 * curve["share"]
-        (line,) = axes.plot(percents, curve["tau"], marker="o", label=language)
-        if has_bands:
-            color = line.get_color()
-            axes.fill_between(percents, curve["low"], curve["high"], color=color, alpha=0.15)
-    if not has_bands:
-        mean = rows.groupby("share")["tau"].mean()
-        axes.plot(100 * mean.index, mean, color="black", linewidth=3, label="mean")
-    axes.set_xlabel("Share of the arena's judgments (%)")
-    axes.grid()

@@ -38,14 +38,13 @@ from surrogate.learning.surrogate import (
 from surrogate_arena.studies.feature_groups import feature_name
 from surrogate_arena.studies.protocols import drawn_holdout
 from surrogate_arena.studies.scores import MACRO
-from surrogate_arena.studies.study import Study, holdout_text, settings_text
+from surrogate_arena.studies.study import Study, holdout_text
 from surrogate_arena.studies.study_options import (
     SurrogateLike,
     check_rated_systems,
     holdout_names,
     is_chosen,
     study_settings,
-    surrogate_with_rules,
 )
 from surrogate_arena.studies.study_table import StudyTable
 from surrogate_arena.studies.validation import TABLE_3, TABLE_4
@@ -60,7 +59,7 @@ LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nl
 
 def validate_table_3(
     arena: Arena | Path | str,
-    surrogates: SurrogateLike | Sequence[SurrogateLike],
+    surrogates: SurrogateLike | Sequence[SurrogateLike] | None,
     repeats: int,
     **options: Any,  # noqa: ANN401 - of STUDY_OPTIONS
 ) -> StudyTable:
@@ -71,17 +70,12 @@ def validate_table_3(
     holdout R².
     """
     settings = study_settings(options)
-    if not surrogates:
-        surrogates = TABLE_3_SURROGATES
-    elif not isinstance(surrogates, Sequence) or isinstance(surrogates, str):
-        surrogates = [surrogates]
-    compared = [surrogate_with_rules(surrogate, settings, options) for surrogate in surrogates]
+    compared = TABLE_3_SURROGATES if surrogates is None else surrogates
     opened = open_arena(arena)
     check_rated_systems(opened, settings, TABLE_3, FEWEST_FOR_TABLE_3)
-    study = Study.of(opened, compared[0], repeats, **options)
-    table = _r2_of_surrogates(study.languages, compared, study.repeats)
-    names = ",".join(map(settings_text, compared))
-    return study.tabulated(table, TABLE_3, f"held:{HELD_OUT}", surrogates=names)
+    study = Study.of(opened, compared, repeats, **options)
+    table = _r2_of_surrogates(study.languages, study.surrogates, study.repeats)
+    return study.tabulated(table, TABLE_3, f"held:{HELD_OUT}")
 
 
 def _r2_of_surrogates(
@@ -133,13 +127,12 @@ def validate_table_4(
     if surrogate is None:
         is_set = is_chosen("surrogate", options)
         surrogate = settings.surrogate if is_set else PAPERS_SURROGATE
-    trained = surrogate_with_rules(surrogate, settings, options)
     if options.get("feature_table") is None and not is_chosen("features", options):
         options["features"] = GROUPS["paper"]
     held_out = settings.holdout if holdout is None else holdout_names(holdout)
     opened = open_arena(arena)
     check_rated_systems(opened, settings, TABLE_4, FEWEST_SYSTEMS_TO_FOLD, held_out)
-    study = Study.of(opened, trained, repeats, **options)
+    study = Study.of(opened, surrogate, repeats, **options)
     groups = papers_groups(study.features)
     languages_by_group = {
         name: study.with_features(columns).languages for name, columns in groups.items() if columns

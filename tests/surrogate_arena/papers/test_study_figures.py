@@ -10,7 +10,6 @@ from matplotlib.text import Text
 from memerag_samples import verdict_table
 
 from arena import DataError, UsageError
-from surrogate_arena.papers.drawing import HATCH
 from surrogate_arena.papers.evaluation import evaluate_judges
 from surrogate_arena.papers.figures import read_study
 from surrogate_arena.papers.grouse.benchmark import Grouse
@@ -20,15 +19,20 @@ from surrogate_arena.papers.grouse.unit_tests import UnitTest, builtin_tests
 from surrogate_arena.papers.judges import FunctionJudge
 from surrogate_arena.papers.memerag.accuracy import BEST, DAGGER
 from surrogate_arena.papers.memerag.figures import memerag_bars
-from surrogate_arena.papers.mirage.figures import sampling_curves
 from surrogate_arena.papers.records import write_run
 from surrogate_arena.papers.settings import MetaevalSettings
 from surrogate_arena.papers.verdict import Verdict
+from surrogate_arena.studies.drawing import HATCH
 from surrogate_arena.studies.sampling import study_sampling
+from surrogate_arena.studies.study_table import StudyTable
 
 
 def axes_of(figure):
     return figure.axes
+
+
+def as_printed(study):
+    return {**vars(study), "table": study.table.to_dict(orient="records")}
 
 
 def whole_text(figure):
@@ -42,11 +46,11 @@ def study(small_arena):
 
 
 def test_sampling_curves_hold_the_means_a_panel_a_design(study):
-    figure = sampling_curves(study.table, study.signature)
+    figure = study.draw()
     questions, pairs = axes_of(figure)
-    assert questions.get_title() == "Fewer questions, all their pairs"
+    assert questions.get_title() == "Fewer questions, against all judgments (theirs included)"
     assert pairs.get_xlabel() == "Share of the arena's judgments (%)"
-    assert questions.get_ylabel() == "Kendall tau with the whole arena"
+    assert questions.get_ylabel() == "Kendall tau"
     rows = study.table[(study.table["design"] == "questions") & (study.table["language"] == "en")]
     line = questions.get_lines()[0]
     assert list(line.get_xdata()) == [20, 100]
@@ -57,16 +61,15 @@ def test_sampling_curves_hold_the_means_a_panel_a_design(study):
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"table": 1, "signature": "s"}', "\xff"])
 def test_what_is_printed_as_json_is_read_back_and_other_files_are_refused(study, tmp_path, content):
     path = tmp_path / "sampling.json"
-    rows = study.table.to_dict(orient="records")
-    path.write_text(json.dumps({"table": rows, "signature": study.signature}))
-    table, signature = read_study(path)
-    pd.testing.assert_frame_equal(table, study.table, check_dtype=False)
-    assert signature == study.signature
+    path.write_text(json.dumps(as_printed(study)))
+    again = read_study(path)
+    pd.testing.assert_frame_equal(again.table, study.table, check_dtype=False)
+    assert (again.signature, again.notes) == (study.signature, study.notes)
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(DataError, match=r"sampling\.json"):
         read_study(path)
-    with pytest.raises(UsageError, match="no study of sampling"):
-        sampling_curves(study.table.drop(columns="tau"), "s")
+    with pytest.raises(UsageError, match="no study with a tau"):
+        StudyTable(study.table.drop(columns="tau")).draw()
 
 
 @pytest.fixture
@@ -185,8 +188,7 @@ def verdicts():
 
 def test_the_command_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
     study = study_sampling(small_arena.judgments, (0.5, 1.0), ("questions",), 2)
-    content = {"table": study.table.to_dict(orient="records"), "signature": study.signature}
-    (tmp_path / "sampling.json").write_text(json.dumps(content))
+    (tmp_path / "sampling.json").write_text(json.dumps(as_printed(study)))
     fine = {"Supported": "Other", "Not Supported": "Contradiction"}
     labeled = verdicts.assign(fine=verdicts["truth"].map(fine))
     write_run(labeled, tmp_path / "memerag.jsonl")

@@ -157,7 +157,8 @@ def test_neither_the_order_of_rows_nor_the_jobs_change_a_byte(
     [
         ("oracle", {}, "'oracle'"),
         ("mirage", {"surrogate": "oracle"}, "'oracle'"),
-        ("mirage", {"surrogate": [QUICK]}, "table3"),
+        ("ablation", {"surrogate": [QUICK, "svr"]}, "one surrogate"),
+        ("mirage", {"surrogate": [QUICK, QUICK]}, "linear"),
         ("mirage", {"repeats": 0}, "repeats"),
         ("mirage", {"holdout": ["x"]}, "hold out x"),
         ("leave-systems-out", {"holdout": ["x"]}, "`holdout`"),

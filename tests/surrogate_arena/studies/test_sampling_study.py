@@ -6,7 +6,7 @@ import pytest
 from round_robins import round_robin
 
 from arena.data.errors import UsageError
-from surrogate_arena.studies.sampling import study_sampling
+from surrogate_arena.studies.sampling import COLUMNS, DESIGNS, study_sampling
 
 
 @pytest.mark.parametrize("design", ["questions", "pairs"])
@@ -15,17 +15,27 @@ def test_agreement_grows_with_the_share(design):
     study = study_sampling(round_robin(), shares=shares, designs=[design], repeats=60)
     assert (np.diff(study.table["tau"]) > 0).all()
     assert (np.diff(study.table["judgments"]) > 0).all()
-    assert (study.table["low"] <= study.table["tau"]).all()
-    assert (study.table["tau"] <= study.table["high"]).all()
+    assert (study.table["tau_low"] <= study.table["tau"]).all()
+    assert (study.table["tau"] <= study.table["tau_high"]).all()
+
+
+def test_halves_are_compared_with_questions_that_they_do_not_hold():
+    designs = ["questions", "halves"]
+    study = study_sampling(round_robin(), shares=[0.1, 0.5, 0.8], designs=designs, repeats=60)
+    taus = study.table.set_index(["design", "share"])["tau"]
+    assert (taus["halves"] < taus["questions"].head(2)).all()
+    # There is no part above one half, which would hold some of its target.
+    assert list(taus["halves"].index) == [0.1, 0.5]
+    assert "their own included" in study.notes[0]
 
 
 def test_table_holds_a_row_a_language_design_and_share():
     judgments = pd.concat([round_robin(5, 6, language="fi"), round_robin(5, 6, language="en")])
     study = study_sampling(judgments, shares=[0.5, 0.25], repeats=3, seed=7)
-    assert list(study.table) == ["language", "design", "share", "judgments", "tau", "low", "high"]
-    assert list(study.table["language"]) == ["en"] * 4 + ["fi"] * 4
-    assert list(study.table["design"]) == ["questions", "questions", "pairs", "pairs"] * 2
-    assert list(study.table["judgments"]) == [30, 20, 30, 15] * 2
+    assert list(study.table) == list(COLUMNS)
+    assert list(study.table["language"]) == ["en"] * 6 + ["fi"] * 6
+    assert list(study.table["design"]) == [name for name in DESIGNS for _ in range(2)] * 2
+    assert list(study.table["judgments"]) == [30, 20, 30, 15, 30, 20] * 2
     assert study.signature == "repeats:3|ties:half|ridge:0.1|seed:7"
 
 

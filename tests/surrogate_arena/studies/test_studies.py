@@ -26,16 +26,15 @@ def rows_by(table, *keys):
 
 
 def test_what_the_good_feature_is_worth_is_found(ablation):
-    rows = rows_by(ablation.table, "language", "subset")
-    assert set(rows.loc["en"].index) == {
-        *("all", "without close", "without nothing", "close alone", "nothing alone")
-    }
-    without, alone = rows.loc[("macro", "without close")], rows.loc[("macro", "close alone")]
-    assert without["difference"] < 0
-    assert alone["tau"] > 0.6
-    assert abs(alone["difference"]) < 0.35
-    whole = rows.loc[("macro", "all")]
-    assert (whole[["difference", "difference_low", "difference_high"]] == 0).all()
+    rows = rows_by(ablation.table, "language", "rated_by")
+    subsets = {"without close", "without nothing", "close alone", "nothing alone"}
+    assert set(rows.loc["en"].index) == {"all", *subsets}
+    assert rows.loc[("macro", "close alone"), "tau"] > 0.6
+    assert set(ablation.differences["minus"]) == {"all"}
+    differences = rows_by(ablation.differences, "language", "rated_by")
+    assert set(differences.loc["en"].index) == subsets
+    assert differences.loc[("macro", "without close"), "difference"] < 0
+    assert abs(differences.loc[("macro", "close alone"), "difference"]) < 0.35
 
 
 def test_features_are_grouped_by_what_they_look_at():
@@ -57,21 +56,21 @@ def test_features_are_grouped_by_what_they_look_at():
 def test_texts_are_a_family_of_a_surrogate_that_reads_them(simulated, table, settings):
     """A family alone once had the texts beside it: features without a value ranked as they do."""
     done = validate(simulated.arena, "ablation", repeats=1, feature_table=table, **settings)
-    rows = rows_by(done.table, "language", "subset")
+    rows = rows_by(done.table, "language", "rated_by")
     assert set(rows.loc["macro"].index) == {
         *("all", "without texts", "without close", "without nothing"),
         *("texts alone", "close alone", "nothing alone"),
     }
     blank = replace(simulated.arena, answers=simulated.arena.answers.assign(answer=""))
     unread = validate(blank, "ablation", repeats=1, feature_table=table, **settings)
-    without = rows_by(unread.table, "language", "subset").loc["macro"]
+    without = rows_by(unread.table, "language", "rated_by")
     alone = rows.loc["macro"]
-    assert alone.loc["without texts", "tau"] == pytest.approx(without.loc["all", "tau"], abs=0.15)
+    whole = without.loc[("macro", "all"), "tau"]
+    assert alone.loc["without texts", "tau"] == pytest.approx(whole, abs=0.15)
     assert alone.loc["close alone", "tau"] > 0.6 > alone.loc["nothing alone", "tau"]
-    assert alone.loc["texts alone", "features"] == 0
     for name in ("texts alone", "without texts"):
-        assert np.isnan(without.loc[name, "tau"])
-        assert without.loc[name, "reason"] == "no answer has a value of texts"
+        assert np.isnan(without.loc[("macro", name), "tau"])
+        assert without.loc[("en", name), "reason"] == "no answer has a value of texts"
 
 
 @pytest.mark.parametrize("surrogate", [pytest.param("answers", marks=pytest.mark.slow), QUICK])
@@ -79,19 +78,26 @@ def test_a_family_without_any_value_is_marked_and_not_scored(surrogate, simulate
     gone = table.assign(absent=np.nan)
     gone.loc[gone["language"] == "sw", "nothing"] = np.nan
     done = validate(simulated.arena, "ablation", surrogate, 1, feature_table=gone, **settings)
-    rows = rows_by(done.table, "language", "subset")
-    taus = ["tau", "tau_low", "tau_high", "difference", "difference_low", "difference_high"]
-    for language in ("en", "sw", "macro"):
-        for subset in ("without absent", "absent alone"):
+    rows = rows_by(done.table, "language", "rated_by")
+    differences = rows_by(done.differences, "language", "rated_by")
+    tested = ["difference", "standard_error", "low", "high", "p", "p_holm"]
+    taus = ["tau", "standard_error", "tau_low", "tau_high"]
+    for subset in ("without absent", "absent alone"):
+        for language in ("en", "sw", "macro"):
             assert rows.loc[(language, subset), taus].isna().all()
-            assert rows.loc[(language, subset), "reason"] == "no answer has a value of absent"
+            assert differences.loc[(language, subset), tested].isna().all()
+        assert rows.loc[("en", subset), "reason"] == "no answer has a value of absent"
     for subset in ("without nothing", "nothing alone"):
         assert np.isnan(rows.loc[("sw", subset), "tau"])
         assert rows.loc[("sw", subset), "reason"] == "no answer has a value of nothing"
+        # The mean over languages is of those where the family has values.
         english, macro = rows.loc[("en", subset)], rows.loc[("macro", subset)]
         assert macro[taus].to_list() == pytest.approx(english[taus].to_list(), nan_ok=True)
+        english, macro = differences.loc[("en", subset)], differences.loc[("macro", subset)]
+        assert macro["difference"] == english["difference"]
     without, everything = rows.loc[("en", "without close")], rows.loc[("en", "all")]
-    assert without["difference"] == pytest.approx(without["tau"] - everything["tau"])
+    difference = differences.loc[("en", "without close"), "difference"]
+    assert difference == pytest.approx(without["tau"] - everything["tau"])
 
 
 @pytest.mark.slow
@@ -127,9 +133,11 @@ def test_curves_end_at_what_validate_finds(simulated, table, settings):
     whole = validate(simulated.arena, "leave-systems-out", QUICK, **common)
     for axis in AXES:
         assert rows.loc[("macro", axis, 1.0), "tau"] == whole.table.iloc[-1]["tau"]
+    # A part too small to learn from has no tau, and takes no systems from the others.
     few = rows.loc[("en", "systems", 0.1)]
     assert np.isnan(few["tau"])
     assert few["reason"]
+    assert done.differences["minus"].str.startswith("1 of ").all()
 
 
 @pytest.mark.parametrize("axis", AXES)

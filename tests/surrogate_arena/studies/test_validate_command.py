@@ -1,7 +1,6 @@
 """``surrogate-arena validate`` as a user runs it."""
 
 import json
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -10,6 +9,7 @@ from simulations import small_simulation
 from arena import write_arena
 from surrogate_arena.studies.commands import _show_study
 from surrogate_arena.studies.scores import SCORES
+from surrogate_arena.studies.study_table import StudyTable
 
 QUICK = ("--surrogate", "linear", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
 
@@ -57,7 +57,7 @@ def test_prints_a_table_or_strict_json(validate, capsys):
     table = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["table"]
     assert [row["language"] for row in table] == ["en", "sw", "macro"]
     for scores in table:
-        assert set(scores) == set(SCORES)
+        assert set(scores) == {*SCORES, "rated_by"}
         assert -1 <= scores["tau_low"] <= scores["tau_high"] <= 1
         assert scores["systems"] == 11  # all but the reference system
 
@@ -115,22 +115,43 @@ def test_the_reasons_of_a_learning_curve_are_printed_once(study, capsys):
     assert not any(one != other and one in other for one in lines for other in lines)
 
 
-def test_a_study_without_a_figure_is_named(study, run, tmp_path, capsys):
+def test_a_study_is_published_as_figure_and_latex(study, run, tmp_path, capsys):
     file = tmp_path / "ablation.json"
     assert study(*QUICK, "--protocol", "ablation", "--json") == 0
     file.write_text(capsys.readouterr().out)
+    assert run("publish", file, "--as", "figures", "--out", tmp_path / "figures") == 0
+    assert (tmp_path / "figures" / "ablation.png").is_file()
+    capsys.readouterr()
+    assert run("publish", file, "--as", "latex") == 0
+    latex = capsys.readouterr().out
+    assert latex.count(r"\toprule") == 2  # taus, and differences
+    assert "without length" in latex
+    assert "p holm" in latex
+
+
+def test_a_study_without_a_tau_has_no_figure(study, run, tmp_path, capsys):
+    file = tmp_path / "importances.json"
+    assert study(*QUICK, "--protocol", "importances", "--json") == 0
+    file.write_text(capsys.readouterr().out)
     assert run("publish", file, "--as", "figures", "--out", tmp_path / "figures") == 1
-    assert "the table is of no study of sampling" in capsys.readouterr().err
+    assert "no study with a tau" in capsys.readouterr().err
+
+
+def test_surrogates_with_commas_between_are_compared(study, capsys):
+    surrogates = "linear, sklearn.ensemble.RandomForestRegressor(n_estimators=2, max_depth=2)"
+    assert study(*QUICK[2:], "--surrogate", surrogates) == 0
+    printed = capsys.readouterr().out
+    assert "Differences" in printed
+    assert "RandomForest" in printed
 
 
 def test_a_negative_r2_is_explained_where_there_is_one(capsys):
     table = pd.DataFrame({"language": ["en"], "tau": [0.8], "r2": [-150.0]})
-    _show_study(SimpleNamespace(table=table, signature="s"), "mirage", as_json=False)
+    _show_study(StudyTable(table), "mirage", as_json=False)
     assert "R² below 0" in capsys.readouterr().out
     for name, value in (("r2", 0.3), ("tau", -0.5)):
         others = table.assign(**{"r2": 0.1, name: value})
-        study = SimpleNamespace(table=others, signature="s")
-        _show_study(study, "mirage", as_json=False)
+        _show_study(StudyTable(others), "mirage", as_json=False)
         assert "R² below 0" not in capsys.readouterr().out
 
 
@@ -143,7 +164,7 @@ def test_sampling_compares_designs_and_ranks_as_the_preset_does(run, tiny_folder
     assert "sampling" in capsys.readouterr().out
     assert run(*command, "--json") == 0
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert {row["design"] for row in found["table"]} == {"questions", "pairs"}
+    assert {row["design"] for row in found["table"]} == {"questions", "pairs", "halves"}
     assert all(row["tau"] == 1.0 for row in found["table"] if row["share"] == 1.0)
     settings = "ties:drop|ridge:0|seed:0" if preset else "ties:half|ridge:0.1|seed:0"
     assert found["signature"] == f"repeats:2|{settings}"

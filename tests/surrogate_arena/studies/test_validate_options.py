@@ -181,5 +181,5 @@ def test_the_papers_tables_are_protocols_like_the_others(english_arena, quick_fe
     assert "protocol:table4|" in by_groups.signature
     with pytest.raises(UsageError, match="holdout"):
         validate(english_arena, "table3", "linear", holdout=["a", "b"], **quick)
-    with pytest.raises(UsageError, match="table3 compares several"):
+    with pytest.raises(UsageError, match="table4 studies one surrogate"):
         validate(english_arena, "table4", ["linear", "svr"], **quick)

@@ -1,0 +1,91 @@
+"""How often does a comparison find a difference between contenders that are equally good?
+
+    python benchmarks/comparison_errors.py [--rounds 2000]
+
+Contenders rate systems by the truth and an error of their own, on systems split into folds (of two
+to ten, five times) or all at once. How often is one of two found to differ, and how often is any
+pair of four, after Holm's correction? By systems, then by systems and questions: there the arena's
+ratings and the contenders' are means over questions, each with an error of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from arena.data.types import Floats
+from arena.statistics.bootstrap import bootstrap_weights
+from surrogate.learning.cross_fitting import fold_count
+from surrogate.learning.outcomes import RESAMPLES, Outcome
+from surrogate_arena.studies.comparison import PairedTaus
+from surrogate_arena.studies.scores import Contender
+
+SPLITS = 5
+N_QUESTIONS = 30
+
+
+def trained(
+    n_systems: int, n_contenders: int, noise: float, rng: np.random.Generator
+) -> PairedTaus:
+    """Compare contenders with errors of their own, in folds."""
+    truth = rng.normal(size=n_systems)
+    n_folds = fold_count(n_systems)
+    folds = np.array([rng.permutation(n_systems) % n_folds for _ in range(SPLITS)])
+    contenders = {}
+    for number in range(n_contenders):
+        errors = noise * rng.normal(size=n_systems)
+        # What a surrogate predicts depends a little on the split.
+        predicted = truth + errors + 0.3 * noise * rng.normal(size=folds.shape)
+        outcome = outcome_of(predicted, np.tile(truth, (SPLITS, 1)), folds)
+        contenders[str(number)] = Contender([outcome])
+    return PairedTaus.of(contenders, seed=0)
+
+
+def scored(n_systems: int, n_contenders: int, noise: float, rng: np.random.Generator) -> PairedTaus:
+    """Compare means over questions with the arena's, by systems and questions."""
+    truth = rng.normal(size=n_systems)
+    draws = bootstrap_weights(N_QUESTIONS, RESAMPLES, rng) / N_QUESTIONS
+
+    def answers(spread: float) -> Floats:
+        errors = spread * rng.normal(size=n_systems)
+        return truth + errors + 2 * rng.normal(size=(N_QUESTIONS, n_systems))
+
+    judged = answers(0.0)
+    contenders = {}
+    for number in range(n_contenders):
+        scores = answers(noise)
+        outcome = outcome_of(scores.mean(axis=0)[None], judged.mean(axis=0)[None], None)
+        contenders[str(number)] = Contender([outcome], {"en": draws @ scores})
+    return PairedTaus.of(contenders, seed=0, over="both", arena_ratings={"en": draws @ judged})
+
+
+def outcome_of(predicted: Floats, ratings: Floats, folds: np.ndarray | None) -> Outcome:
+    names = tuple(f"s{number:03}" for number in range(predicted.shape[1]))
+    return Outcome("en", names, predicted, ratings, folds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=2000)
+    rounds = parser.parse_args().rounds
+    rng = np.random.default_rng(0)
+    for simulated in (trained, scored):
+        for n_systems in (6, 9, 20, 50):
+            for noise in (0.5, 2.0):
+                found = {2: 0, 4: 0}
+                for n_contenders in found:
+                    for _ in range(rounds):
+                        comparison = simulated(n_systems, n_contenders, noise, rng)
+                        found[n_contenders] += (comparison.differences()["p_holm"] < 0.05).any()
+                shares = ", ".join(
+                    f"{n} contenders {times / rounds:.1%}" for n, times in found.items()
+                )
+                print(
+                    f"{simulated.__name__}, {n_systems} systems, error {noise}: {shares}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
