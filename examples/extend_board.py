@@ -20,7 +20,6 @@ import pandas as pd
 from arena import Arena, sample_arena
 from surrogate import Board, build_board
 from surrogate.ranking.rank import rank_systems
-from surrogate_arena.diagnosis.advice import advise
 
 LANGUAGE = "en"
 NEWER = ("Mixtral-8x7B-Instruct-v0.1", "Orca-2-7b", "aya-101")
@@ -37,9 +36,6 @@ def main() -> None:
     answers = whole.answers[whole.answers["system"].isin(NEWER)].reset_index(drop=True)
     placed = rank_systems(board, answers, without(whole, NEWER))
     show("Placed by their answers alone", placed.new[["system", "place", "rating"]])
-    advice = advise(board, placed, questions=options.judged)
-    columns = ["system", "neighbor", "side", "win_rate", "judgments"]
-    show("Judgments that would tell them from their neighbors", advice.neighbors[columns])
 
     drawn = np.random.default_rng(0).permutation(sorted(whole.queries["query_id"]))
     against_board = whole.judgments["system_a"].isin(NEWER) ^ whole.judgments["system_b"].isin(

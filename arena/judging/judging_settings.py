@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -129,9 +128,6 @@ class JudgingSettings(LlmSettings):
         "templates by name; 'prompts' lists names and variables.",
     )
     seed: Annotated[int, _VERDICT] = Field(default=0, ge=0, description="Random seed.")
-    join: Annotated[tuple[Annotated[Path, Field(strict=False)], ...], _LIMIT] = Field(
-        default=(), strict=False, description="Stores of other machines to take replies from first."
-    )
 
     @property
     def judge(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -41,7 +41,6 @@ PRAGMA user_version = {_VERSION};
 """
 _LOOK_UP = "SELECT key, reply FROM calls WHERE key IN (SELECT value FROM json_each(?))"
 _SAVE = "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-_JOIN = "INSERT OR IGNORE INTO calls SELECT * FROM other.calls"
 
 
 class Store:
@@ -79,19 +78,6 @@ class Store:
         """Write the completion of a request, unless there is one; passing failures are not kept."""
         with self.transaction("IMMEDIATE") as connection:
             save_completion(connection, request, completion, tries)
-
-    def join(self, others: Iterable[Path | str]) -> int:
-        """Copy the replies of other stores that are not in this one; return their number."""
-        before = self._connection.total_changes
-        for path in others:
-            if not Path(path).is_file():
-                raise UsageError(f"there is no store {path}")
-            open_store(path).close()
-            self._connection.execute("ATTACH ? AS other", (str(path),))
-            with self.transaction("IMMEDIATE") as connection:
-                connection.execute(_JOIN)
-            self._connection.execute("DETACH other")
-        return self._connection.total_changes - before
 
     @contextmanager
     def transaction(self, kind: str = "") -> Iterator[sqlite3.Connection]:

@@ -57,9 +57,6 @@ _READING_MODELS = MappingProxyType(
         "ragas_faithfulness": "features.models.llm_rated",
         "ragas_answer_relevance": "features.models.llm_rated",
         "ragas_context_relevance": "features.models.llm_rated",
-        "ragas_context_precision": "features.models.llm_rated",
-        "ragas_context_recall": "features.models.llm_rated",
-        "ragas_factual_correctness": "features.models.llm_rated",
     }
 )
 """Modules of features that read models, by the feature's name."""

@@ -102,32 +102,3 @@ class AnswerRelevanceItem(LlmItem):
     label: str
     question: str
     answer: str
-
-
-@dataclass(frozen=True)
-class UseItem(LlmItem):
-    """A passage that may have been of use in arriving at an answer."""
-
-    kind = "use"
-    question: str
-    answer: str
-    passage: str
-
-    @property
-    def shown(self) -> dict[str, str]:
-        """The values of the template."""
-        return {"question": self.question, "answer": self.answer, "passage": self.passage}
-
-
-@dataclass(frozen=True)
-class EvasionItem(LlmItem):
-    """An answer that may not commit itself."""
-
-    kind = "evasion"
-    question: str
-    answer: str
-
-    @property
-    def shown(self) -> dict[str, str]:
-        """The values of the template."""
-        return {"question": self.question, "answer": self.answer}

@@ -4,13 +4,10 @@ Overlap compares the part after ``##Answer:``, without citations, with the refer
 rates the whole output, reason and citations included, as in MIRAGE-Bench (figure 12). Ragas reads
 the answer part without citations and all passages. Answer relevance names two models,
 ``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``; its cutoff is the number of
-questions that the LLM makes of the answer. The paper on Ragas has three qualities, its package
-more: those here say something of retrieval and facts that the paper's do not.
+questions that the LLM makes of the answer.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from arena.llm.prompts import PACKAGED
 from features.declare.feature import (
@@ -36,11 +33,9 @@ from features.models import scorer
 from features.models.llm_items import (
     AnswerRelevanceItem,
     ContextRelevanceItem,
-    EvasionItem,
     FaithfulnessItem,
     FluencyItem,
     OverlapItem,
-    UseItem,
 )
 from features.models.model_folder import ENDPOINT, require_model
 from features.models.templates import template
@@ -117,7 +112,13 @@ def llm_fluency(_sample: Sample, scores: Scores, **_: object) -> Value:
 
 
 def _faithfulness_items(sample: Sample, template: str = PACKAGED) -> Items:
-    return _with_passages(sample, _answer(sample), template)
+    passages = _passages(sample)
+    if isinstance(passages, Missing):  # this reason comes before the answer's
+        return passages
+    answer = _answer(sample)
+    if isinstance(answer, Missing):
+        return answer
+    return (FaithfulnessItem(template, sample.question.query, answer, passages).item,)
 
 
 @declared(
@@ -129,22 +130,6 @@ def _faithfulness_items(sample: Sample, template: str = PACKAGED) -> Items:
 )
 def ragas_faithfulness(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Share of the answer's statements that the passages support, by an LLM."""
-    return _only_value(scores)
-
-
-def _recall_items(sample: Sample, template: str = PACKAGED) -> Items:
-    return _with_passages(sample, _reference(sample), template)
-
-
-@declared(
-    source="Ragas, its package, context recall",
-    needs=("query", "passages", "reference answer", "LLM"),
-    parameters=(_LLM, _STATEMENT_PROMPTS),
-    requirement=_require_llm,
-    reading=Reading("ragas", _recall_items),
-)
-def ragas_context_recall(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Share of the reference answer's statements that the passages support, by an LLM."""
     return _only_value(scores)
 
 
@@ -170,18 +155,12 @@ def ragas_context_relevance(_sample: Sample, scores: Scores, **_: object) -> Val
     return _only_value(scores)
 
 
-def _relevance_items(
-    sample: Sample, k: int, prefix: str, evasive: str, template: str = PACKAGED
-) -> Items:
-    """Return the answer and its question; once more, where an evasive answer is to count 0."""
+def _relevance_items(sample: Sample, k: int, prefix: str, template: str = PACKAGED) -> Items:
     if not sample.text.strip():
         return EMPTY_ANSWER
-    query = sample.question.query
     label = "" if prefix == "none" else f"{prefix}: "
-    relevance = AnswerRelevanceItem(template, k, label, query, sample.text)
-    if evasive != "zero":
-        return (relevance.item,)
-    return (relevance.item, EvasionItem(template, query, sample.text).item)
+    query = sample.question.query
+    return (AnswerRelevanceItem(template, k, label, query, sample.text).item,)
 
 
 @declared(
@@ -191,87 +170,14 @@ def _relevance_items(
         cutoff(QUESTIONS),
         model(f"{RATER} with {scorer.EMBEDDER}"),
         choice("prefix", "query", "none"),
-        choice("evasive", "as-is", "zero"),
-        template("question", "evasive"),
+        template("question"),
     ),
     requirement=_require_llm_and_embedder,
     reading=Reading("ragas", _relevance_items),
 )
 def ragas_answer_relevance(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Cosine of the question and questions that an LLM makes of the answer, averaged."""
-    values = _values(scores)
-    if isinstance(values, Missing):
-        return values
-    relevance, *is_evasive = values
-    if is_evasive == [1.0]:
-        return 0.0
-    return round(relevance, _DIGITS)
-
-
-def _precision_items(sample: Sample, by: str, template: str = PACKAGED) -> Items:
-    """Return each passage, in order, with the question and the answer it may have helped to."""
-    passages = _passages(sample)
-    if isinstance(passages, Missing):
-        return passages
-    answer = _answer(sample) if by == "answer" else _reference(sample)
-    if isinstance(answer, Missing):
-        return answer
-    query = sample.question.query
-    return tuple(UseItem(template, query, answer, passage).item for passage in passages)
-
-
-@declared(
-    source="Ragas, its package, context precision",
-    needs=("query", "passages", "reference answer", "LLM"),
-    parameters=(choice("by", "reference", "answer"), _LLM, template("useful")),
-    requirement=_require_llm,
-    reading=Reading("ragas", _precision_items),
-)
-def ragas_context_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Average precision of the passages, of which an LLM says which are of use.
-
-    The mean of the precision at each useful passage; 0 where none is useful.
-    """
-    values = _values(scores)
-    if isinstance(values, Missing):
-        return values
-    is_useful = np.array(values)
-    precisions = np.cumsum(is_useful) / np.arange(1, len(is_useful) + 1)
-    n_useful = max(float(is_useful.sum()), 1.0)  # without any, the sum of precisions is 0, too
-    return round(float(is_useful @ precisions) / n_useful, _DIGITS)
-
-
-def _correctness_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the answer to be checked by the reference answer, and the other way around."""
-    answer = _answer(sample)
-    if isinstance(answer, Missing):
-        return answer
-    reference = _reference(sample)
-    if isinstance(reference, Missing):
-        return reference
-    query = sample.question.query
-    return (
-        FaithfulnessItem(template, query, answer, (reference,)).item,
-        FaithfulnessItem(template, query, reference, (answer,)).item,
-    )
-
-
-@declared(
-    source="Ragas, its package, factual correctness",
-    needs=("answer", "query", "reference answer", "LLM"),
-    parameters=(_LLM, _STATEMENT_PROMPTS),
-    requirement=_require_llm,
-    reading=Reading("ragas", _correctness_items),
-)
-def ragas_factual_correctness(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """F1 of the answer's statements and the reference answer's, by an LLM."""
-    values = _values(scores)
-    if isinstance(values, Missing):
-        return values
-    precision, recall = values
-    if not precision + recall:
-        return 0.0
-    return round(2.0 * precision * recall / (precision + recall), _DIGITS)
+    return _only_value(scores)
 
 
 def _answer(sample: Sample) -> str | Missing:
@@ -292,25 +198,6 @@ def _passages(sample: Sample) -> tuple[str, ...] | Missing:
     return passage_texts(question, question.passage_ids) or EMPTY_PASSAGES
 
 
-def _with_passages(sample: Sample, text: str | Missing, template: str) -> Items:
-    passages = _passages(sample)
-    if isinstance(passages, Missing):  # this reason comes before the text's
-        return passages
-    if isinstance(text, Missing):
-        return text
-    return (FaithfulnessItem(template, sample.question.query, text, passages).item,)
-
-
 def _only_value(scores: Scores) -> Value:
     value = scorer.value_of_scores(scores[0])
     return value if isinstance(value, Missing) else round(value, _DIGITS)
-
-
-def _values(scores: Scores) -> list[float] | Missing:
-    values: list[float] = []
-    for row in scores:
-        value = scorer.value_of_scores(row)
-        if isinstance(value, Missing):
-            return value
-        values.append(value)
-    return values

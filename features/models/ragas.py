@@ -1,4 +1,4 @@
-"""Qualities of answers and passages by an LLM (Ragas; Es et al., 2023, and its package since)."""
+"""Qualities of answers and passages by an LLM (Ragas; Es et al., 2023)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ from features.models.embedders import EndpointEmbedder, cosines, load_embedder
 from features.models.llm_items import (
     AnswerRelevanceItem,
     ContextRelevanceItem,
-    EvasionItem,
     FaithfulnessItem,
     LlmItem,
-    UseItem,
 )
 from features.models.llm_scorer import (
     CODE_VARIABLE,
@@ -41,7 +39,6 @@ from features.models.ragas_replies import (
     read_question,
     read_statements,
     read_whole,
-    read_yes_or_no,
 )
 from features.models.scorer import Scorer, named_models
 from features.text.sentences import split_sentences
@@ -105,25 +102,9 @@ SENTENCES = _prompt_of(
         "context": _CONTEXT,
     },
 )
-USEFUL = _prompt_of(
-    name="useful",
-    asks="Whether a passage was of use in arriving at an answer (Ragas, its package)",
-    reply="the last Verdict: Yes or No",
-    variables={
-        "question": _QUESTION_TO_ANSWER,
-        "answer": _ANSWER,
-        "passage": Variable("the passage", "samplepart", True),
-    },
-)
-EVASIVE = _prompt_of(
-    name="evasive",
-    asks="Whether an answer does not commit itself (Ragas, its package)",
-    reply="the last Verdict: Yes or No",
-    variables={"question": _QUESTION_TO_ANSWER, "answer": _ANSWER},
-)
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
 """Those of the paper."""
-FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, USEFUL, EVASIVE)
+FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS)
 """Prompts of features that a user's templates may replace; see ``arena.llm.prompts``."""
 
 
@@ -138,8 +119,6 @@ def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
         AnswerRelevanceItem: partial(answer_relevance, embedder, options),
         FaithfulnessItem: faithfulness,
         ContextRelevanceItem: context_relevance,
-        UseItem: partial(verdict, USEFUL),
-        EvasionItem: partial(verdict, EVASIVE),
     }
     return LlmScorer(endpoint_model(llm, options, MAX_TOKENS), measures)
 
@@ -282,21 +261,6 @@ def _questions(llm: EndpointModel, items: Sequence[AnswerRelevanceItem]) -> list
 def _question_prompt(llm: EndpointModel, purpose: str, item: AnswerRelevanceItem) -> Prompt:
     prompt = _filled_prompt(llm, QUESTION, item.template, {"answer": item.answer})
     return replace(prompt, purpose=purpose)
-
-
-def verdict(
-    prompt: ReplaceablePrompt, llm: EndpointModel, items: Sequence[UseItem | EvasionItem]
-) -> list[Value]:
-    """Return 1 where the LLM replies yes, 0 where it replies no."""
-
-    def yes_or_no_prompt(item: UseItem | EvasionItem) -> Prompt:
-        return _filled_prompt(llm, prompt, item.template, item.shown)
-
-    answered = llm.ask(items, yes_or_no_prompt, read_yes_or_no)
-    values: list[Value] = []
-    for reply in answered.replies:
-        values.append(reason_for(reply) if reply.value is None else float(reply.value))
-    return values
 
 
 def _filled_prompt(

@@ -97,18 +97,6 @@ def find_verdicts(text: str, count: int) -> list[bool]:
     return [verdict.casefold() == "yes" for verdict in verdicts]
 
 
-def read_yes_or_no(completion: Completion) -> bool:
-    """Read the last ``Verdict: Yes`` or ``No`` of a reply.
-
-    Raises:
-        UnparsableError: If there is none, or the reply was cut off.
-    """
-    verdicts = own_matches(_LABELED_VERDICT, read_whole(completion))
-    if not verdicts:
-        raise UnparsableError("the reply has no verdict")
-    return bool(verdicts[-1][1].casefold() == "yes")
-
-
 def read_question(completion: Completion) -> str:
     """Read the question of a reply: its first line with words, without a label.
 

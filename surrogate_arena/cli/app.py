@@ -87,9 +87,7 @@ COMMANDS = {
     "run": Entry(SHOWING, "runs.commands:run", "Bring several boards up to date."),
     "diff": Entry(SHOWING, "runs.commands:diff", "Compare two boards."),
     "schema": Entry(SHOWING, "runs.commands:schema", "Print a JSON schema, for editors."),
-    "mcp": Entry(
-        SHOWING, "mcp.commands:mcp", "Serve check, board, rank, gate and advise over MCP."
-    ),
+    "mcp": Entry(SHOWING, "mcp.commands:mcp", "Serve check, board, rank and gate over MCP."),
     "validate": Entry(
         STUDYING,
         "studies.commands:validate_command",

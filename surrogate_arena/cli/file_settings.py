@@ -44,7 +44,4 @@ def checked_settings(
     for name in PATHS:
         if name in folders and getattr(settings, name):
             paths[name] = str(path_below(folders[name], getattr(settings, name)))
-    if "join" in folders:
-        stores = settings.model_dump()["join"]
-        paths["join"] = tuple(path_below(folders["join"], store) for store in stores)
     return settings.model_copy(update=paths)

@@ -22,7 +22,7 @@ from arena.data.wording import did_you_mean
 from arena.llm.llm_settings import LlmSettings
 from surrogate_arena.cli.app import flag_of, named_option
 from surrogate_arena.cli.file_settings import checked_settings
-from surrogate_arena.cli.options import FILE, Columns, Config, named_columns
+from surrogate_arena.cli.options import Columns, Config, named_columns
 
 Settings = TypeVar("Settings", bound=BaseModel)
 CONFIG = "--config"
@@ -30,10 +30,6 @@ CONFIG = "--config"
 SETTING_OPTIONS: Mapping[str, Any] = {
     "config": Config,
     "columns": Columns,
-    "join": Annotated[
-        list[Path] | None,
-        Option(help="Stores of other machines to take replies from first; repeatable.", **FILE),
-    ],
 }
 """Options of settings whose field does not say all that the command line needs."""
 

@@ -64,14 +64,6 @@ def fit(
             "several with commas between."
         ),
     ] = None,
-    even_pairs: Annotated[
-        bool,
-        Option(
-            "--even-pairs",
-            help="Weigh every pair of systems alike, however often it met, as arena-rank does; "
-            "pairs of fewer than 50 battles by their number.",
-        ),
-    ] = False,
     check: Annotated[
         bool,
         Option(
@@ -102,10 +94,6 @@ def fit(
     )
     if by == "language":
         language = ALL
-    if even_pairs:
-        from surrogate_arena.diagnosis.pair_weights import with_even_pairs
-
-        counted = with_even_pairs(counted, language, judge)
     choices: dict[str, Any] = {"language": language, "judge": judge, "ties": ties, "seed": seed}
     rated, parts = _rated(counted, by, {"ridge": ridge, "position": position}, choices)
     selected = selected_judgments(read.table, language or ALL, judge or ALL)
@@ -128,7 +116,7 @@ def fit(
         "skipped": read.skipped,
         "check": checked if as_json or checked is None else list(checked.sentences),
         "notes": _notes(labels, rated, selected, len(read.table) - len(counted)),
-        "signature": f"{rated.signature}|pairs:even" if even_pairs else rated.signature,
+        "signature": rated.signature,
     }
     if as_json:
         shown["judges"] = labels

@@ -45,7 +45,6 @@ NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: b
     "escalate",
     "both_orders",
     "template",
-    "join",
 )
 def judge_command(
     arena: opt.Arena,

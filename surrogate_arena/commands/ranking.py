@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import (
@@ -15,11 +13,8 @@ from surrogate_arena.cli.options import (
     given_models,
 )
 from surrogate_arena.cli.printing import (
-    command,
     first_lines,
-    is_missing,
     plain,
-    print_notes,
     print_ranks,
     show,
     shown_board,
@@ -27,7 +22,6 @@ from surrogate_arena.cli.printing import (
 
 if TYPE_CHECKING:
     from surrogate.ranking.ranked_systems import RankedSystems
-    from surrogate_arena.diagnosis.advice import Advice
 
 
 def rank(
@@ -38,15 +32,6 @@ def rank(
     features: opt.OtherFeatures = None,
     feature_table: opt.FeatureTable = None,
     judgments: opt.Judgments = None,
-    advise: Annotated[
-        int | None,
-        Option(
-            min=1,
-            metavar="N",
-            help="Suggest N questions to judge to settle their ranks, and say how many judgments "
-            "that takes.",
-        ),
-    ] = None,
     download: opt.Download = False,
     templates: opt.Templates = None,
     as_json: opt.Json = False,
@@ -69,25 +54,12 @@ def rank(
         feature_table=given_features(feature_table, new),
         judgments=given_judgments(judgments, read),
     )
-    suggested = None
-    if advise is not None:
-        from surrogate_arena.diagnosis import advice
-
-        suggested = advice.advise(published, placed, questions=advise)
     if as_json:
-        content = ranked_content(placed)
-        if suggested is not None:
-            content["neighbors"] = suggested.neighbors
-            content["questions"] = suggested.questions
-        show(content, as_json)
+        show(ranked_content(placed), as_json)
     else:
-        named = ("--features", features) if features else ()
-        advising = command("rank", answers, "--board", board, *named, "--advise", 20)
-        print_ranked(placed, "" if suggested else advising)
-        if suggested is not None:
-            print_advice(suggested)
+        print_ranked(placed)
     has_neither = placed.new["rank"].isna() & placed.new["place"].isna()
-    if suggested is None and has_neither.all():
+    if has_neither.all():
         raise SystemExit(1)
 
 
@@ -103,8 +75,8 @@ def ranked_content(placed: RankedSystems) -> dict[str, Any]:
     }
 
 
-def print_ranked(placed: RankedSystems, then: str) -> None:
-    """Print the places of new systems, why they have them, and what to do next."""
+def print_ranked(placed: RankedSystems) -> None:
+    """Print the places of new systems, and why they have them."""
     import pandas as pd
 
     new = placed.new
@@ -128,27 +100,4 @@ def print_ranked(placed: RankedSystems, then: str) -> None:
         sentences.append(f"{system}: {'; '.join(parts)}")
     sentences = first_lines(sentences, 2)
     sentences += first_lines(placed.notes, 3)
-    print_ranks(table, [*columns, "new"], sentences, [then] if then else [])
-
-
-def print_advice(advice: Advice) -> None:
-    """Print how far new systems are from their neighbors, and what to judge first."""
-    lines: list[str] = []
-    for row in advice.neighbors.head(6).itertuples():
-        place = f"rank {row.rank}"
-        if is_missing(row.rank):
-            place = f"no rank yet, expected at {row.expected_rank}"
-        distance = row.reason
-        if not distance:
-            # A larger number would be an extrapolation that nobody can act on.
-            needed = f"about {row.judgments:,}" if row.judgments <= 10_000 else "over 10,000"
-            distance = f"{needed} judgments separate it"
-        lines.append(
-            f"{row.system} ({row.language}), {place}: {distance} from {row.neighbor}, {row.side} it"
-        )
-    if advice.questions.empty:
-        lines.append("No question is left to judge: all that were answered are judged.")
-    for (language, system), rows in advice.questions.groupby(["language", "system"]):
-        query_ids = ", ".join(rows["query_id"].astype(str))
-        lines.append(f"Questions to judge first for {system} ({language}): {query_ids}")
-    print_notes(lines, "")
+    print_ranks(table, [*columns, "new"], sentences, [])

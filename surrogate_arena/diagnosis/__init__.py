@@ -1,4 +1,4 @@
-"""What limits a board, in sentences; how well ratings fit; what to judge next, and priors of it."""
+"""What limits a board, in sentences; how well ratings fit; priors of judging."""
 
 from arena.data.lazy_names import lazy_names
 

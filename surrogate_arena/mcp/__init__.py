@@ -1,1 +1,1 @@
-"""A board over the Model Context Protocol: check, board, rank, gate and advise as tools."""
+"""A board over the Model Context Protocol: check, board, rank and gate as tools."""

@@ -8,7 +8,7 @@ from arena.data.errors import MissingDependencyError
 
 
 def mcp() -> None:
-    """Serve check, board, rank, gate and advise as tools over stdio (MCP).
+    """Serve check, board, rank and gate as tools over stdio (MCP).
 
     Tools read and write below the working directory alone, and ask no LLM.
     """

@@ -93,14 +93,6 @@ class GateResult(BaseModel):
     evidence: dict[str, Any] = Field(description="Counts, verdicts and ratings behind it.")
 
 
-class AdviceResult(BaseModel):
-    """What to judge to settle new systems' ranks."""
-
-    neighbors: Rows = Field(description="Nearest systems, and the judgments that separate them.")
-    questions: Rows = Field(description="Questions to judge first.")
-    notes: list[str]
-
-
 class Tools:
     """The tools, over the files below one folder.
 
@@ -182,7 +174,7 @@ class Tools:
                 notes=content["notes"],
                 faults=content["faults"],
             ),
-            _printed(ranking.print_ranked, placed, ""),
+            _printed(ranking.print_ranked, placed),
         )
 
     def gate(
@@ -253,26 +245,6 @@ class Tools:
         )
         return _result(result, _printed(print_gate, decision))
 
-    def advise(
-        self,
-        answers: AnswersPath,
-        board: BoardPath,
-        arena: MovedArena = None,
-        judgments: JudgmentsPath = None,
-        questions: Annotated[int, Field(ge=1, description="Number of questions to suggest.")] = 20,
-    ) -> Annotated[CallToolResult, AdviceResult]:
-        """Suggest which questions to judge to settle a new system's rank, and how many."""
-        from surrogate_arena.diagnosis.advice import advise
-
-        published, placed = self.place(answers, board, arena, judgments)
-        advice = advise(published, placed, questions=questions)
-        result = AdviceResult(
-            neighbors=plain(advice.neighbors),
-            questions=plain(advice.questions),
-            notes=list(placed.notes),
-        )
-        return _result(result, _printed(ranking.print_advice, advice))
-
     def place(
         self, answers: str, board: str, arena: str | None, judgments: str | None
     ) -> tuple[Board, RankedSystems]:
@@ -313,7 +285,7 @@ def tool_server(root: Path) -> MCPServer:
         log_level="WARNING",
     )
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    reading_tools: list[Callable[..., object]] = [tools.check, tools.rank, tools.advise]
+    reading_tools: list[Callable[..., object]] = [tools.check, tools.rank]
     if has_folder("gating"):
         reading_tools.append(tools.gate)
     for tool in reading_tools:

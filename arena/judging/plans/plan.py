@@ -60,17 +60,15 @@ class JudgingRun:
 
     @contextmanager
     def _replies(self, judges: Sequence[LlmJudge]) -> Iterator[Store]:
-        """Open the store, unless it is open, and take on replies of other machines."""
+        """Open the store, unless it is open."""
         if isinstance(self.store, Store):
-            self.store.join(self.settings.join)
             yield self.store
             return
-        if not Path(self.store).exists() and not self.settings.join:
+        if not Path(self.store).exists():
             # Without a key no call can be made: say so before an empty store is left behind.
             for judge in judges:
                 judge.settings.api_key()
         with open_store(self.store) as store:
-            store.join(self.settings.join)
             yield store
 
 

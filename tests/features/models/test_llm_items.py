@@ -11,8 +11,6 @@ RECORDS = [
     llm_items.FaithfulnessItem,
     llm_items.ContextRelevanceItem,
     llm_items.AnswerRelevanceItem,
-    llm_items.UseItem,
-    llm_items.EvasionItem,
 ]
 
 

@@ -1,7 +1,5 @@
 """The qualities of Ragas: formulas by hand, replies of all sorts, what has no value."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -210,47 +208,6 @@ def test_answer_relevance_is_the_mean_cosine_of_real_embeddings(measure, minilm)
     assert found.loc[("q1", "t"), f"{feature}:missing"] == EMPTY_ANSWER.reason
     assert [body["seed"] for body in server.bodies] == [0, 1, 2]
     assert {body["temperature"] for body in server.bodies} == {0.7}
-
-
-def of_the_package(prompt, _earlier):
-    """Finds Oslo's passage of use and Bergen's not; one of two statements is supported."""
-    if "of use in arriving" in prompt:
-        return completion(f"So.\nVerdict: {'Yes' if '720,000' in prompt else 'No'}")
-    if "[The Start of the Statements" in prompt:
-        context = prompt.split("[The Start of the Context")[-1].split("[The End of")[0]
-        supported = "Yes" if "capital" in context else "No"
-        return completion(f"Because.\nFINAL VERDICTS\n1: Yes\n2: {supported}")
-    if "is evasive" in prompt:
-        return completion(f"Verdict: {'Yes' if 'do not know' in prompt else 'No'}")
-    return llm(prompt, _earlier)
-
-
-def test_qualities_of_the_package_by_hand(measure):
-    """Average precision of (no, yes) is 1/2, of (yes, no) 1; F1 of 1/2 and 1 is 2/3."""
-    arena = arena_of(
-        ("q1", "ref", "Oslo is the capital of Norway."), ("q1", "s", "A town."), ("q2", "s", "So.")
-    )
-    turned = [[*listed][::-1] for listed in arena.queries["passages"]]
-    names = "ragas_context_precision,ragas_context_recall,ragas_factual_correctness"
-    arena = replace(arena, info=arena.info.model_copy(update={"reference_system": "ref"}))
-    found, _ = measure(arena, names, of_the_package)
-    values = found.loc[("q1", "s"), names.split(",")].tolist()
-    assert values == pytest.approx([1.0, 1.0, 2 / 3])
-    reasons = found.loc[("q2", "s"), [f"{name}:missing" for name in names.split(",")]]
-    assert set(reasons) <= {NO_PASSAGES.reason, "no reference answer to this question"}
-    arena = replace(arena, queries=arena.queries.assign(passages=turned))
-    found, _ = measure(arena, names, of_the_package)
-    assert found.loc[("q1", "s"), "ragas_context_precision"] == 0.5
-
-
-def test_evasive_answers_have_no_relevance_where_that_is_asked_for(measure, minilm):
-    feature = relevance(f"m with {minilm}", 1)
-    strict = feature.with_settings({"evasive": "zero"})
-    arena = arena_of(("q1", "s", "I do not know."), ("q1", "t", "In Norway."))
-    found, _ = measure(arena, (feature, strict), of_the_package)
-    assert found.loc[("q1", "s"), str(feature)] > 0.5
-    assert found.loc[("q1", "s"), str(strict)] == 0.0
-    assert found.loc[("q1", "t"), str(strict)] == found.loc[("q1", "t"), str(feature)]
 
 
 def test_an_embedding_model_that_is_not_here_is_said_before_the_llm_is_asked(tmp_path):

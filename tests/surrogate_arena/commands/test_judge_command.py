@@ -2,8 +2,11 @@
 
 import contextlib
 import json
+import re
+import shutil
 import signal
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,8 +16,10 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, completion
 from llm_requests import kept
 
-from arena import UsageError, read_arena, write_arena
+from arena import read_arena, write_arena
 from arena.llm import open_store
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -337,33 +342,32 @@ def test_without_a_key_no_store_is_made(run, folder, capsys, monkeypatch):
     assert not (folder / "judging.sqlite").exists()
 
 
-def test_settings_that_are_refused_leave_no_store_of_joined_replies(run, folder, tmp_path, capsys):
-    with open_store(tmp_path / "other.sqlite"):
-        pass
-    asked = ("--model", "local", "--pairs", 3, "--prior", folder)
-    assert run("judge", folder, *asked, "--join", tmp_path / "other.sqlite") == 2
-    assert "--prior" in capsys.readouterr().err
-    assert not (folder / "judging.sqlite").exists()
+def test_replies_that_other_machines_paid_for_are_added_as_the_guide_says(
+    run, serve, small_arena, tmp_path, monkeypatch, capsys
+):
+    server = serve()
 
-
-def test_replies_that_other_machines_paid_for_are_joined(run, serve, small_arena, tmp_path, capsys):
-    server, stores = serve(), []
-    for place in ("en", "sw", "whole"):
-        write_arena(small_arena, tmp_path / place)
-        joined = [part for path in stores for part in ("--join", path)] * (place == "whole")
-        (tmp_path / "c.toml").write_text(f'languages = ["{place}"]' * (place != "whole"))
+    def judge(folder, *settings):
         asked = ("--model", "local", "--base-url", server.url, "--questions", 2, "--pairs", 4)
-        options = (*asked, "--config", tmp_path / "c.toml", *joined)
-        calls = sum(server.asked.values())
-        assert run("judge", tmp_path / place, *options) == 0, capsys.readouterr().err
-        stores.append(tmp_path / place / "judging.sqlite")
+        return run("judge", folder, *asked, *settings)
+
+    for language in ("en", "sw"):
+        write_arena(small_arena, tmp_path / language)
+        settings = tmp_path / f"{language}.toml"
+        settings.write_text(f'languages = ["{language}"]')
+        assert judge(tmp_path / language, "--config", settings) == 0, capsys.readouterr().err
+    calls = sum(server.asked.values())
+    write_arena(small_arena, tmp_path / "my-arena")
+    shutil.copy(tmp_path / "en" / "judging.sqlite", tmp_path / "my-arena")
+    shutil.copy(tmp_path / "sw" / "judging.sqlite", tmp_path / "hi.sqlite")
+    guide = (ROOT / "docs" / "guides" / "scale.md").read_text(encoding="utf-8")
+    [lines] = re.findall(r"```python\n(import sqlite3.*?)```", guide, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(lines, {})
+    assert judge(tmp_path / "my-arena") == 0, capsys.readouterr().err
     assert sum(server.asked.values()) == calls > 0
-    counts = [
-        int((read_arena(store.parent).judgments["judge"] == "local").sum()) for store in stores
-    ]
+    counts = []
+    for folder in ("en", "sw", "my-arena"):
+        judgments = read_arena(tmp_path / folder).judgments
+        counts.append(int((judgments["judge"] == "local").sum()))
     assert counts[2] == counts[0] + counts[1] >= calls
-    with open_store(stores[2]) as store:
-        assert len(kept(store)) == calls
-        assert store.join(stores[:2]) == 0
-        with pytest.raises(UsageError, match="nowhere"):
-            store.join([tmp_path / "nowhere"])

@@ -217,15 +217,3 @@ def test_names_in_any_script_are_names(name):
 def test_one_name_written_in_two_ways_is_refused():
     (problem,) = name_problems(["caf\u00e9", "cafe\u0301"], "answers", "system")
     assert "written differently" in str(problem)
-
-
-def test_advice_repeats_that_a_surrogate_is_not_shown_to_work(
-    quick_board, small_arena, arena_folder, run, tmp_path, capsys
-):
-    macro = quick_board.summary.macro.model_copy(update={"tau_unseen_low": -0.1})
-    summary = quick_board.summary.model_copy(update={"macro": macro})
-    replace(quick_board, summary=summary).save(tmp_path / "board", arena_folder)
-    own = small_arena.answers[small_arena.answers["system"] == quick_board.systems[0]]
-    own.assign(system="new").to_json(tmp_path / "new.jsonl", orient="records", lines=True)
-    assert run("rank", tmp_path / "new.jsonl", "--board", tmp_path / "board", "--advise", 5) == 0
-    assert macro.cautions[0] in capsys.readouterr().out.replace("\n", " ")

@@ -93,11 +93,6 @@ def test_fit_checks_how_well_its_ratings_fit(run, tiny_folder, capsys):
     assert set(check) == {"log_likelihood", "accuracy", "predicted", "battles", "tests"}
 
 
-def test_fit_weighs_pairs_alike(run, tiny_folder, capsys):
-    assert run("fit", tiny_folder, "--even-pairs", "--json") == 0
-    assert strict_json(capsys)["signature"].endswith("|pairs:even")
-
-
 def test_in_80_columns_no_word_or_interval_is_broken(capsys):
     names = ["tau", "tau 95%", "tau verdicts", "tau surrogate", "gain", "gain 95%", "inside"]
     values = ["0.79", "0.52 to 0.97", "0.88", "0.67", "-0.09", "-0.23 to -0.10", "0.88"]

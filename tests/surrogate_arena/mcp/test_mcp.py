@@ -63,7 +63,6 @@ def outside_calls(root):
         ("rank", {"answers": "../outside.jsonl", "board": "board"}),
         ("rank", {"answers": "new.jsonl", "board": "board", "arena": "../outside"}),
         ("rank", {"answers": "new.jsonl", "board": "board", "judgments": "../outside.jsonl"}),
-        ("advise", {"answers": "../outside.jsonl", "board": "board"}),
         ("gate", {"arena": "arena", "candidate": "../outside.jsonl"}),
         ("gate", {"arena": "../outside"}),
         # Its arena, which the board notes, is outside.
@@ -81,7 +80,6 @@ def session(root):
         ("board", {"arena": "arena", "out": "board"}),
         RANK,
         ("gate", GATED),
-        ("advise", {"answers": "new.jsonl", "board": "board", "questions": 2}),
         ("rank", {"answers": 3}),
         ("check", {"arena": "nowhere"}),
         ("board", {"arena": "arena", "out": "board", "judge": "nobody"}),
@@ -119,7 +117,7 @@ def result_of(session, name, **arguments):
 
 def test_tools_are_described_with_typed_inputs_and_results(session):
     tools, _ = session
-    assert set(tools) == {"check", "board", "rank", "gate", "advise"}
+    assert set(tools) == {"check", "board", "rank", "gate"}
     for name, tool in tools.items():
         assert tool.description
         for field in tool.input_schema["properties"].values():
@@ -159,11 +157,6 @@ def test_results_are_data_and_sentences(session, root):
     cheaper = result_of(session, "gate", **GATED, cheaper=True)
     assert cheaper.structured_content["verdict"] == "cannot say"
     assert "no cost" in cheaper.content[0].text
-    asked = {"answers": "new.jsonl", "board": "board", "questions": 2}
-    advice = result_of(session, "advise", **asked)
-    for row in advice.structured_content["questions"]:
-        assert row["query_id"] in advice.content[0].text
-    assert len(advice.structured_content["questions"]) == 2
 
 
 def test_errors_are_the_tools_with_hints(session):
