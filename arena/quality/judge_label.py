@@ -68,7 +68,8 @@ def label_judge(
         judges = judges_named(sorted(judgments["judge"].unique()), judge)
     verdicts = judgments[judgments["judge"].isin(judges)]
     is_by_people = all(map(is_person, judges))
-    if people is None and not is_by_people and judgments["judge"].map(is_person).any():
+    has_people = any(map(is_person, judgments["judge"].unique()))
+    if people is None and has_people and not is_by_people:
         from arena.quality.people_agreement import agreement_with_people
 
         people = agreement_with_people(judgments, judges)
