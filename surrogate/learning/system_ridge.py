@@ -22,9 +22,6 @@ from arena.statistics.significance import NORMAL_90
 from surrogate.learning.field import FieldView
 from surrogate.learning.kernels import SMALLEST, Scale, SystemVectors
 
-LEAST_KNOWN = 2 / 3
-"""Least share of a copy's wording that is taken for known: terse systems, which are unlike all
-others, are no copies of the nearest."""
 MOSTLY_COPIED = 0.5
 """Share of another system's wording, beyond what is usual, that makes a disguised copy of it."""
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -333,6 +330,10 @@ def beside_originals(
     each other moves, and a disguised copy is rated at most as its original
     (docs/reference/surrogate.md, "Copies").
 
+    Letters that nobody else writes, or words without vowels, make a copy less like all systems. So
+    likeness counts a second time, in the wording that is known. That lowers ratings alone: terse
+    systems, which are unlike all others, gain nothing by those that they are liker to.
+
     Args:
         ratings: Predicted relative to the mean of the rated systems, shape (M,).
         view: The M systems, compared with the field.
@@ -343,38 +344,26 @@ def beside_originals(
         Shape (M,).
     """
     is_rated = np.isfinite(rated)
-    copied = _copied_shares(view, field_view, is_rated)
-    weights = copied / np.maximum(copied.sum(axis=1, keepdims=True), 1.0)
     centered = rated[is_rated] - rated[is_rated].mean()
-    moved = (1.0 - weights.sum(axis=1)) * ratings + weights @ centered
-    of_nearest = centered[weights.argmax(axis=1)]
-    is_copy = weights.max(axis=1) > MOSTLY_COPIED
-    return np.asarray(np.where(is_copy, np.minimum(moved, of_nearest), moved))
-
-
-def _copied_shares(view: FieldView, field_view: FieldView, is_rated: Flags) -> Floats:
-    """Return how far systems are liker to rated ones than any two of these are, shape (M, N).
-
-    Letters that nobody else writes, or words without vowels, lower a copy's cosines with all
-    systems alike. So likeness counts as it is, and in the wording that the field knows.
-
-    Args:
-        view: The M systems, compared with the field.
-        field_view: The field's systems, compared with each other.
-        is_rated: Which of these are the N rated ones.
-    """
     cosines = np.where(view.is_self, 0.0, view.mean_cosines)[:, is_rated]
     among_field = np.where(field_view.is_self, 0.0, field_view.mean_cosines)
     among_rated = among_field[np.ix_(is_rated, is_rated)]
+    moved = _moved(ratings, centered, cosines, among_rated)
     known = _in_known_wording(cosines, among_rated, view.is_self[:, is_rated])
     is_self = np.eye(len(among_rated), dtype=bool)
     known_among = _in_known_wording(among_rated, among_rated, is_self)
-    shares = np.zeros_like(cosines)
-    for likeness, among in ((cosines, among_rated), (known, known_among)):
-        usual = min(float(among.max()), 1.0)
-        excess = (np.minimum(likeness, 1.0) - usual) / max(1.0 - usual, SMALLEST)
-        shares = np.maximum(shares, excess)
-    return shares
+    return np.minimum(moved, _moved(ratings, centered, known, known_among))
+
+
+def _moved(ratings: Floats, rated: Floats, likeness: Floats, among_rated: Floats) -> Floats:
+    """Move M ratings to those of N rated systems, shape (M,), by likeness of shape (M, N)."""
+    usual = float(among_rated.max())
+    excess = np.maximum(likeness - usual, 0.0) / max(1.0 - usual, SMALLEST)
+    weights = excess / np.maximum(excess.sum(axis=1, keepdims=True), 1.0)
+    moved = (1.0 - weights.sum(axis=1)) * ratings + weights @ rated
+    of_nearest = rated[weights.argmax(axis=1)]
+    is_copy = weights.max(axis=1) > MOSTLY_COPIED
+    return np.asarray(np.where(is_copy, np.minimum(moved, of_nearest), moved))
 
 
 def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> Floats:
@@ -387,4 +376,4 @@ def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> F
     of_originals = among_rated.sum(axis=1) - is_self @ among_rated
     shares = np.ones_like(cosines)
     np.divide(with_others, of_originals, out=shares, where=of_originals > SMALLEST)
-    return np.asarray(cosines / np.clip(shares, LEAST_KNOWN, 1.0))
+    return np.asarray(np.minimum(cosines / np.clip(shares, SMALLEST, 1.0), 1.0))

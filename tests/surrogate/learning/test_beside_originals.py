@@ -19,7 +19,7 @@ def rated_with(cosines, prediction):
     return float(beside_originals(np.array([prediction]), view, FIELD, RATED)[0])
 
 
-@pytest.mark.parametrize("cosines", [[0.5, 0.5, 0.5], [0.4, 0.4, 0.4], [0.3, 0.1, 0.1]])
+@pytest.mark.parametrize("cosines", [[0.5, 0.5, 0.5], [0.4, 0.4, 0.4], [0.1, 0.1, 0.1]])
 def test_systems_no_liker_than_judged_ones_are_rated_as_predicted(cosines):
     assert rated_with(cosines, 3.5) == pytest.approx(3.5)
 
@@ -29,9 +29,13 @@ def test_a_disguised_copy_is_rated_at_most_as_its_original(cosine):
     assert rated_with([cosine, 0.5, 0.5], 3.5) <= RATED[0]
 
 
-@pytest.mark.parametrize("known", [0.7, 0.8, 0.9])
+@pytest.mark.parametrize("known", [0.1, 0.5, 0.9])
 def test_a_copy_in_letters_that_nobody_else_writes_is_rated_as_its_original(known):
     assert rated_with([known, 0.5 * known, 0.5 * known], 3.5) <= RATED[0]
+
+
+def test_a_system_unlike_all_others_gains_nothing_by_the_one_it_is_least_unlike():
+    assert rated_with([0.3, 0.1, 0.1], -1.0) == -1.0
 
 
 def test_a_disguised_copy_that_lost_by_its_disguise_stays_below():
