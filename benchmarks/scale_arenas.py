@@ -18,7 +18,7 @@ from arena.data.types import Flags, Floats, Indices
 
 WORDS = 4000
 SENTENCE = 14
-STATEMENTS = 12
+FINDINGS = 12
 """True sentences of a question; its passages hold three each."""
 PASSAGE = 3
 STYLES = 40
@@ -69,7 +69,7 @@ def drawn_question(
         n_wrong: Number of wrong sentences.
         rng: Draws the words.
     """
-    true = [sentence(rng) for _ in range(STATEMENTS)]
+    true = [sentence(rng) for _ in range(FINDINGS)]
     wrong = [sentence(rng) for _ in range(n_wrong)]
     query = sentence(rng)
     passages = []
@@ -77,7 +77,7 @@ def drawn_question(
         text = ". ".join(true[start : start + PASSAGE])
         passages.append({"passage_id": f"{query_id}-{number}", "text": text})
     # Of passages that hold a sentence, the last one is cited.
-    cited = np.searchsorted(starts, range(STATEMENTS), side="right") - 1
+    cited = np.searchsorted(starts, range(FINDINGS), side="right") - 1
     return DrawnQuestion(
         query_id=query_id,
         query=query,
@@ -111,14 +111,14 @@ def made_up(systems: int, questions: int, judgments: int, seed: int = 0) -> Aren
     names = np.array([f"style-{style:02}/system-{index:04}" for index, style in enumerate(styles)])
     queries, answers, battles = [], [], []
     for number in range(questions):
-        starts = range(0, STATEMENTS, PASSAGE)
+        starts = range(0, FINDINGS, PASSAGE)
         question = drawn_question(f"q{number:04}", starts, STYLES, rng)
         queries.append(question.row)
-        statements = rng.integers(STATEMENTS, size=(systems, SLOTS))
+        statements = rng.integers(FINDINGS, size=(systems, SLOTS))
         is_true = rng.random((systems, SLOTS)) < expit(strengths)[:, None]
         for system, style in enumerate(styles):
             opening = f"{question.wrong[style - 1][:40]}:"
-            wrong = [question.wrong[style]] * STATEMENTS
+            wrong = [question.wrong[style]] * FINDINGS
             sentences = said(statements[system], is_true[system], question.true, wrong)
             answers.append((question.query_id, names[system], " ".join([opening, *sentences])))
         count = judgments // questions + (number < judgments % questions)
@@ -176,8 +176,8 @@ def write_stream(folder: Path, answers: int) -> None:
 
 def drawn_stream_question(query_id: str, rng: np.random.Generator) -> DrawnQuestion:
     """Draw a question whose passages overlap: each starts a sentence after the one before."""
-    n_passages = STATEMENTS - PASSAGE + 1
-    return drawn_question(query_id, range(n_passages), STATEMENTS, rng)
+    n_passages = FINDINGS - PASSAGE + 1
+    return drawn_question(query_id, range(n_passages), FINDINGS, rng)
 
 
 def stream_answers(

@@ -18,7 +18,7 @@ HEAVY = {
 OF_FEATURES = {"langid", "py3langid", "sacrebleu", "sentencex", "pythainlp", "pycrfsuite"}
 # One process runs these in this order; each is told with what else it must not load.
 OF_TABLES = {"pandas", "pyarrow", "sklearn", "scipy"}
-STATEMENTS = {
+FINDINGS = {
     "help('--help') or help('board', '--help') or help('judge', '-h')": OF_TABLES,
     "refused('board', 'nowhere', '--out', 'out')": OF_TABLES,
     "refused('rank', 'nowhere.jsonl', '--board', 'nowhere')": OF_TABLES,
@@ -75,13 +75,13 @@ print(json.dumps(loaded))
 
 @pytest.fixture(scope="module")
 def loaded():
-    asked = {statement: sorted(HEAVY | further) for statement, further in STATEMENTS.items()}
+    asked = {statement: sorted(HEAVY | further) for statement, further in FINDINGS.items()}
     command = [sys.executable, "-c", PROGRAM, json.dumps(asked)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("statement", FINDINGS)
 def test_nothing_heavy_is_loaded(loaded, statement):
     assert loaded[statement] == []
 

@@ -97,7 +97,9 @@ def language_code(name: str) -> str | None:
 
 def language_name(code: str) -> str:
     """Return a language's English name, or its code where the name is not known."""
-    return "Unknown language" if code == UNDETERMINED else MIRACL_LANGUAGES.get(code, code)
+    if code == UNDETERMINED:
+        return "Unknown language"
+    return _ISO_639[code][1] if code in _ISO_639 else code
 
 
 def named_language(code: str) -> str:

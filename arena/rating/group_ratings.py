@@ -210,8 +210,8 @@ def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
     sign_test = np.where(has_separated, np.minimum(np.exp2(1.0 - n_questions), 1.0), 0.0)
     is_tested = has_separated.copy()
     if n_systems <= MOST_RETESTED:
-        # Tests of pairs that surely differ, whatever the others, are not made again.
-        is_tested |= p_values > (1 - LEVEL) / n_systems**2
+        # Pairs that differ by Wald's test are not tested again.
+        is_tested |= p_values > 1 - LEVEL
     is_far = np.abs(posterior.ratings[:, None] - posterior.ratings[None, :]) > FAR
     # On so few questions no ratio decides.
     is_open = is_far & (sign_test > 1 - LEVEL)

@@ -27,7 +27,7 @@ from arena.rating.design_effects import DesignEffects
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import NormalPrior
 from arena.statistics.bootstrap import normal_draws
-from arena.statistics.significance import NORMAL_95
+from arena.statistics.significance import NORMAL_90
 
 TRUST = (1.0, 0.25, 0.0625)
 """Factors of stated precisions, by how much ratings may differ more than stated."""
@@ -131,8 +131,8 @@ class RatingPosterior:
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
-        """Lower and upper bounds of 95% intervals, each of shape (S,)."""
-        half_widths = NORMAL_95 * self.standard_errors
+        """Lower and upper bounds of 90% intervals, each of shape (S,)."""
+        half_widths = NORMAL_90 * self.standard_errors
         return self.ratings - half_widths, self.ratings + half_widths
 
     def draws(self, random: np.random.Generator, rounds: int = DRAWS) -> Floats:
@@ -155,7 +155,7 @@ class BattlePosterior(RatingPosterior):
     effects: DesignEffects
 
     def open_bounds(self, separated: Flags) -> tuple[Floats, Floats]:
-        """Widen the 95% intervals to those under priors by which ratings may spread far more.
+        """Widen the 90% intervals to those under priors by which ratings may spread far more.
 
         Args:
             separated: Which systems the battles do not bound (``separated_systems``), shape (S,);

@@ -29,7 +29,7 @@ from arena.rating.soft_verdicts import (
     temperature_notes,
 )
 from arena.statistics.codes import coded_judgments
-from arena.statistics.significance import NORMAL_95
+from arena.statistics.significance import NORMAL_90
 
 RATING_COLUMNS = (
     "system",
@@ -92,9 +92,9 @@ class Ratings:
         for _, rows in self.table[self.table["rating"].notna()].groupby("group"):
             ratings = rows.set_index("system")["rating"]
             covariance = self.covariance.loc[ratings.index, ratings.index]
-            parts.append(pair_comparisons(ratings, covariance, NORMAL_95))
+            parts.append(pair_comparisons(ratings, covariance, NORMAL_90))
         pairs = pd.concat(parts, ignore_index=True)
-        errors = (pairs["high"] - pairs["low"]) / (2 * NORMAL_95)
+        errors = (pairs["high"] - pairs["low"]) / (2 * NORMAL_90)
         shares = expected_shares(pairs["difference"].to_numpy(), errors.to_numpy())
         return pairs.assign(win_rate=shares)
 

@@ -316,7 +316,7 @@ class PublishedTournaments(Tournaments):
         )
 
     def rate(self, by: RatedBy = "judgments") -> Ratings:  # noqa: ARG002
-        """Return the published ratings with normal 95% intervals, ranks and tiers.
+        """Return the published ratings with normal 90% intervals, ranks and tiers.
 
         Errors of different systems are taken as independent, see ``errors``.
         """

@@ -95,7 +95,7 @@ UNSEEN_UNTESTED = Remark(
     "unseen",
     "warning",
     "Too few systems are judged to test whether the surrogate ranks systems it has not "
-    "seen better than chance: intervals rest on other arenas, and span nearly all ranks.",
+    "seen better than chance: intervals rest on other arenas.",
 )
 UNSEEN_BY_NOTHING = Remark(
     "unseen",

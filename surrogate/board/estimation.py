@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import scipy
 
-from arena.data.types import Floats
 from arena.quality.judge_report import JudgeReport
 from arena.quality.preferences import EQUAL_LENGTH
 from arena.rating.battles import Battles, pair_records
-from arena.rating.intervals import pair_comparisons
+from arena.rating.intervals import pair_comparisons, ranks_and_tiers
 from arena.rating.ratings import TOO_MANY, Ratings
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.rating.tournaments import NO_ERRORS
-from arena.statistics.bootstrap import generator, normal_draws
+from arena.statistics.bootstrap import SAME_DECIMALS
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from surrogate.board.board import Board
-from surrogate.board.ranks import counting_languages, overall_places
+from surrogate.board.ranks import (
+    counting_languages,
+    mutual_wins,
+    overall_wins,
+    places_by_wins,
+    share_bounds,
+    variances_by_slopes,
+)
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import (
     ARENA,
@@ -33,32 +39,23 @@ from surrogate.board.tables import (
 )
 from surrogate.learning.surrogate import Surrogate
 
-DRAWS = 4_000
-LEVEL = (5.0, 95.0)
-"""Percentiles of a rank over draws: what an interval of 90% holds."""
-MOST_RATINGS = 2_000
-"""Ratings that are drawn by their joint covariance; time grows as a cube."""
-UNCERTAIN = ["rank_low", "rank_high", "probability_best"]
+TIER_COLUMNS = ["rank_low", "rank_high", "tier"]
+UNCERTAIN = [*TIER_COLUMNS, "wins_low", "wins_high"]
 
 
-def overall_board(
-    board: pd.DataFrame, covariance: pd.DataFrame | None = None, seed: int = 0
-) -> pd.DataFrame:
-    """Average each system's ranks in ``tables.RATINGS`` over languages of the same weight.
+def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Average each system's wins in ``tables.RATINGS`` over languages of the same weight.
 
     Args:
         board: Ratings by language.
         covariance: Of all ratings of all languages, see ``joint_covariance``; without it the
-            uncertainty of overall ranks is not known.
-        seed: Of the draws.
+            uncertainty of ranks over several languages is not known.
 
     Returns:
-        ``tables.OVERALL``, best first (MIRAGE-Bench, figure 4), then placed systems. Languages
-        count by ``counting_languages``. A system that one of them does not rank has no rank here;
-        if each places it at least, it has a place, by ``overall_places``. ``rank_low`` and
-        ``rank_high`` hold 90% of the ranks in draws of all ratings together (of more than
-        ``MOST_RATINGS``, language by language), ``probability_best`` is the share of draws in
-        which the system is the first.
+        ``tables.OVERALL``, best first, then placed systems. Languages count by
+        ``counting_languages``. A system that one of them does not rank has no rank here; if each
+        places it at least, it has a place by its mean wins. ``rank_low, rank_high, tier`` are those
+        of ``ranks_and_tiers``, of mean wins.
     """
     counting = counting_languages(board)
     ranking = board[board["language"].isin(counting)]
@@ -79,20 +76,17 @@ def overall_board(
             "arena_mean_rank": complete_mean("arena_rank"),
         }
     )
-    table["rank"] = table["mean_rank"].rank(method="min").astype("Int64")
+    table = table.join(overall_wins(ranking, n_languages))
+    is_ranked = table["mean_rank"].notna()
+    ranked = list(table.index[is_ranked])
+    table["rank"] = (
+        table.loc[ranked, "wins"].round(SAME_DECIMALS).rank(ascending=False, method="min")
+    )
     table["arena_rank"] = table["arena_mean_rank"].rank(method="min").astype("Int64")
-    ranked = list(table.index[table["rank"].notna()])
-    uncertainty = pd.DataFrame(np.nan, table.index, UNCERTAIN)
-    if covariance is not None and ranked:
-        uncertainty.loc[ranked] = _rank_uncertainty(ranking, covariance, ranked, seed)
-    table = table.join(uncertainty)
-    # Of skewed draws the rank itself may lie outside the percentiles.
-    table["rank_low"] = table[["rank_low", "rank"]].min(axis=1, skipna=False)
-    table["rank_high"] = table[["rank_high", "rank"]].max(axis=1, skipna=False)
-    table = table.astype({"rank_low": "Int64", "rank_high": "Int64"})
-    is_unranked = table["rank"].isna()
-    unranked = ranking[ranking["system"].isin(table.index[is_unranked])]
-    table = table.join(overall_places(unranked, table["mean_rank"], n_languages))
+    table[TIER_COLUMNS] = np.nan
+    table.loc[ranked, UNCERTAIN] = _uncertainty(ranking, covariance, ranked, counting)
+    table = table.join(places_by_wins(table[~is_ranked], table.loc[ranked, "wins"]))
+    table = table.astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
     ordered = table.reset_index().sort_values(["rank", "place", "system"], kind="stable")
     return ordered[list(OVERALL.columns)].reset_index(drop=True)
 
@@ -135,90 +129,34 @@ def joint_covariance(
     return pd.DataFrame(np.where(is_same_error, products, covariance), index, index)
 
 
-def _rank_uncertainty(
-    board: pd.DataFrame, covariance: pd.DataFrame, ranked: Sequence[str], seed: int
-) -> Floats:
-    """Return ``UNCERTAIN`` of the systems with an overall rank; NaN where errors are not known."""
-    rated = board[board["rank"].notna()].set_index(["language", "system"])["rating"]
-    rated = rated.reindex(covariance.index).dropna().astype(float)
-    positions = covariance.index.get_indexer(rated.index)
-    values = covariance.to_numpy(np.float64)
-    if len(positions) < len(values):
-        values = values[np.ix_(positions, positions)]
-    if np.isnan(values).any():
-        return np.full((len(ranked), len(UNCERTAIN)), np.nan)
-    random = generator(seed, "overall ranks")
-    mean_ranks = np.zeros((DRAWS, len(ranked)))
-    draw = _joint_draws if len(rated) <= MOST_RATINGS else _draws_by_language
-    for systems, ratings in draw(rated, values, random):
-        ranks = pd.DataFrame(ratings).rank(axis=1, ascending=False).to_numpy()
-        mean_ranks += ranks[:, systems.get_indexer(list(ranked))]
-    overall_ranks = pd.DataFrame(mean_ranks).rank(axis=1, method="min").to_numpy()
-    low, high = np.percentile(overall_ranks, LEVEL, axis=0, method="nearest")
-    is_first = overall_ranks == 1
-    best = (is_first / is_first.sum(axis=1, keepdims=True)).mean(axis=0)
-    return np.column_stack([low, high, best])
-
-
-def _joint_draws(
-    rated: pd.Series, covariance: Floats, random: np.random.Generator
-) -> Iterator[tuple[pd.Index, Floats]]:
-    """Draw all ratings together.
-
-    Yields:
-        The systems of each language, and draws of their ratings, shape (DRAWS, S).
-    """
-    draws = normal_draws(rated.to_numpy(), covariance, DRAWS, random)
-    languages = rated.index.get_level_values("language")
-    for language in languages.unique():
-        is_language = languages == language
-        yield rated.index[is_language].get_level_values("system"), draws[:, is_language]
-
-
-def _draws_by_language(
-    rated: pd.Series, covariance: Floats, random: np.random.Generator
-) -> Iterator[tuple[pd.Index, Floats]]:
-    """Draw the ratings of one language after the other, as ``_joint_draws``, of many ratings.
-
-    Within a language the covariance is kept (of over ``MOST_RATINGS`` systems the variances alone).
-    Across languages the errors of a system are correlated by as much as on average over systems and
-    languages.
-    """
-    languages = rated.index.get_level_values("language")
-    systems = rated.index.get_level_values("system")
-    names = systems.unique()
-    correlation = _mean_correlation(systems, covariance)
-    # Errors of unit variance that a system has in every language; float32 halves the memory.
-    shared = random.normal(size=(DRAWS, len(names))).astype(np.float32)
-    for language in languages.unique():
-        positions = np.flatnonzero(languages == language)
-        block = covariance[np.ix_(positions, positions)]
-        errors = random.normal(size=(DRAWS, len(positions))) * np.sqrt(1 - correlation)
-        columns = names.get_indexer(systems[positions])
-        errors += shared[:, columns] * np.sqrt(correlation)
-        if len(positions) > MOST_RATINGS:
-            errors *= np.sqrt(np.diag(block))
-        else:
-            errors = errors @ _symmetric_root(block)
-        yield systems[positions], rated.to_numpy()[positions] + errors
-
-
-def _mean_correlation(systems: pd.Index, covariance: Floats) -> float:
-    deviations = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
-    total = 0.0
-    n_pairs = 0
-    for positions in systems.to_series().groupby(systems).indices.values():
-        scale = deviations[positions]
-        block = covariance[np.ix_(positions, positions)] / (scale[:, None] * scale)
-        n_languages = len(positions)
-        total += float(block.sum() - np.trace(block))
-        n_pairs += n_languages * (n_languages - 1)
-    return min(max(total / max(n_pairs, 1), 0.0), 1.0)
-
-
-def _symmetric_root(covariance: Floats) -> Floats:
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+def _uncertainty(
+    board: pd.DataFrame,
+    covariance: pd.DataFrame | None,
+    ranked: Sequence[str],
+    languages: Sequence[str],
+) -> pd.DataFrame:
+    """Return what is known of overall ranks and the intervals of wins, by system."""
+    if len(languages) == 1:
+        return board.set_index("system").loc[list(ranked), UNCERTAIN].astype(float)
+    if covariance is None or not ranked:
+        return pd.DataFrame(np.nan, list(ranked), UNCERTAIN)
+    ratings = board[board["rank"].notna()].set_index(["language", "system"])["rating"].astype(float)
+    known = ratings.reindex(covariance.index).dropna()
+    slopes = pd.DataFrame(0.0, list(ranked), known.index)
+    wins = np.zeros(len(ranked))
+    for language in languages:
+        of_language = known.loc[[language]]
+        systems = of_language.index.get_level_values("system")
+        positions = systems.get_indexer(list(ranked))
+        shares, by_rating = mutual_wins(of_language.to_numpy())
+        wins += shares[positions] / len(languages)
+        slopes.loc[:, of_language.index] = by_rating[positions] / len(languages)
+    part = covariance.loc[known.index, known.index]
+    variances = variances_by_slopes(slopes.to_numpy(), part)
+    low, high = share_bounds(wins, np.diag(variances))
+    tiers = ranks_and_tiers(wins, variances)
+    columns = {**tiers, "wins_low": low, "wins_high": high}
+    return pd.DataFrame(columns, list(ranked)).astype(float)
 
 
 Rated = tuple[pd.DataFrame, pd.DataFrame]
@@ -255,7 +193,7 @@ class Estimation:
         ratings = stacked([rows for rows, _ in self.rated if not rows.empty])
         return Board(
             ratings=ratings,
-            overall=overall_board(ratings, self.covariance, self.summary.settings.seed),
+            overall=overall_board(ratings, self.covariance),
             arena=self.arena_ratings,
             importances=self.importances,
             win_matrix=win_table(self.judgments),
@@ -276,9 +214,7 @@ def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFrame:
     """Arrange the arena's ratings of a language as ``tables.ARENA``, best first.
 
-    ``rank_low, rank_high`` hold all ranks at once at 95%, systems of a ``tier`` (1 the best) are
-    not distinguishable from its best one, and ``note`` says why a system has no rating or tier;
-    see ``arena.rating.intervals``.
+    ``note`` says why a system has no rating or tier; see ``arena.rating.intervals``.
     """
     reason = ""
     for note in ratings.notes:

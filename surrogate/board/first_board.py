@@ -25,7 +25,7 @@ from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name
 from surrogate.board.estimation import Estimation
-from surrogate.board.ranks import NO_ANSWER, ranked_rows
+from surrogate.board.ranks import NO_ANSWER, WINS_COLUMNS, ranked_rows
 from surrogate.board.settings import NOBODY, ResolvedSettings
 from surrogate.board.summary import (
     PREFERENCES,
@@ -221,7 +221,9 @@ def first_ratings(
             ["surrogate_rating", "surrogate_low", "surrogate_high", "surrogate_error"], np.nan
         ),
     )
-    table = ranked_rows(rated, unbiased_covariance, language, freedom=len(scores) - 1)
+    # A rating is a share already: of the other systems' answers.
+    wins = rated[["rating", "low", "high"]].set_axis(WINS_COLUMNS, axis=1)
+    table = ranked_rows(rated.join(wins), unbiased_covariance, language, freedom=len(scores) - 1)
     return FirstRatings(table, tuple(shares), left_out, covariance)
 
 

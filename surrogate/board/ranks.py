@@ -11,8 +11,11 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit
 
+from arena.data.types import Floats
 from arena.rating.intervals import ranks_and_tiers
+from arena.statistics.significance import NORMAL_90
 from surrogate.board.tables import RATINGS
 from surrogate.checks.copies import Key, flag_judged
 from surrogate.learning.field import ANSWER
@@ -20,6 +23,7 @@ from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 PLACE_COLUMNS = ["place", "place_low", "place_high"]
 RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
+WINS_COLUMNS = ["wins", "wins_low", "wins_high"]
 VERDICT_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
 """Columns by verdicts alone."""
 FEWEST_JUDGED_QUESTIONS = 3
@@ -45,6 +49,8 @@ COMPARING_COLUMNS = [
     "place",
     "place_low",
     "place_high",
+    "wins_low",
+    "wins_high",
     "low",
     "high",
     "standard_error",
@@ -102,6 +108,84 @@ def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
     return places
 
 
+def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
+    """Add ``WINS_COLUMNS``: how often a system is expected to win against the ranked ones.
+
+    Args:
+        rows: As of ``rated_rows``; with a column ``is_placed`` these are no opponents.
+        covariance: Of the ratings, see ``covariance_of``.
+    """
+    is_placed = rows.get("is_placed", pd.Series(False, rows.index))
+    ratings = rows.loc[~is_placed, "rating"].dropna()
+    shares, slopes = mutual_wins(ratings.to_numpy(np.float64))
+    variances = variances_by_slopes(slopes, covariance.loc[ratings.index, ratings.index])
+    low, high = share_bounds(shares, np.diag(variances))
+    ranked = pd.DataFrame(dict(zip(WINS_COLUMNS, (shares, low, high), strict=True)), ratings.index)
+    placed = wins_against(ratings, rows[is_placed])
+    return rows.join(pd.concat([ranked, placed]))
+
+
+def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
+    """Return how often each of S systems is expected to win against one of the others.
+
+    A tie is half a win.
+
+    Args:
+        ratings: Logits, shape (S,).
+
+    Returns:
+        Shares, shape (S,), NaN of a single system; and their derivatives by the ratings, (S, S).
+    """
+    n_systems = len(ratings)
+    if n_systems < 2:
+        return np.full(n_systems, np.nan), np.full((n_systems, n_systems), np.nan)
+    shares = expit(ratings[:, None] - ratings[None, :])
+    weights = (1 - np.eye(n_systems)) / (n_systems - 1)
+    slopes = weights * shares * (1 - shares)
+    return (weights * shares).sum(axis=1), np.diag(slopes.sum(axis=1)) - slopes
+
+
+def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
+    """Return the covariance of S quantities by their derivatives, shape (S, N), by N others.
+
+    It is NaN of those that depend on a variance that is not known most.
+    """
+    values = covariance.to_numpy(np.float64)
+    is_unknown = np.isnan(np.diag(values))
+    found = slopes @ np.nan_to_num(values) @ slopes.T
+    without_error = (slopes[:, is_unknown] > 0).any(axis=1)
+    found[without_error] = np.nan
+    found[:, without_error] = np.nan
+    return np.asarray(found)
+
+
+def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Return 90% intervals of shares, normal in their logits so that they stay within 0 and 1."""
+    half_widths = NORMAL_90 * np.sqrt(np.maximum(variances, 0.0)) / (shares * (1 - shares))
+    logits = logit(shares)
+    return expit(logits - half_widths), expit(logits + half_widths)
+
+
+def wins_against(field: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return how often systems that are not of a field are expected to win against it.
+
+    Args:
+        field: Ratings of the ranked systems; if there is none, rows win against each other.
+        rows: By system: ``rating, low, high``.
+
+    Returns:
+        ``WINS_COLUMNS``.
+    """
+    opponents = field if len(field) else rows["rating"].dropna()
+    ratings = opponents.to_numpy(np.float64)
+    wins = pd.DataFrame(index=rows.index)
+    for column, bound in zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True):
+        values = rows[bound].to_numpy(np.float64)
+        shares = expit(values[:, None] - ratings[None, :])
+        wins[column] = shares.mean(axis=1) if len(ratings) else np.nan
+    return wins
+
+
 def ranks_and_places(places: pd.DataFrame, is_placed: pd.Series) -> pd.DataFrame:
     """Take a place for a rank, but of systems that are only placed.
 
@@ -131,8 +215,8 @@ def ranked_rows(
 
     Returns:
         ``tables.RATINGS``, best first, then placed systems, then those without either.
-        ``rank_low, rank_high`` holds all ranks at once at 95%, and systems of a ``tier`` are not
-        distinguishable from its best one. Places are among the ranked systems.
+        ``rank_low, rank_high, tier`` are those of ``ranks_and_tiers``. Places are among the ranked
+        systems.
     """
     is_placed = rows.get("is_placed", pd.Series(False, rows.index))
     ratings = rows.loc[~is_placed, "rating"].dropna()
@@ -170,28 +254,25 @@ def counting_languages(ratings: pd.DataFrame) -> list[str]:
     return sorted(counting if len(counting) else ratings["language"].unique())
 
 
-def overall_places(rows: pd.DataFrame, mean_ranks: pd.Series, n_languages: int) -> pd.DataFrame:
-    """Place systems overall by the mean of their places, or ranks, in the languages.
-
-    The interval is as if a system's errors were the same in every language.
+def overall_wins(rows: pd.DataFrame, n_languages: int) -> pd.DataFrame:
+    """Average wins over languages, with intervals as if a system's errors were the same in all.
 
     Args:
-        rows: ``tables.RATINGS`` of systems that some language does not rank.
-        mean_ranks: Of the systems with an overall rank; NaN of others.
+        rows: ``tables.RATINGS``.
         n_languages: Languages that must rank or place a system.
 
     Returns:
-        By system, ``PLACE_COLUMNS``: places among the ranked systems; NaN where a language has
-        neither, or a bound is not known.
+        By system, ``WINS_COLUMNS``; NaN where a language has neither, or a bound is not known.
     """
-    places = pd.DataFrame(index=rows["system"].unique())
-    for place_column, rank_column in zip(PLACE_COLUMNS, RANK_COLUMNS, strict=True):
-        by_language = rows[place_column].astype(float).fillna(rows[rank_column].astype(float))
-        grouped = by_language.groupby(rows["system"])
-        means = grouped.mean().where(grouped.count() == n_languages).reindex(places.index)
-        taken = [1 + int((mean_ranks < mean).sum()) for mean in means]
-        places[place_column] = pd.Series(taken, places.index, "Int64").mask(means.isna())
-    return places
+    is_counted = rows["rank"].notna() | rows["place"].notna()
+    grouped = rows[WINS_COLUMNS].astype(float).where(is_counted).groupby(rows["system"])
+    return grouped.mean().where(grouped.count() == n_languages)
+
+
+def places_by_wins(wins: pd.DataFrame, ranked_wins: pd.Series) -> pd.DataFrame:
+    """Return the overall places that wins, and the ends of their intervals, take among others."""
+    bounds = dict(zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True))
+    return places_among(wins.rename(columns=bounds), ranked_wins)
 
 
 def ranking_status(

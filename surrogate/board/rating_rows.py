@@ -22,6 +22,7 @@ from surrogate.board.ranks import (
     ranked_rows,
     reasons_without_rank,
     with_placed_notes,
+    with_wins,
 )
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS, empty_board_table
@@ -72,8 +73,8 @@ def rated_rows(
             here.
 
     Returns:
-        By system, the columns of ``tables.RATINGS`` except ranks and those by verdicts alone. The
-        upper bound of a system that may be better than every judged one is infinite.
+        By system, the columns of ``tables.RATINGS`` except ranks, wins and those by verdicts alone.
+        The upper bound of a system that may be better than every judged one is infinite.
     """
     table = estimates.join(status)
     texts = table[["unranked", "original"]].astype(object).fillna("").astype("str")
@@ -186,6 +187,7 @@ def rows_with_verdicts(
         needed = needed_questions(int(judged_questions.max()))
         rows = with_placed_notes(rows, judged_questions, needed)
     covariance = covariance_of(rows, study)
+    rows = with_wins(rows, covariance)
     columns = ["rank", "rating", "low", "high"]
     verdict_ratings = study.ratings.table.set_index("system")[columns]
     return ranked_rows(rows, covariance, study.language, verdict_ratings), covariance
@@ -283,6 +285,7 @@ def rows_without_verdicts(
     if unjudged == "placed":
         rows = rows.assign(is_placed=rows["rating"].notna())
     covariance = covariance_of(rows)
+    rows = with_wins(rows, covariance)
     return ranked_rows(rows, covariance, language), covariance
 
 

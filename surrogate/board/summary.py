@@ -272,11 +272,10 @@ class BoardSummary(SummaryPart):
         macro = self.macro.model_copy(update={"judge": label})
         return self.model_copy(update={"macro": macro})
 
-    def warnings_of(self, part: LanguageSummary) -> tuple[str, ...]:
-        """Return a language's warnings, as its judge allows; see ``of_judge``."""
+    def conclusions_of(self, part: LanguageSummary) -> tuple[Remark, ...]:
+        """Return a language's conclusions, as its judge allows; see ``of_judge``."""
         has_fault = bool(self.macro.judge_fault)
-        conclusions = [of_judge(conclusion, has_fault=has_fault) for conclusion in part.conclusions]
-        return tuple(conclusion.sentence for conclusion in conclusions if conclusion.is_warning)
+        return tuple(of_judge(conclusion, has_fault=has_fault) for conclusion in part.conclusions)
 
     def ranks_unseen_in(self, language: str) -> bool:
         """Whether a language ranks systems without verdicts: the one rule of all commands.

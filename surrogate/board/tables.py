@@ -50,6 +50,9 @@ RATINGS = TableSchema(
         "place": "count",
         "place_low": "count",
         "place_high": "count",
+        "wins": "share",
+        "wins_low": "share",
+        "wins_high": "share",
         "rating": "number",
         "low": "number",
         "high": "number",
@@ -77,10 +80,13 @@ OVERALL = TableSchema(
         "rank": "count",
         "rank_low": "count",
         "rank_high": "count",
+        "tier": "count",
         "place": "count",
         "place_low": "count",
         "place_high": "count",
-        "probability_best": "probability",
+        "wins": "share",
+        "wins_low": "share",
+        "wins_high": "share",
         "mean_rank": "number",
         "mean_rating": "number",
         "languages": "count",
@@ -148,6 +154,18 @@ DIFFERENCES = TableSchema(
     key=["language", "system", "opponent"],
 )
 
+FINDINGS = TableSchema(
+    name="findings",
+    columns={
+        "language": "text",
+        "kind": "text",
+        "systems": "text",
+        "numbers": "text",
+        "level": "text",
+        "sentence": "text",
+    },
+)
+
 TABLES: Mapping[str, TableSchema] = {
     "ratings": RATINGS,
     "overall": OVERALL,
@@ -165,7 +183,7 @@ def table_file(schema: TableSchema) -> str:
 
 
 BOARD_FILES = (
-    *(table_file(schema) for schema in TABLES.values()),
+    *(table_file(schema) for schema in (*TABLES.values(), FINDINGS)),
     FEATURES_FILE,
     JUDGE_REPORT_FILE,
     SURROGATE_FILE,

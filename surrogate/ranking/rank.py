@@ -26,10 +26,12 @@ from surrogate.board.ranks import (
     absence,
     counting_languages,
     needed_questions,
-    overall_places,
+    overall_wins,
     places_among,
+    places_by_wins,
     ranking_status,
     ranks_and_places,
+    wins_against,
     with_placed_notes,
     without_ranks,
 )
@@ -60,6 +62,9 @@ NEW_COLUMNS = [
     "place",
     "place_low",
     "place_high",
+    "wins",
+    "wins_low",
+    "wins_high",
     "rating",
     "low",
     "high",
@@ -167,7 +172,9 @@ def _placed_rows(
         unproven = estimates.index[~(estimates["verdict_share"] >= SUBSTANTIAL_SHARE)]
     rows = rated_rows(estimates, board.prediction_interval(language), status, unproven, on_board)
     rows = rows.round(DECIMALS)
-    places = places_among(rows, on_board.loc[on_board["rank"].notna(), "rating"])
+    ranked = on_board.loc[on_board["rank"].notna(), "rating"]
+    rows = rows.join(wins_against(ranked, rows).round(DECIMALS))
+    places = places_among(rows, ranked)
     is_placed = pd.Series(False, rows.index)
     if board.summary.settings.unjudged == "placed":
         trained = board.surrogate.ratings_.get(language)
@@ -234,11 +241,13 @@ def _overall_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     """Put new systems among the overall rows; the board's own stay as they are.
 
     A new system has an overall rank where every language that counts ranks it, else a place where
-    each has either; see ``overall_places``.
+    each has either; see ``overall_wins``.
     """
     counting = counting_languages(board.ratings)
     new = new[new["language"].isin(counting)]
-    places = overall_places(new, board.overall["mean_rank"], len(counting))
+    wins = overall_wins(new, len(counting))
+    is_on_board = board.overall["rank"].notna()
+    places = places_by_wins(wins, board.overall.loc[is_on_board, "wins"])
     grouped = new.groupby("system")
     n_ranked = grouped["rank"].count()
     is_ranked = n_ranked == len(counting)
@@ -251,9 +260,9 @@ def _overall_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
             "mean_rating": grouped["rating"].mean().round(DECIMALS).where(has_all_ratings),
         }
     )
-    rows = rows.join(ranks_and_places(places, ~is_ranked))
+    rows = rows.join(wins.round(DECIMALS)).join(ranks_and_places(places, ~is_ranked))
     placed = pd.concat([board.overall, rows.rename_axis("system").reset_index()], ignore_index=True)
-    return placed.sort_values(["rank", "mean_rank", "place"], kind="stable", ignore_index=True)
+    return placed.sort_values(["rank", "place"], kind="stable", ignore_index=True)
 
 
 def rank_systems(

@@ -1,1 +1,1 @@
-"""What commands share: their list, options, settings, printing, the sentence on first place."""
+"""What commands share: their list, options, settings, printing."""

@@ -28,12 +28,9 @@ WIDTH_WHERE_PIPED = 120
 WIDTH = 80
 """Columns of the terminal that a board is printed for."""
 INTERVAL = "90% interval"
-RANKS_AT_ONCE = "95% ranks"
-"""Of one language: it holds the ranks of all systems at once."""
 PLACE = "about"
 """Stands before the places of a system that verdicts do not rank."""
-OVERALL_RANKS = "90% ranks"
-"""Of several languages: it holds the rank of one system."""
+RANKS = "90% ranks"
 MOST_OF_A_TEXT = 9
 """Lines of a text."""
 SIGNATURE = "signature"
@@ -331,8 +328,7 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     held_out = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
     rows = ratings.assign(note=(ratings["note"] + held_out).str.removeprefix("; "))
     has_languages = ratings["language"].nunique() > 1
-    rank_interval = OVERALL_RANKS if has_languages else RANKS_AT_ONCE
-    columns = ["rank", rank_interval, "system", "rating", INTERVAL]
+    columns = ["rank", RANKS, "system", "rating", INTERVAL]
     if has_languages:
         columns.insert(3, "mean_rank")
         grouped = rows.groupby("system")
@@ -348,7 +344,7 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     places = pd.Series(spans(rows, "place_low", "place_high", "–", str), rows.index)
     ranks = pd.Series(spans(rows, "rank_low", "rank_high", "–", str), rows.index)
     texts = {
-        rank_interval: ranks.mask(rows["place"].notna(), f"{PLACE} " + places),
+        RANKS: ranks.mask(rows["place"].notna(), f"{PLACE} " + places),
         "rating": rated["rating"].map(two_decimals),
         INTERVAL: spans(rated),
         "note": rows["note"] + incomplete,

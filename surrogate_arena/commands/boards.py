@@ -19,7 +19,7 @@ from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import given_features, given_models, named_values
 from surrogate_arena.cli.printing import (
     INTERVAL,
-    OVERALL_RANKS,
+    RANKS,
     cell,
     command,
     cut_middle,
@@ -233,15 +233,15 @@ def print_board(
     board: Board, then: str, index: Path | None = None, further: Sequence[str] = ()
 ) -> None:
     """Print a board's ranks, what limits them, ``further`` sentences, and what to do next."""
-    from surrogate_arena.cli.first_place import conclusion
+    from surrogate.board.findings import conclusion
 
     summary = board.summary.macro
     rows, columns = shown_board(board.ratings, board.overall)
     if board.summary.is_compared:
         # Over languages the best and worst rank make room for the rank by verdicts alone.
         position = columns.index("rank") + 1
-        if OVERALL_RANKS in columns:
-            columns.remove(OVERALL_RANKS)
+        if RANKS in columns:
+            columns.remove(RANKS)
         columns.insert(position, "arena_rank")
     headline = conclusion(board)
     sentences = wrapped(headline, 5)

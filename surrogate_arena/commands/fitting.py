@@ -12,7 +12,7 @@ from arena.data.wording import count_of
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import named_columns
-from surrogate_arena.cli.printing import show, spans, with_spans
+from surrogate_arena.cli.printing import INTERVAL, show, spans, with_spans
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -205,7 +205,7 @@ def _compared(rated: Ratings) -> dict[str, object]:
 
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
-    columns = ["system", "rating", "95% interval", "rank", "rank_interval", "tier"]
+    columns = ["system", "rating", INTERVAL, "rank", "rank_interval", "tier"]
     columns += ["wins", "losses", "ties"]
     if "part" in ratings:
         columns.insert(0, "part")
@@ -213,6 +213,6 @@ def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
         columns.insert(0, "group")
     if ratings["note"].any():
         columns.append("note")
-    table = ratings.assign(**{"95% interval": spans(ratings)})
+    table = ratings.assign(**{INTERVAL: spans(ratings)})
     table["rank_interval"] = spans(ratings, "rank_low", "rank_high", "–", str)
     return table[columns]

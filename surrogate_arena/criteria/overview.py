@@ -19,11 +19,11 @@ from arena.data.wording import count_of
 from arena.data.writing import write_text
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
+from surrogate.board.findings import conclusion, first_place_of
 from surrogate.board.settings import BoardSettings, chosen_settings
 from surrogate.board.tables import DECIMALS, FEATURE_CACHE
 from surrogate.board.view import board_judges
 from surrogate.checks.faults import arena_faults
-from surrogate_arena.cli.first_place import conclusion, leading
 from surrogate_arena.cli.judging_records import read_judging_records
 from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.pages import filled
@@ -32,7 +32,6 @@ from surrogate_arena.pages.site_settings import SiteSettings
 
 OVERVIEW = "overview.csv"
 BOUNDS = ["rating", "low", "high"]
-TEST = "the intervals of the scores"
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,8 @@ class Overview:
         shown = ", ".join(f"{name} {weight:g}" for name, weight in self.weights.items())
         if ranked.empty:
             return f"No system is ranked by every criterion ({shown})."
-        n_first = int((ranked["rank"] == ranked["rank"].min()).sum())
-        alike = list(ranked.loc[ranked["rank_low"] == 1, "system"])
-        names = list(ranked["system"])
-        return f"{leading(names, alike[n_first:], n_first, test=TEST)}; weights: {shown}."
+        first = first_place_of(ranked, kind="ahead").sentence
+        return f"{first.removesuffix('.')}; weights: {shown}."
 
 
 def build_criteria(

@@ -9,7 +9,6 @@ import pandas as pd
 
 from arena.data.schema import COST, LATENCY
 from arena.data.wording import count_of
-from surrogate_arena.cli.first_place import shown_probability
 from surrogate_arena.costs.costs import (
     NO_COST,
     NO_CURRENCY,
@@ -162,3 +161,12 @@ def _reason(amounts: AnswerAmounts, names: list[str], n_common: int) -> str:
             "interval needs 10"
         )
     return ""
+
+
+def shown_probability(probability: float) -> str:
+    """Show a probability in percent, never as 0% or 100%."""
+    if probability > 0.99:
+        return "over 99%"
+    if probability < 0.01:
+        return "under 1%"
+    return f"{probability:.0%}"

@@ -7,18 +7,34 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from operator import mul
 from types import MappingProxyType
 from typing import Literal, SupportsFloat
 from urllib.parse import urlsplit
 
-from arena.data.languages import UNDETERMINED, is_language_code
+from arena.data.languages import UNDETERMINED, is_language_code, language_name
 from arena.data.wording import DIGEST_DIGITS, short_digest
+from surrogate.board.findings import NARROW
 
 MISSING = "–"
 MINUS = "−"
 RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"})
+SCRIPTS = MappingProxyType(
+    {
+        "Arabic script": RIGHT_TO_LEFT - {"he", "yi", "dv"},
+        "Cyrillic script": frozenset({"be", "bg", "kk", "ky", "mk", "mn", "ru", "sr", "tg", "uk"}),
+        "East Asia": frozenset({"ja", "ko", "zh"}),
+        "South Asia": frozenset(
+            {"as", "bn", "gu", "hi", "kn", "ml", "mr", "ne", "or", "pa", "sa", "si", "ta", "te"}
+        ),
+        "Other scripts": frozenset(
+            {"am", "dv", "el", "he", "hy", "ka", "km", "lo", "my", "th", "ti", "yi"}
+        ),
+    }
+)
+"""Languages by what they are written in; all others are in Latin script."""
+LATIN = "Latin script"
 LONGEST = 60
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin|conout|index)")
 NOT_PLAIN = re.compile(r"[^a-z0-9]+")
@@ -126,9 +142,57 @@ def rank_interval(low: Number, high: Number) -> str:
     return whole(low) if finite(low) == finite(high) else f"{whole(low)}–{whole(high)}"
 
 
+def group_of(row: Mapping[str, Number]) -> Literal["judged", "predicted", "absent"]:
+    """Return where a system stands on a board: ranked, placed, or neither."""
+    if finite(row["rank"]) is not None:
+        return "judged"
+    return "absent" if finite(row["place_low"]) is None else "predicted"
+
+
+def place(row: Mapping[str, Number]) -> str:
+    """Show a system's place: the ranks that are open to it, or where it is predicted."""
+    if finite(row["rank"]) is None:
+        span = rank_interval(row["place_low"], row["place_high"])
+        return span if span == MISSING else f"about {span}"
+    if finite(row["rank_low"]) is None:
+        return whole(row["rank"])
+    return rank_interval(row["rank_low"], row["rank_high"])
+
+
+def wins(row: Mapping[str, Number]) -> str:
+    """Show the share of comparisons won in percent, as precisely as its interval is narrow."""
+    return percent(row["wins"], _digits_of_wins(row))
+
+
+def wins_interval(row: Mapping[str, Number]) -> str:
+    """Show the interval of the share of comparisons won, in percent; empty if it is not known."""
+    low, high = finite(row["wins_low"]), finite(row["wins_high"])
+    if low is None or high is None:
+        return ""
+    digits = _digits_of_wins(row)
+    return f"{decimal(100 * low, digits)} to {decimal(100 * high, digits)}"
+
+
+def _digits_of_wins(row: Mapping[str, Number]) -> int:
+    low, high = finite(row["wins_low"]), finite(row["wins_high"])
+    return int(low is not None and high is not None and high - low < NARROW)
+
+
 def site_name(address: str) -> str:
     """Return the name of the site that an address leads to."""
     return urlsplit(address).netloc or address
+
+
+def language_groups(codes: Sequence[str]) -> dict[str, list[str]]:
+    """Group languages by their script, each by name; one group without a name if they are few."""
+    most_without_groups = 8
+    named = sorted(codes, key=language_name)
+    if len(named) <= most_without_groups:
+        return {"": named}
+    groups = {script: [code for code in named if code in SCRIPTS[script]] for script in SCRIPTS}
+    grouped = {code for members in groups.values() for code in members}
+    latin = [code for code in named if code not in grouped]
+    return {name: members for name, members in {LATIN: latin, **groups}.items() if members}
 
 
 def language_tag(code: str) -> str:

@@ -26,14 +26,18 @@ FILTERS = (
     "decimal",
     "direction",
     "finite",
+    "group_of",
     "interval",
     "language_tag",
     "lower_first",
     "percent",
+    "place",
     "rank_interval",
     "significant",
     "site_name",
     "whole",
+    "wins",
+    "wins_interval",
 )
 THEME = "theme.js"
 UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")

@@ -12,14 +12,13 @@ from arena.data.languages import language_name
 from arena.data.tables import plain_records
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
+from surrogate_arena.pages.board_page import compact_numbers
 from surrogate_arena.pages.formats import finite, slugs
 from surrogate_arena.pages.pair_texts import Texts
 from surrogate_arena.pages.views import (
     Row,
-    compact_numbers,
     cut_text,
     group_means,
-    language_cautions,
 )
 
 MOST_SYSTEMS = 300
@@ -54,6 +53,7 @@ def pair_page(
     names: Mapping[str, str],
     languages: Sequence[str],
     language: str,
+    caution: str,
 ) -> Row:
     """Prepare the page of a language; its ``data`` is for scripts.
 
@@ -86,7 +86,7 @@ def pair_page(
         "absent": texts if isinstance(texts, str) else "",
         "verdicts_left_out": n_left_out,
         "language": language,
-        "caution": _caution(board, language),
+        "caution": board.summary.macro.judge_fault or caution,
         "rows": rows,
         "pairs": len(differences),
         "systems_left_out": len(table) - len(ratings),
@@ -94,11 +94,6 @@ def pair_page(
         "data": data,
         "place_of": {system: index for index, system in enumerate(systems)},
     }
-
-
-def _caution(board: Board, language: str) -> str:
-    limits = [board.summary.macro.judge_fault, *language_cautions(board, language)]
-    return next(filter(None, limits), "")
 
 
 def _pairs_data(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) -> Row:

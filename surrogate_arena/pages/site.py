@@ -22,11 +22,18 @@ from arena.data.wording import short_digest
 from arena.data.writing import replaced_folder
 from arena.quality.influence import LISTED
 from surrogate.board.board import Board
+from surrogate.board.findings import (
+    CAUTIONS,
+    CHIPS,
+    board_findings,
+    conclusion,
+    published_sentence,
+)
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
 from surrogate.checks.faults import AnswerFaults, arena_faults
-from surrogate_arena.cli.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate_arena.costs.costs import cost_table
+from surrogate_arena.pages.board_page import SPLIT_NAMES, board_page, caution_of, described_systems
 from surrogate_arena.pages.cost_page import cost_page
 from surrogate_arena.pages.fault_tables import FaultTables
 from surrogate_arena.pages.formats import slugs
@@ -35,7 +42,7 @@ from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.pair_texts import Texts
 from surrogate_arena.pages.pairs import MOST_SYSTEMS, pair_page
 from surrogate_arena.pages.site_settings import SiteSettings, chosen_site
-from surrogate_arena.pages.views import SPLIT_NAMES, SystemPages, cautions, overview
+from surrogate_arena.pages.views import SystemPages
 
 MARKER = "site.json"
 """Tells a site of ours from other folders, and lists its files."""
@@ -134,7 +141,9 @@ def write_site(
             texts = Texts(judged, board.summary.settings.seed, chosen.questions)
     elif chosen.questions:
         texts = f"The answers are not here: {source}"
-    values = {"parent": parent, "history": history, "faults": tables}
+    folder = board.built_from if arena is None else arena
+    about = {} if isinstance(folder, Arena | None) else described_systems(Path(folder))
+    values = {"parent": parent, "history": history, "faults": tables, "about": about}
     with _site_files(out) as folder:
         _write_pages(board, texts, costs, folder, chosen, values, is_served=is_served)
     return out / INDEX
@@ -184,7 +193,7 @@ def _write_pages(
     languages = list(board.languages)
     by_name = sorted(languages, key=language_name)
     first = FIRST_LANGUAGE if FIRST_LANGUAGE in languages else languages[0]
-    limits = cautions(board)
+    findings = board_findings(board)
     files = slugs(languages)
     names = slugs(board.systems)
     shared = {
@@ -194,14 +203,16 @@ def _write_pages(
         "pairs": files[first],
         "has_answers": isinstance(texts, Texts),
         "has_costs": not costs.empty,
-        "caution": next(iter(limits), ""),
+        "caution": caution_of(findings, ""),
+        "feed": "",
     }
     write = partial(_write_page, folder, shared, is_served)
-    # The first page has a box on the judge already.
-    further = [text for text in limits if text != board.summary.macro.judge_fault]
-    view = overview(board, names, languages)
-    write("index", view=view, front_caution=next(iter(further), ""))
-    write("judge", report=board.judge_report, listed=LISTED, cautions=limits)
+    view = board_page(board, findings, names, by_name)
+    chips = [finding for finding in findings if finding.kind in CHIPS]
+    write("index", view=view, chips=chips)
+    limits = [finding for finding in findings if finding.level == "warning"]
+    cautions = [finding.sentence for finding in limits if finding.kind in CAUTIONS]
+    write("judge", report=board.judge_report, listed=LISTED, cautions=cautions)
     if not costs.empty:
         write("costs", view=cost_page(board, costs))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)))
@@ -209,7 +220,7 @@ def _write_pages(
         write("history", view=history_view(values["history"], board.systems))
     _write_systems(write, board, SystemPages(board, by_name), first, values["faults"])
     for language in languages:
-        view = pair_page(board, texts, names, languages, language)
+        view = pair_page(board, texts, names, languages, language, caution_of(findings, language))
         write("pairs", f"pairs/{files[language]}.html", view=view)
 
 
@@ -259,7 +270,7 @@ def _shared_values(
         "title": settings.title or summary.arena,
         "splits": SPLIT_NAMES,
         "named": [(language_name(code), summary.languages[code]) for code in languages],
-        "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
+        "headline": conclusion(board),
         "published": published_sentence(summary.judge),
         "signature": short_digest(summary.signature),
     }

@@ -51,9 +51,7 @@ class PageSettings(BaseModel):
 class SiteSettings(PageSettings):
     """What the pages of a board state and show."""
 
-    headline: str = Field(
-        default="", description="Headline of the first page, above the sentence on first place."
-    )
+    headline: str = Field(default="", description="Headline of the first page, above who is first.")
     date: datetime.date | None = Field(
         default=None, description="Date on every page, such as 2026-11-27."
     )

@@ -16,7 +16,7 @@ from arena.data.tables import plain_records, write_record
 from arena.data.wording import count_of, first_of
 from arena.data.writing import replaced_folder
 from surrogate.board.board import Board
-from surrogate_arena.cli.first_place import conclusion
+from surrogate.board.findings import conclusion
 from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move
 from surrogate_arena.runs.diff import GONE, MOVED, NEW, diff_boards
 from surrogate_arena.runs.past_boards import (

@@ -23,10 +23,10 @@ from features.engine.cache import code_digest
 from features.measures.registry import parse_features
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
+from surrogate.board.findings import conclusion, headline
 from surrogate.board.ranks import VANISHED
 from surrogate.board.tables import FEATURE_CACHE, MANIFEST_FILE, read_feature_table
 from surrogate.board.view import board_judges
-from surrogate_arena.cli.first_place import conclusion, first_place_sentence
 from surrogate_arena.cli.judging_records import METAEVALUATION_FILE, read_judging_records
 from surrogate_arena.costs.costs import write_costs
 from surrogate_arena.diagnosis.judging_prior import judging_prior
@@ -110,23 +110,23 @@ def make_board(
         arena, unfinished = _judged(board, board.judging, arena, out, n_jobs, progress)
     built = _build(board, arena, folder, out / FEATURE_CACHE, n_jobs, progress)
     keep_board(built, folder / HISTORY, ingredients, arena.answers)
-    headline = against_in_use(built, arena, board.options.in_use)
+    in_use = against_in_use(built, arena, board.options.in_use)
     if is_published:
         history = [record.entry for record in read_history(folder / HISTORY)]
         settings = board.pages
         if settings.date is None:
             settings = settings.model_copy(update={"date": history[-1].date})
-        if headline:
-            settings = settings.model_copy(update={"headline": headline})
+        if in_use:
+            settings = settings.model_copy(update={"headline": in_use})
         pages = web / board.name
         write_site(built, pages, arena, settings, parent=board.parent, history=history)
     is_unreliable = built.summary.macro.is_unreliable
     # The fault of an unreliable judge stands below, among the cautions.
-    sentence = first_place_sentence(built) if is_unreliable else conclusion(built)
+    sentence = headline(built) if is_unreliable else conclusion(built)
     return BoardRecord(
         ingredients=ingredients,
         cautions=tuple(_cautions(built)),
-        conclusion=f"{headline} {sentence}".strip(),
+        conclusion=f"{in_use} {sentence}".strip(),
         unfinished=unfinished,
         is_published=is_published,
     )

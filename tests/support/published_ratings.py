@@ -12,7 +12,7 @@ def as_published(arena):
     parts = []
     for language, rows in arena.judgments.groupby("language"):
         table = rate(rows, rounds=50).table
-        error = (table["high"] - table["low"]) / (2 * 1.959963984540054)
+        error = (table["high"] - table["low"]) / (2 * 1.6448536269514722)
         parts.append(table.assign(judge="published", language=language, standard_error=error))
     columns = list(arena.published_ratings)
     ratings = pd.concat(parts, ignore_index=True)[columns]

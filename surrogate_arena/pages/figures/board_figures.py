@@ -122,7 +122,7 @@ def _caption_of_ratings(board: Board, rows: pd.DataFrame, language: str) -> Capt
     note = f"n = {count_of(len(rows), 'system')}, {judged or 'none'} judged"
     if summary.is_first:
         note += ". Intervals, bands (tiers) and ranks on the right are of resampled questions "
-        note += "(90%; 95% for all ranks): none says how far verdicts will differ."
+        note += "(90%): none says how far verdicts will differ."
         return Caption(f"Ratings without verdicts: {summary.arena}, {language}", note, reproduces)
     found = summary.languages.get(language)
     if found is not None and found.judgments:
@@ -130,10 +130,10 @@ def _caption_of_ratings(board: Board, rows: pd.DataFrame, language: str) -> Capt
         note += f" in {count_of(found.judgments, 'judgment')} of {questions}"
     unseen = percent(LEVEL) if rows["surrogate_low"].notna().any() else "none"
     note += (
-        f" by {summary.judge}. Intervals: 90% of ratings by {summary.rated_by}; 95% of those by "
+        f" by {summary.judge}. Intervals: 90% of ratings by {summary.rated_by} and of those by "
         f"verdicts{' as published' if summary.is_published else ''}; {unseen} of those by "
-        "surrogates that had not seen the system. Bands: tiers of systems that are not "
-        "distinguishable; right: 95% for all ranks."
+        "surrogates that had not seen the system. Bands: tiers of systems that do not "
+        "differ from the best one; right: ranks that differences leave open."
     )
     return Caption(f"Ratings with intervals: {summary.arena}, {language}", note, reproduces)
 

@@ -1,167 +1,176 @@
-/* The board: one language, or a search */
+/* The board: overall or in one language, filtered, compared, copied */
 (() => {
-  const { address, element, find, fixed, named, numberCell, percent, range, whole } = site;
+  const { address, element, find, fixed, interval, named, percent, range, whole } = site;
   const data = JSON.parse(find("data").textContent);
+  const table = find("board-table");
   const select = find("language");
   const search = find("search");
-  const table = find("language-table");
-  const headers = [...table.tHead.rows[0].cells];
+  const details = find("details");
+  const rows = new Map([...table.querySelectorAll("tr[data-index]")].map((row) => [Number(row.dataset.index), row]));
+  let group = "";
 
-  function systemHeader(place, note = "", held = false) {
-    const [name, slug] = data.systems[place];
-    const header = element("th", undefined, { scope: "row" });
-    const link = element("a", undefined, { href: `systems/${slug}.html`, className: "name" });
-    link.append(element("bdi", name));
-    header.append(link);
-    if (held) header.append(element("abbr", data.held[0], { className: "tie", title: data.held[1] }));
-    if (note) header.append(mark(note));
-    return header;
-  }
-  /* As the macros "mark" and "bar" have them */
-  function mark(note) {
-    const made = element("details", undefined, { className: "mark" });
-    const summary = element("summary", undefined, { title: "Note" });
-    summary.append(element("span", "Note", { className: "sr" }));
-    made.append(summary, element("span", note, { className: "quiet remark" }));
-    return made;
-  }
-  function spread({ low, rating, high }, [least, most]) {
-    const cell = site.intervalCell(low, high);
-    cell.className = "num spread";
-    if (rating === null || (low === null && high === null)) return cell;
-    const place = (value) => (100 * (value - least)) / (most - least || 1);
-    const bar = element("span", undefined, { className: "range" });
-    const line = element("i");
-    const point = element("b");
-    line.style.left = `${place(low ?? rating)}%`;
-    line.style.right = `${100 - place(high ?? most)}%`;
-    point.style.left = `${place(rating)}%`;
-    bar.append(line, point);
-    cell.replaceChildren(element("span", cell.textContent), bar);
-    return cell;
-  }
-  function languageRow(row, tied, bounds) {
-    const made = element("tr");
-    const ranked = numberCell(row.rank, whole(row.rank), "num rank");
-    if (tied.has(row.rank)) ranked.append(element("abbr", "=", { className: "tie", title: "tied" }));
-    /* A system that verdicts do not rank has a place among those that they do */
-    const isPlaced = row.place !== null;
-    const [first, last] = isPlaced ? [row.place_low, row.place_high] : [row.rank_low, row.rank_high];
-    const rankInterval = numberCell(first, `${isPlaced ? "about " : ""}${range(first, last)}`);
-    rankInterval.dataset.high = last ?? "";
-    rankInterval.classList.add("wide");
-    const kind = row.kind === null ? "" : data.splits[row.kind];
-    const cells = {
-      rank: ranked,
-      system: systemHeader(row.index, row.note, kind === data.splits[1]),
-      arena_rank: numberCell(row.arena_rank, whole(row.arena_rank)),
-      rating: numberCell(row.rating, fixed(row.rating, 2)),
-      interval: spread(row, bounds),
-      rank_interval: rankInterval,
-      tier: numberCell(row.tier, whole(row.tier), "num wide"),
-      verdict_share: numberCell(row.verdict_share, percent(row.verdict_share), "num more"),
-      surrogate_rating: numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2), "num more"),
-      arena_rating: numberCell(row.arena_rating, fixed(row.arena_rating, 2), "num more"),
-      coverage: numberCell(row.coverage, percent(row.coverage), "num more"),
-      kind: element("td", kind, { className: "set more" }),
-    };
-    /* In the order of the header; a column that has no cell here stays empty */
-    made.append(...headers.map((header) => cells[header.dataset.column] ?? element("td")));
-    return made;
-  }
-  /* Columns that say nothing on some boards, by name: whether a row fills them */
-  const FILLS = {
-    arena_rank: () => data.compared,
-    interval: (row) => row.rating !== null,
-    rank_interval: (row) => row.rank_low !== null || row.place_low !== null,
-    tier: (row) => row.tier !== null,
-    verdict_share: () => !data.first,
-    surrogate_rating: (row) => row.surrogate_rating !== null,
-    arena_rating: (row) => row.arena_rating !== null,
-    coverage: (row) => row.coverage !== 1,
-    kind: (row) => row.kind !== 0 && !data.first,
+  /* As the filters "place", "wins" and "group_of" have them */
+  const groupOf = (row) => (row.rank !== null ? "judged" : row.place_low !== null ? "predicted" : "absent");
+  const place = (row) => {
+    if (row.rank === null) return row.place_low === null ? site.MISSING : `about ${range(row.place_low, row.place_high)}`;
+    return row.rank_low === null ? whole(row.rank) : range(row.rank_low, row.rank_high);
   };
-  function hideAbsentColumns(rows) {
-    headers.forEach((header, place) => {
-      const fills = FILLS[header.dataset.column];
-      if (!fills) return;
-      const absent = !rows.some(fills);
-      for (const row of table.rows) row.cells[place].classList.toggle("absent-column", absent);
+  const digits = (row) => (row.wins_low !== null && row.wins_high - row.wins_low < 0.03 ? 1 : 0);
+  const share = (value, row) => (100 * value).toFixed(digits(row));
+  const winsInterval = (row) => (row.wins_low === null ? "" : `${share(row.wins_low, row)} to ${share(row.wins_high, row)}`);
+  const TEXTS = {
+    place,
+    note: (row) => row.note,
+    arena_rank: (row) => whole(row.arena_rank),
+    rating: (row) => fixed(row.rating, 2),
+    interval: (row) => interval(row.low, row.high),
+    tier: (row) => whole(row.tier),
+    verdict_share: (row) => percent(row.verdict_share),
+    surrogate_rating: (row) => fixed(row.surrogate_rating, 2),
+    arena_rating: (row) => fixed(row.arena_rating, 2),
+    coverage: (row) => percent(row.coverage),
+  };
+  function fill(made, row) {
+    for (const cell of made.querySelectorAll("[data-cell]")) {
+      const name = cell.dataset.cell;
+      if (name === "wins") {
+        cell.querySelector("b").textContent = row.wins === null ? site.MISSING : `${share(row.wins, row)}%`;
+        cell.querySelector("small").textContent = winsInterval(row);
+      } else (cell.querySelector("span") ?? cell).textContent = TEXTS[name](row);
+      const values = { place: row.rank ?? row.place_low, interval: row.low };
+      if ("v" in cell.dataset) cell.dataset.v = values[name] ?? row[name] ?? "";
+      if (name === "note") cell.hidden = !row.note;
+    }
+    const drawn = { low: row.wins_low ?? row.wins, mid: row.wins, high: row.wins_high ?? row.wins, from: row.tier_low, to: row.tier_high };
+    for (const [name, value] of Object.entries(drawn)) made.style.setProperty(`--${name}`, value ?? 0);
+    made.classList.toggle("unknown", row.wins === null);
+  }
+  function told(parts) {
+    const span = element("span");
+    parts.forEach((part, place) => {
+      if (place % 2 === 0) return span.append(part);
+      const name = element("b");
+      name.append(element("bdi", part));
+      span.append(name);
+    });
+    span.append(" ");
+    return span;
+  }
+  function markTiers() {
+    let former = 0;
+    for (const row of find("judged").rows) {
+      const tier = Number(row.querySelector("[data-cell=tier]").dataset.v);
+      row.classList.toggle("tier-start", tier > former && former > 0);
+      former = Math.max(former, tier);
+    }
+  }
+  function hideAbsentColumns() {
+    table.querySelectorAll("thead th.more").forEach((header) => {
+      const cells = [...rows.values()].map((row) => row.cells[header.cellIndex]);
+      const values = new Set(cells.map((cell) => cell.dataset.v));
+      const absent = values.size === 1 && (values.has("") || (values.has("1") && cells[0].dataset.cell === "coverage"));
+      for (const cell of [header, ...cells]) cell.classList.toggle("absent-column", absent);
     });
   }
-  const caution = find("caution");
-  const sentence = caution.querySelector("span");
-  const overall = sentence.textContent;
-  function showCaution(text) {
-    sentence.textContent = text;
-    caution.hidden = !text;
-  }
-  function showLanguage(code) {
-    const { name, caution: limit, pairs, rows: kept } = data.languages[code];
-    showCaution(limit);
-    const rows = kept.map((values) => named(data.columns, values));
-    const seen = new Set();
-    const tied = new Set();
-    for (const { rank } of rows) (seen.has(rank) && rank !== null ? tied : seen).add(rank);
-    const ends = rows.flatMap((row) => [row.low, row.rating, row.high]).filter((end) => end !== null);
-    const bounds = [Math.min(...ends), Math.max(...ends)];
-    const byRank = [...rows].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
-    table.tBodies[0].replaceChildren(...byRank.map((row) => languageRow(row, tied, bounds)));
+  function showView(code) {
+    const view = data.views[code];
+    find("sentence").replaceChildren(...view.sentences.map(told));
+    find("questions").textContent = view.facts.questions.toLocaleString("en");
+    if (find("part")) find("part").firstChild.textContent = view.name;
+    if (find("judgments")) find("judgments").textContent = view.facts.judgments.toLocaleString("en");
+    const caution = find("caution");
+    caution.querySelector("span").textContent = view.caution;
+    caution.hidden = !view.caution;
+    const shown = new Set();
+    for (const values of view.rows) {
+      const row = named(data.columns, values);
+      const made = rows.get(row.index);
+      fill(made, row);
+      find(groupOf(row)).append(made);
+      shown.add(row.index);
+    }
+    for (const [index, made] of rows) made.classList.toggle("elsewhere", !shown.has(index));
     table.dataset.part = code;
-    hideAbsentColumns(rows);
-    for (const header of headers) header.removeAttribute("aria-sort");
-    headers.find((header) => header.dataset.column === "rank").setAttribute("aria-sort", "ascending");
+    hideAbsentColumns();
+    for (const header of table.tHead.rows[0].cells) header.removeAttribute("aria-sort");
+    table.tHead.rows[0].cells[0].setAttribute("aria-sort", "ascending");
     site.renewed(table);
-    const ranked = rows.filter((row) => row.rank !== null).length;
-    find("language-caption").textContent =
-      `${name}: ${ranked} of ${rows.length} systems ranked; ratings in ${data.scale}`;
+    markTiers();
     const link = find("language-pairs");
-    link.href = `pairs/${pairs}.html`;
+    link.setAttribute("href", code ? `pairs/${view.pairs}.html` : link.dataset.first);
     const answers = "answers" in link.dataset ? ", and their answers side by side" : "";
-    link.textContent = `Two systems head to head in ${name}${answers}`;
+    link.textContent = `Two systems head to head${code ? ` in ${view.name}` : ""}${answers}`;
+    filterRows();
+    compare();
   }
-  function showSearch() {
-    const shown = select.value ? table : find("overall-table");
-    if (!shown) return;
-    const counted = site.filter(shown, search.value, (row) => row.querySelector(".name").textContent);
-    find("shown").textContent = search.value ? `${counted} systems shown` : "";
+  function filterRows() {
+    const wanted = search.value.trim().toLocaleLowerCase();
+    const matches = (row) => row.querySelector(".name").textContent.toLocaleLowerCase().includes(wanted);
+    let count = 0;
+    for (const row of rows.values()) {
+      const body = row.parentNode.id;
+      row.hidden = row.classList.contains("elsewhere") || !matches(row) || (group !== "" && body !== group);
+      if (!row.hidden) count += 1;
+    }
+    for (const body of table.tBodies) {
+      const band = body.querySelector(".band");
+      if (band) band.hidden = ![...body.rows].some((row) => row !== band && !row.hidden);
+    }
+    for (const row of find("ranks-table")?.tBodies[0].rows ?? []) row.hidden = !matches(row);
+    const is_part = wanted || group;
+    find("shown").textContent = is_part ? (count ? `${count} of ${rows.size} systems shown` : "No system matches.") : "";
   }
-  function show() {
-    const code = select.value;
-    find("overall").hidden = code !== "";
-    find("one-language").hidden = code === "";
-    if (code) showLanguage(code);
-    else showCaution(overall);
-    showSearch();
+  /* Two ticked rows lead to their head to head */
+  const picks = [...table.querySelectorAll(".pick input")];
+  function compare() {
+    const chosen = picks.filter((pick) => pick.checked).map((pick) => data.systems[pick.closest("tr").dataset.index][0]);
+    for (const pick of picks) pick.disabled = chosen.length === 2 && !pick.checked;
+    const line = find("compare");
+    line.hidden = chosen.length !== 2;
+    if (chosen.length !== 2) return;
+    const link = line.querySelector("a");
+    link.textContent = `Compare ${chosen[0]} with ${chosen[1]}`;
+    link.href = `${find("language-pairs").getAttribute("href")}#${new URLSearchParams({ a: chosen[0], b: chosen[1] })}`;
   }
+  for (const pick of picks) {
+    pick.hidden = false;
+    pick.addEventListener("change", compare);
+  }
+  const buttons = [...document.querySelectorAll("[data-group]")];
+  for (const button of buttons)
+    button.addEventListener("click", () => { address.set({ show: button.dataset.group }); fromAddress(); });
+  find("markdown").addEventListener("click", async () => {
+    const clean = (text) => text.replace(/\s+/g, " ").trim().replace(/([\\|`*_<[\]])/g, "\\$1");
+    const lines = ["| Place | System | Wins | 90% interval |", "| --- | --- | --- | --- |"];
+    for (const row of table.querySelectorAll("tr[data-index]:not([hidden])")) {
+      const [share, bounds] = row.querySelector(".wins").children;
+      const cells = [row.cells[0], row.querySelector(".name"), share, bounds];
+      lines.push(`| ${cells.map((cell) => clean(cell.textContent)).join(" | ")} |`);
+    }
+    const button = find("markdown");
+    try {
+      await navigator.clipboard.writeText(`${clean(find("sentence").textContent)}\n\n${lines.join("\n")}\n`);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "The browser lets nothing be copied";
+    }
+  });
   function fromAddress() {
     const code = address.get("language");
-    const codes = Object.keys(data.languages);
-    const only = codes.length === 1 ? codes[0] : "";
-    select.value = Object.hasOwn(data.languages, code) ? code : only;
+    select.value = Object.hasOwn(data.views, code) ? code : "";
     search.value = address.get("find");
+    group = buttons.some((button) => button.dataset.group === address.get("show")) ? address.get("show") : "";
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.group === group));
     details.checked = address.get("details") !== "";
-    showDetails();
-    show();
+    find("board-box").classList.toggle("detailed", details.checked);
+    showView(select.value);
   }
-  select.addEventListener("change", () => {
-    address.set({ language: select.value });
-    show();
-  });
-  const details = find("details");
-  function showDetails() {
-    for (const box of document.querySelectorAll(".scroll.brief")) box.classList.toggle("detailed", details.checked);
-  }
-  details.addEventListener("change", () => {
-    address.set({ details: details.checked ? "1" : "" });
-    showDetails();
-  });
-  search.addEventListener("input", () => {
-    address.set({ find: search.value });
-    showSearch();
-  });
+  select.addEventListener("change", () => { address.set({ language: select.value }); fromAddress(); });
+  details.addEventListener("change", () => { address.set({ details: details.checked ? "1" : "" }); fromAddress(); });
+  search.addEventListener("input", () => { address.set({ find: search.value }); filterRows(); });
   find("controls").addEventListener("submit", (event) => event.preventDefault());
   addEventListener("hashchange", fromAddress);
+  find("language-pairs").dataset.first = find("language-pairs").getAttribute("href");
   find("controls").hidden = false;
   fromAddress();
 })();

@@ -101,7 +101,7 @@ const site = (() => {
   }
   function csv(table) {
     const headers = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
-    const rows = [...table.tBodies].flatMap((body) => [...body.rows]).concat([...(table.tFoot?.rows ?? [])]);
+    const rows = [...table.querySelectorAll("tbody tr:not(.band), tfoot tr")];
     const columns = headers.flatMap((header, place) => {
       if (["go", "absent-column"].some((name) => header.classList.contains(name))) return [];
       const name = label(header);

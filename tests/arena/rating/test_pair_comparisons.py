@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from arena.rating.intervals import expected_shares
 from arena.rating.ratings import rate
+from arena.statistics.significance import NORMAL_90
 
 
 def judgments(n_questions=40, strengths=(1.0, 0.2, -0.4, -0.8), seed=0):
@@ -32,7 +33,7 @@ def test_intervals_of_ratings_and_of_differences_come_from_one_covariance(option
     variance = ratings.covariance.to_numpy().diagonal()
     half_widths = (ratings.table["high"] - ratings.table["low"]) / 2
     tolerance = 1e-7 if not options else 0.15
-    np.testing.assert_allclose(half_widths, 1.959964 * np.sqrt(variance), rtol=tolerance)
+    np.testing.assert_allclose(half_widths, NORMAL_90 * np.sqrt(variance), rtol=tolerance)
     pairs = ratings.pairs()
     assert list(zip(pairs["system"], pairs["opponent"], strict=True)) == list(
         itertools.combinations(systems, 2)
@@ -41,7 +42,7 @@ def test_intervals_of_ratings_and_of_differences_come_from_one_covariance(option
     a, b = first["system"], first["opponent"]
     covariance = ratings.covariance
     variance = covariance.loc[a, a] + covariance.loc[b, b] - 2 * covariance.loc[a, b]
-    assert first["high"] - first["difference"] == pytest.approx(1.959964 * np.sqrt(variance))
+    assert first["high"] - first["difference"] == pytest.approx(NORMAL_90 * np.sqrt(variance))
     assert (pairs["probability"] >= 0.5).all()
 
 

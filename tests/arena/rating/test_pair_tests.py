@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 
 from arena.rating.battles import Battles
 from arena.rating.group_ratings import separated_systems
-from arena.rating.intervals import distinguishable, ranks_and_tiers, wald_p_values
+from arena.rating.intervals import ranks_and_tiers, wald_p_values
 from arena.rating.ratings import rate
 
 TURNED = {"a": "b", "b": "a"}
@@ -39,8 +39,8 @@ def test_rivals_that_are_beaten_as_clearly_never_undo_a_first_place(n_battles):
 
 @pytest.mark.parametrize("n_rivals", [1, 3, 12])
 def test_few_wins_decide_as_an_exact_sign_test_does(n_rivals):
-    for n_battles in (3, 5, 6, 7, 20):
-        is_shown = binomtest(n_battles, n_battles).pvalue <= 0.05
+    for n_battles in (3, 4, 5, 7, 20):
+        is_shown = binomtest(n_battles, n_battles).pvalue <= 0.1
         expected = (1, 1) if is_shown else (1, n_rivals + 1)
         assert bounds_of(star(n_battles, n_rivals)) == expected, n_battles
 
@@ -57,7 +57,7 @@ def test_systems_that_lost_to_more_rivals_stay_last():
 
 def test_many_wins_on_one_question_decide_nothing():
     assert bounds_of(star(20, 2, questions=1)) == (1, 3)
-    assert bounds_of(star(20, 2, questions=5)) == (1, 3)
+    assert bounds_of(star(20, 2, questions=4)) == (1, 3)
 
 
 def test_champion_among_rivals_that_differ_is_first_and_sides_do_not_matter():
@@ -69,20 +69,19 @@ def test_champion_among_rivals_that_differ_is_first_and_sides_do_not_matter():
     assert bounds_of(together) == bounds_of(together.assign(sides="none")) == (1, 1)
 
 
-def test_the_best_is_told_from_each_by_its_own_test_and_the_next_by_its_own():
+def test_a_pair_differs_by_its_own_test_however_many_there_are():
     ratings = np.array([3.0, 2.0, 1.0, 0.9, 0.8, 0.7])
     p_values = np.ones((6, 6))
-    p_values[0, 1:] = p_values[1:, 0] = 0.02
-    p_values[1, 2:] = p_values[2:, 1] = 0.02
-    different = distinguishable(ratings, p_values)
-    assert different[0, 1:].all()
-    assert different[1, 2:].all()
-    assert not different[2:, 2:].any()
-    # 15 tests at once would have found nothing.
-    p_values[0, 1] = p_values[1, 0] = 0.06
-    assert not distinguishable(ratings, p_values).any()
+    p_values[0, 1:] = p_values[1:, 0] = 0.09
+    found = ranks_and_tiers(ratings, np.eye(6), p_values=p_values)
+    assert found["rank_low"].tolist() == [1, 2, 2, 2, 2, 2]
+    assert found["rank_high"].tolist() == [1, 6, 6, 6, 6, 6]
+    assert found["tier"].tolist() == [1, 2, 2, 2, 2, 2]
+    p_values[0, 1] = p_values[1, 0] = 0.11
+    found = ranks_and_tiers(ratings, np.eye(6), p_values=p_values)
+    assert found["rank_low"].tolist() == [1, 1, 2, 2, 2, 2]
     unknown = np.full((6, 6), np.nan)
-    assert not distinguishable(ratings, unknown).any()
+    assert set(ranks_and_tiers(ratings, np.eye(6), p_values=unknown)["rank_low"]) == {1}
 
 
 def test_exact_ratings_differ_wherever_they_are_not_the_same():

@@ -119,9 +119,7 @@ def test_ratings_by_a_judge_that_always_says_a_have_no_rank_and_no_interval(syst
     assert (board.ratings["rating"] == 0).all()
     withheld = ["rank", "low", "high", "rank_low", "rank_high", "tier", "arena_low", "arena_high"]
     assert board.ratings[withheld].isna().all(axis=None)
-    assert (
-        board.overall[["rank", "rank_low", "rank_high", "probability_best"]].isna().all(axis=None)
-    )
+    assert board.overall[["rank", "rank_low", "rank_high", "wins"]].isna().all(axis=None)
     assert board.differences["probability"].isna().all()
     assert board.ratings["note"].str.contains(ONE_SIDED, regex=False).all()
 

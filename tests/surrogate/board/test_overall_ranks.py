@@ -5,8 +5,10 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from surrogate.board.estimation import joint_covariance, overall_board
+from surrogate.board.ranks import mutual_wins
 from surrogate.board.tables import RATINGS, typed_board_table
 
 LANGUAGES, SYSTEMS = ("de", "en", "ja"), ("a", "b", "c")
@@ -21,6 +23,8 @@ def board_of(ratings):
     table = pd.DataFrame(rows).reindex(columns=list(RATINGS.columns))
     table = table.assign(coverage=1.0, split="train", note="")
     ranks = table.groupby("language")["rating"].rank(ascending=False, method="min")
+    wins, _ = mutual_wins(np.array([ratings[name] for name in SYSTEMS]))
+    table["wins"] = list(wins) * len(LANGUAGES)
     return typed_board_table(table.assign(rank=ranks), RATINGS)
 
 
@@ -42,68 +46,57 @@ def first_of(board, covariance):
     return table.loc["a"]
 
 
+def width(row):
+    return row["wins_high"] - row["wins_low"]
+
+
 def test_languages_that_err_together_make_no_rank_surer():
     board = board_of({"a": 0.3, "b": 0.0, "c": -0.3})
-    alone = joint_covariance(parts_of(0.25), across(0.25, 0.0))
-    together = joint_covariance(parts_of(0.25), across(0.25, 1.0))
-    one = overall_board(
-        board[board["language"] == "en"], joint_covariance({"en": parts_of(0.25)["en"]}, None)
-    )
-    sure, unsure = first_of(board, alone), first_of(board, together)
-    assert sure["probability_best"] > unsure["probability_best"] + 0.05
-    assert unsure["probability_best"] == pytest.approx(
-        one.set_index("system").loc["a", "probability_best"], abs=0.03
-    )
+    alone = first_of(board, joint_covariance(parts_of(0.25), across(0.25, 0.0)))
+    together = first_of(board, joint_covariance(parts_of(0.25), across(0.25, 1.0)))
+    assert width(together) == pytest.approx(width(alone) * np.sqrt(3), rel=0.06)
     unknown = first_of(board, joint_covariance(parts_of(0.25), None))
-    assert unknown["probability_best"] == pytest.approx(unsure["probability_best"], abs=0.03)
+    assert width(unknown) == pytest.approx(width(together))
 
 
-def test_probabilities_add_up_and_intervals_hold_the_rank():
+def test_intervals_of_wins_hold_them_and_ranks_their_rank():
     board = board_of({"a": 0.1, "b": 0.0, "c": -2.0})
     table = overall_board(board, joint_covariance(parts_of(0.25), across(0.25, 0.5)))
-    assert table["probability_best"].sum() == pytest.approx(1.0)
     assert (table["rank_low"] <= table["rank"]).all()
     assert (table["rank"] <= table["rank_high"]).all()
-    assert table.set_index("system").loc["c", "probability_best"] < 0.01
-    assert table.set_index("system").loc["a", "rank_high"] == 2  # though the best in each language
+    assert (table["wins_low"] < table["wins"]).all()
+    assert (table["wins"] < table["wins_high"]).all()
+    assert table["rank_high"].tolist() == [2, 2, 3]  # though a is the best in each language
+    assert table["tier"].tolist() == [1, 1, 2]
 
 
-def test_two_equal_systems_are_the_best_with_one_half():
+def test_intervals_of_wins_are_those_of_draws_of_all_ratings():
+    board = board_of({"a": 1.5, "b": 0.0, "c": -1.0})
+    covariance = joint_covariance(parts_of(0.1), across(0.1, 0.3))
+    ratings = np.tile([1.5, 0.0, -1.0], 3)
+    draws = np.random.default_rng(0).multivariate_normal(ratings, covariance, 20_000)
+    wins = np.zeros((len(draws), 3))
+    for start in (0, 3, 6):
+        part = draws[:, start : start + 3]
+        for one, other in itertools.permutations(range(3), 2):
+            wins[:, one] += expit(part[:, one] - part[:, other]) / 6
+    low, high = np.percentile(wins, (5, 95), axis=0)
+    table = overall_board(board, covariance)
+    np.testing.assert_allclose(table["wins_low"], low, atol=0.01)
+    np.testing.assert_allclose(table["wins_high"], high, atol=0.01)
+
+
+def test_equal_systems_share_a_rank():
     board = board_of({"a": 0.0, "b": 0.0, "c": -9.0})
     found = overall_board(board, joint_covariance(parts_of(0.01), across(0.01, 0.0)))
-    assert found["probability_best"].tolist()[:2] == pytest.approx([0.5, 0.5], abs=0.05)
+    assert found["rank"].tolist() == [1, 1, 3]
+    assert found["rank_high"].tolist() == [2, 2, 3]
 
 
 def test_without_errors_nothing_is_said():
     board = board_of({"a": 0.3, "b": 0.0, "c": -0.3})
     for covariance in (None, joint_covariance(parts_of(np.nan), None)):
         table = overall_board(board, covariance)
-        assert table[["rank_low", "rank_high", "probability_best"]].isna().all(axis=None)
+        unknown = ["rank_low", "rank_high", "tier", "wins_low", "wins_high"]
+        assert table[unknown].isna().all(axis=None)
         assert table["rank"].tolist() == [1, 2, 3]
-
-
-@pytest.mark.parametrize("correlation", [0.0, 0.5, 1.0])
-def test_of_many_ratings_the_uncertainty_is_close_to_that_of_joint_draws(monkeypatch, correlation):
-    board = board_of({"a": 0.3, "b": 0.0, "c": -0.4})
-    covariance = joint_covariance(parts_of(0.25), across(0.25, correlation))
-    joint = overall_board(board, covariance)
-    monkeypatch.setattr("surrogate.board.estimation.MOST_RATINGS", 8)  # of nine
-    by_language = overall_board(board, covariance)
-    np.testing.assert_allclose(
-        by_language["probability_best"].astype(float),
-        joint["probability_best"].astype(float),
-        atol=0.03,
-    )
-    assert by_language["rank_low"].tolist() == joint["rank_low"].tolist()
-    assert by_language["rank_high"].tolist() == joint["rank_high"].tolist()
-
-
-def test_of_many_systems_in_one_language_the_variances_alone_count(monkeypatch):
-    board = board_of({"a": 0.3, "b": 0.0, "c": -0.4})
-    covariance = joint_covariance(parts_of(0.25), across(0.25, 0.5))
-    joint = overall_board(board, covariance)
-    monkeypatch.setattr("surrogate.board.estimation.MOST_RATINGS", 2)
-    alone = overall_board(board, covariance)
-    np.testing.assert_allclose(
-        alone["probability_best"].astype(float), joint["probability_best"].astype(float), atol=0.05
-    )

@@ -43,7 +43,7 @@ def test_the_arena_table_is_what_is_published(board, published):
     ratings = published.published_ratings.set_index(KEYS).sort_index()
     arena = of(board, "arena")
     np.testing.assert_allclose(arena["rating"], ratings["rating"], atol=1e-6)
-    width = 1.959963984540054 * ratings["standard_error"]
+    width = 1.6448536269514722 * ratings["standard_error"]
     np.testing.assert_allclose(arena["high"] - arena["rating"], width, atol=2e-6)
     assert (arena["rank"].groupby("language").min() == 1).all()
     np.testing.assert_allclose(of(board, "ratings")["arena_rating"], ratings["rating"], atol=1e-6)
@@ -124,7 +124,7 @@ def test_where_some_errors_are_missing_those_of_others_are_assumed_and_counted(
     english = some[some["language"] == "en"]
     assumed = np.sqrt((english["standard_error"] ** 2).median())
     row = of(board, "arena").loc[("en", name)]
-    assert (row["high"] - row["rating"]) / 1.959963984540054 == pytest.approx(assumed, abs=1e-5)
+    assert (row["high"] - row["rating"]) / 1.6448536269514722 == pytest.approx(assumed, abs=1e-5)
     assert row["note"] == ASSUMED.format(assumed)
     assert SOME_ASSUMED.format(1, 12, assumed) in map(str, board.summary.languages["en"].remarks)
     assert (of(board, "arena")["note"] != "").sum() == 2

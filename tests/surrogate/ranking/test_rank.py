@@ -111,7 +111,7 @@ def test_rows_are_in_the_order_people_read(published, small_arena):
         for is_ranked in (True, False):
             part = rows[rows["rank"].notna() == is_ranked]
             assert part["rating"].dropna().is_monotonic_decreasing
-    assert placed.overall["mean_rank"].dropna().is_monotonic_increasing
+    assert placed.overall.dropna(subset="rank")["wins"].is_monotonic_decreasing
     assert list(placed.board.columns) == list(published.ratings.columns)
     html = placed._repr_html_()
     assert "&lt;i&gt;newcomer&lt;/i&gt;" in html

@@ -17,9 +17,9 @@ from arena import read_arena, write_arena
 from arena.data.tables import write_rows
 from arena.sample import sample_arena
 from surrogate import Board
+from surrogate.board.findings import conclusion
 from surrogate.board.rating_rows import BEYOND
 from surrogate.board.tables import BOARD_FILES
-from surrogate_arena.cli.first_place import conclusion
 from surrogate_arena.commands.hidden_verdicts import hide_verdicts
 
 

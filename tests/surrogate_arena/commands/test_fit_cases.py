@@ -29,7 +29,7 @@ def test_counts_have_no_sides_whatever_the_order_of_pairs(fitted, tmp_path):
     assert printed["biases"] == []
     assert "side" not in " ".join(printed["notes"])
     assert (ratings.loc["a", "low"], ratings.loc["a", "high"]) == pytest.approx(
-        (0.21, 0.60), abs=0.005
+        (0.24, 0.57), abs=0.005
     )
     assert list(ratings["tier"]) == [1, 2, 3]
     turned = tmp_path / "turned.csv"
@@ -60,8 +60,8 @@ def test_a_baseline_that_is_always_first_has_a_rank_and_the_judge_no_fault(fitte
     assert ratings["rank"].notna().all()
     printed, ratings = fitted("03_baseline_first.csv", "--no-sides")
     bounds = ratings.loc["base", ["low", "high"]].tolist()
-    assert bounds == pytest.approx([-0.82, -0.50], abs=0.01)
-    assert ratings.loc["base", "tier"] == 2
+    assert bounds == pytest.approx([-0.79, -0.53], abs=0.01)
+    assert ratings.loc["base", "tier"] == 3
     assert "sides" not in " ".join(printed["notes"])
 
 
@@ -87,7 +87,7 @@ def test_a_champion_of_all_is_first_and_the_others_are_not(fitted):
 
 def test_a_voter_with_most_votes_decides_nothing_and_is_named(fitted):
     printed, ratings = fitted("09_one_voter_most_votes.csv")
-    assert ratings["rank_high"].max() == ratings.loc["z", "rank_high"] == 3
+    assert list(ratings.loc[["x", "z"], "rank_low"]) == [1, 1]
     [note] = [note for note in printed["notes"] if "voters" in note]
     assert note.startswith("1 of 31 voters, spammer, cast 71% of the votes: without that voter x")
 

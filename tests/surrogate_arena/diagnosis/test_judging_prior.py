@@ -7,9 +7,9 @@ import pytest
 
 from surrogate import build_board
 from surrogate.board.conclusions import UNJUDGED_BY_PREFERENCES
+from surrogate.board.findings import headline
 from surrogate.board.summary import PREFERENCES
 from surrogate.learning.question_scores import shipped_preferences
-from surrogate_arena.cli.first_place import first_place_sentence
 from surrogate_arena.diagnosis.judging_prior import expected_systems, judging_prior
 
 KEYS = ["language", "system"]
@@ -40,11 +40,11 @@ def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged, c
         for source in shipped_preferences()["arenas"]:
             assert source["arena"] in str(language.remarks[-1])
     assert board.summary.macro.conclusions == (UNJUDGED_BY_PREFERENCES,)
-    assert "judges of other arenas" in first_place_sentence(board)
+    assert "judges of other arenas" in headline(board)
     prior = expected_systems(board, chat)
     with_passages = build_board(unjudged, features="answer_length,repetition")
     assert all("consensus" in item.evidence for item in with_passages.summary.languages.values())
-    assert "judges of other arenas" not in first_place_sentence(with_passages)
+    assert "judges of other arenas" not in headline(with_passages)
     wider = expected_systems(with_passages, unjudged)
     assert prior["standard_error"].max() < wider["standard_error"].min()
     assert prior["rating"].std() > wider["rating"].std()

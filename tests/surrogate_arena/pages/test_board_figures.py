@@ -96,7 +96,7 @@ def test_ratings_come_best_first_each_with_what_it_is_by(board):
         assert name in text
     best = rows.loc[order[0]]
     assert f"{int(best['rank_low'])}–{int(best['rank_high'])}" in written(figure)
-    assert "tiers of systems that are not distinguishable" in text
+    assert "tiers of systems that do not differ from the best one" in text
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from arena import UsageError, write_arena
 from surrogate.board.board import Board
-from surrogate_arena.pages import pairs, views
+from surrogate_arena.pages import board_page, pairs, views
 from surrogate_arena.pages import site as sites
 from surrogate_arena.pages.formats import LONGEST, slugs
 from surrogate_arena.pages.site import write_site
@@ -160,7 +160,7 @@ def test_of_many_systems_pages_hold_a_part_and_say_so(board, small_arena, tmp_pa
     for module in (pairs, sites):
         monkeypatch.setattr(module, "MOST_SYSTEMS", 3)
     monkeypatch.setattr(views, "MOST_OPPONENTS", 2)
-    monkeypatch.setattr(views, "MOST_SHADED", 4)
+    monkeypatch.setattr(board_page, "MOST_SHADED", 4)
     write_site(board, tmp_path / "site", small_arena)
     read = {path.stem: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.html")}
     language, systems = board.languages[0], list(board.table(board.languages[0])["system"])
@@ -187,7 +187,7 @@ def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
     ratings.loc[gone, "note"] = "no answer at all"
     unranked = replace(board, overall=overall, ratings=ratings)
     text = write_site(unranked, tmp_path / "site").read_text(encoding="utf-8")
-    assert "Placed, not ranked" in text
+    assert "Without a place" in text
     assert "Swahili: no answer at all" in text
 
 

@@ -29,7 +29,7 @@ def test_the_win_rate_against_it_comes_first(make_with, place):
     assert sentence.startswith(expected.sentences[0])
     assert f"{first} beats {in_use} on {expected.win_rate:.0%} of questions" in sentence
     page = (boards.out / "_site" / "a" / "index.html").read_text(encoding="utf-8")
-    (headline,) = re.findall("<h1>(.*?)</h1>", page)
+    (headline,) = re.findall('<p class="strong">(.*?)</p>', page)
     assert headline.startswith(f"{first} against {in_use}: ")
 
 

@@ -1,0 +1,264 @@
+"""The data of a board's first page: one table of systems, overall or in one language."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import DataError, Problem
+from arena.data.languages import language_name
+from arena.data.tables import plain_records, read_rows
+from surrogate.board.board import Board
+from surrogate.board.findings import CAUTIONS, HEADLINES, Finding
+from surrogate.board.summary import HELD_MARK, HELD_OUT
+from surrogate.board.tables import BY_JUDGE
+from surrogate.board.view import LANGUAGE
+from surrogate_arena.pages.formats import SEQUENTIAL, finite, language_groups, slugs
+from surrogate_arena.pages.site_settings import WEB_ADDRESS
+
+SPLIT_NAMES = {"train": "yes", "holdout": "no, held out", "unjudged": "no, not judged"}
+"""Whether the surrogate was trained on a system, by its ``split``."""
+COUNTS = ("rank", "rank_low", "rank_high", "place_low", "place_high", "tier")
+NUMBERS = (
+    *COUNTS,
+    "wins",
+    "wins_low",
+    "wins_high",
+    "tier_low",
+    "tier_high",
+    "rating",
+    "low",
+    "high",
+    "verdict_share",
+    "surrogate_rating",
+    "arena_rank",
+    "arena_rating",
+    "coverage",
+    "kind",
+)
+"""Numbers of a row of the table, as templates and scripts read them."""
+SYSTEMS_FILE = "systems.csv"
+"""In an arena folder, what is to be shown of its systems."""
+DESCRIBED = ("organization", "license", "date")
+LINK = "link"
+MOST_SHADED = 100
+"""Systems whose ranks by language stand side by side: the best, where there are more."""
+
+Row = dict[str, Any]
+
+
+def compact_numbers(table: pd.DataFrame) -> list[list[float | int | None]]:
+    """Return a table's numbers, row by row, as short as JSON has them."""
+    rows: list[list[float | int | None]] = []
+    for values in table.astype(float).round(4).to_numpy().tolist():
+        # 3 instead of 3.0: most cells of a page are ranks and counts.
+        rows.append([int(value) if value.is_integer() else finite(value) for value in values])
+    return rows
+
+
+def described_systems(folder: Path) -> dict[str, Row]:
+    """Read what an arena's ``systems.csv`` says of systems: organization, license, date and link.
+
+    Returns:
+        System to its ``texts`` and ``link``; nothing without such a file.
+
+    Raises:
+        DataError: If the file has no column ``system``, or cannot be read.
+    """
+    path = folder / SYSTEMS_FILE
+    if not path.is_file():
+        return {}
+    table = read_rows(path).table
+    if "system" not in table:
+        fault = "has no column 'system'"
+        hint = f"name each system, and any of {', '.join((*DESCRIBED, LINK))}"
+        raise DataError([Problem(SYSTEMS_FILE, None, "system", None, fault, hint)])
+    described = {}
+    for row in plain_records(table.fillna("")):
+        link = str(row.get(LINK, ""))
+        texts = [str(row[name]) for name in DESCRIBED if row.get(name)]
+        is_address = WEB_ADDRESS.fullmatch(link) is not None
+        described[str(row["system"])] = {"texts": texts, "link": link if is_address else ""}
+    return described
+
+
+def board_page(
+    board: Board,
+    findings: Sequence[Finding],
+    system_slugs: Mapping[str, str],
+    languages: Sequence[str],
+) -> Row:
+    """Prepare the first page, with languages in the order given.
+
+    ``rows`` are the table as it stands without scripts; ``data`` is what these put in its place for
+    one language.
+    """
+    overall = _overall_rows(board)
+    views = {"": overall}
+    for language in languages:
+        views[language] = board.ratings[board.ratings["language"] == language]
+    index_of = {name: index for index, name in enumerate(board.systems)}
+    files = slugs(board.languages)
+    data: Row = {}
+    for code, table in views.items():
+        rows = _with_tiers(table)
+        numbers = compact_numbers(rows[list(NUMBERS)])
+        cells = zip(rows["system"].map(index_of), numbers, rows["note"], strict=True)
+        data[code] = {
+            "name": language_name(code) if code else f"{len(languages)} {board.summary.parts}",
+            "pairs": files.get(code, ""),
+            "sentences": [item.parts for item in findings if _leads(item, code)],
+            "caution": caution_of(findings, code),
+            "facts": _counts(board, code),
+            "rows": [[index, *row, note] for index, row, note in cells],
+        }
+    first, last = _axis(views.values())
+    columns = ("index", *NUMBERS, "note")
+    is_by_language = board.summary.settings.by == LANGUAGE
+    groups = language_groups(languages) if is_by_language else {"": list(languages)}
+    return {
+        "rows": [dict(zip(columns, row, strict=True)) for row in data[""]["rows"]],
+        "languages": {code: language_name(code) for code in languages},
+        "language_groups": groups,
+        "axis": (first, last),
+        "ticks": list(range(first, last + 1, _step(first, last))),
+        "step": _step(first, last),
+        "facts": data[""]["facts"],
+        "caution": data[""]["caution"],
+        "counts": _group_counts(overall),
+        "has_own_ratings": not board.summary.is_first,
+        "judges": _judges(board),
+        # With one language the table would repeat the ranks above it.
+        "ranks": _ranks(board, languages) if len(languages) > 1 else [],
+        "held": (HELD_MARK, HELD_OUT),
+        "data": {
+            "columns": columns,
+            "systems": [[name, system_slugs[name]] for name in index_of],
+            "splits": list(SPLIT_NAMES.values()),
+            "compared": board.summary.is_compared,
+            "views": data,
+        },
+    }
+
+
+def _leads(finding: Finding, language: str) -> bool:
+    return finding.language == language and finding.kind in HEADLINES
+
+
+def caution_of(findings: Sequence[Finding], language: str) -> str:
+    """Return what limits a language most, or the board, but for its judge's fault; or nothing."""
+    for finding in findings:
+        if finding.language == language and finding.kind in CAUTIONS and finding.level:
+            return finding.sentence
+    return ""
+
+
+def _overall_rows(board: Board) -> pd.DataFrame:
+    """Return the overall rows as those of a language, of every system, with reasons in notes."""
+    table = board.overall.set_index("system").reindex(list(board.systems))
+    table = table.rename(columns={"mean_rating": "rating"}).reset_index(names="system")
+    empty = ["low", "high", "verdict_share", "surrogate_rating", "arena_rating"]
+    table[empty] = np.nan
+    splits = board.ratings.groupby("system")["split"].agg(lambda values: values.iloc[0])
+    if len(board.languages) == 1:
+        of_language = board.ratings.set_index("system").reindex(table["system"])
+        for name in (*empty, "note"):
+            table[name] = of_language[name].to_numpy()
+    else:
+        table["note"] = table["system"].map(_reasons(board)).where(table["rank"].isna(), "")
+    return table.assign(split=table["system"].map(splits), note=table["note"].fillna(""))
+
+
+def _reasons(board: Board) -> dict[str, str]:
+    """Return why systems lack a rank, with the languages that each reason holds in."""
+    ratings = board.ratings[board.ratings["rank"].isna()]
+    reasons: dict[str, str] = {}
+    for system, rows in ratings.groupby("system"):
+        texts = []
+        for note, part in rows.groupby("note", sort=False):
+            names = ", ".join(map(language_name, part["language"]))
+            texts.append(f"{names}: {note or no_reason(board, str(part['language'].iloc[0]))}")
+        reasons[str(system)] = "; ".join(texts)
+    return reasons
+
+
+def no_reason(board: Board, language: str) -> str:
+    """Return why a row without a note has no rank."""
+    summary = board.summary.languages.get(language)
+    remarks = "" if summary is None else "; ".join(map(str, summary.remarks))
+    return remarks or "the board gives no reason"
+
+
+def _with_tiers(table: pd.DataFrame) -> pd.DataFrame:
+    """Add the interval of the first system of each row's tier, and the split's number."""
+    firsts = table[table["tier"].notna()].drop_duplicates("tier").set_index("tier")
+    split_indices = {name: index for index, name in enumerate(SPLIT_NAMES)}
+    return table.assign(
+        tier_low=table["tier"].map(firsts["wins_low"]),
+        tier_high=table["tier"].map(firsts["wins_high"]),
+        kind=table["split"].map(split_indices),
+    )
+
+
+def _counts(board: Board, language: str) -> Row:
+    parts = [part for code, part in board.summary.languages.items() if language in ("", code)]
+    return {
+        "questions": sum(part.questions for part in parts),
+        "judgments": sum(part.judgments for part in parts),
+        "published": sum(part.systems_judged for part in parts),
+    }
+
+
+def _group_counts(table: pd.DataFrame) -> dict[str, int]:
+    is_ranked = table["rank"].notna()
+    is_placed = table["place"].notna() & ~is_ranked
+    counts = {"judged": is_ranked, "predicted": is_placed, "absent": ~(is_ranked | is_placed)}
+    return {name: int(flags.sum()) for name, flags in counts.items()}
+
+
+def _axis(tables: Any) -> tuple[int, int]:  # noqa: ANN401 - of tables
+    """Return the ends of the axis of wins in percent, whole tens that hold all intervals."""
+    columns = ["wins", "wins_low", "wins_high"]
+    ends = np.concatenate([table[columns].to_numpy(float).ravel() for table in tables])
+    known = 10 * ends[np.isfinite(ends)]
+    if not len(known):
+        return 0, 100
+    first, last = math.floor(known.min()), math.ceil(known.max())
+    return 10 * first, 10 * max(last, first + 1)
+
+
+def _step(first: int, last: int) -> int:
+    return 10 if last - first <= 60 else 20
+
+
+def _ranks(
+    board: Board, languages: Sequence[str]
+) -> list[tuple[str, list[tuple[float | None, ...]]]]:
+    """Return of each system, by language: shade, rank, and rank by verdicts alone."""
+    ranks = board.by_language("rank")[list(languages)]
+    verdict_ranks = board.by_language("arena_rank")[list(languages)]
+    # The best rank of a language has the first shade, the worst one the last.
+    worst = (ranks.max() - 1).clip(lower=1)
+    shades = ((ranks - 1) / worst * (len(SEQUENTIAL) - 1)).round()
+    rows: list[tuple[str, list[tuple[float | None, ...]]]] = []
+    for system in board.systems[:MOST_SHADED]:
+        columns = [map(finite, table.loc[system]) for table in (shades, ranks, verdict_ranks)]
+        rows.append((system, list(zip(*columns, strict=True))))
+    return rows
+
+
+def _judges(board: Board) -> dict[str, Any]:
+    """Return mean ranks by each judge alone; a board of one judge has no such columns."""
+    names = [name for name in board.ratings if name.startswith(BY_JUDGE)]
+    ranks = board.ratings.groupby("language")[names].rank(ascending=False, method="min")
+    means = ranks.groupby(board.ratings["system"]).mean().reindex(board.systems)
+    rows = zip(means.index, means.to_numpy().tolist(), strict=True)
+    return {
+        "names": [name.removeprefix(BY_JUDGE) for name in names],
+        "rows": [(system, list(map(finite, values))) for system, values in rows],
+    }
