@@ -64,14 +64,6 @@ def fit(
             "several with commas between."
         ),
     ] = None,
-    check: Annotated[
-        bool,
-        Option(
-            "--check",
-            help="Check how well the ratings fit: on questions left out, for circles, and for "
-            "judges that disagree.",
-        ),
-    ] = False,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -103,18 +95,12 @@ def fit(
     if is_one_sided:
         table = without_ranks(table)
         parts = None if parts is None else without_ranks(parts)
-    checked = None
-    if check:
-        from surrogate_arena.diagnosis.model_check import check_model
-
-        checked = check_model(counted, ridge=ridge, position=position, **choices)
     shown = {
         "ratings": table if as_json else _shown_ratings(table),
         "parts": parts if as_json or parts is None else _shown_ratings(parts),
         "biases": bias_table(rated.biases) if as_json else with_spans(bias_table(rated.biases)),
         "understood": list(read.understood),
         "skipped": read.skipped,
-        "check": checked if as_json or checked is None else list(checked.sentences),
         "notes": _notes(labels, rated, selected, len(read.table) - len(counted)),
         "signature": rated.signature,
     }

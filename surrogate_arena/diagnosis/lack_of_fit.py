@@ -1,11 +1,10 @@
-"""Whether verdicts fit one scale: pairs that depart from it, and groups that disagree.
+"""Whether groups of verdicts, such as those of categories or judges, fit one scale.
 
-Under the Bradley-Terry model what a pair of systems wins beyond expectation is chance, and so is
-what a group of verdicts adds to a system. Both are score tests (Rao, 1948): sums of squared
-residuals, after what the ratings take of them. Verdicts on one question depend on each other, so
-the distribution under the model is that of the same sums with all residuals of a question given a
-random sign (the wild cluster bootstrap; Kline and Santos, 2012, "A score based approach to wild
-bootstrap inference").
+Under the Bradley-Terry model what a group of verdicts adds to a system is chance. This is a score
+test (Rao, 1948): a sum of squared residuals, after what the ratings take of them. Verdicts on one
+question depend on each other, so the distribution under the model is that of the same sum with all
+residuals of a question given a random sign (the wild cluster bootstrap; Kline and Santos, 2012, "A
+score based approach to wild bootstrap inference").
 """
 
 from __future__ import annotations
@@ -17,75 +16,26 @@ import numpy as np
 import scipy
 from scipy.sparse import coo_array, csr_array
 
-from arena.data.types import Flags, Floats, Indices
+from arena.data.types import Floats, Indices
 from arena.data.wording import Remark, Severity
 from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.statistics.bootstrap import generator
-from arena.statistics.codes import Distinct, distinct
 
 LEVEL = 0.05
 FEWEST_QUESTIONS = 10
 """Fewer questions have too few combinations of signs."""
 
 
-def pairs_test(battles: Battles, seed: int = 0) -> Remark | None:
-    """Test whether pairs of systems, which battles connect, win what their ratings let expect.
-
-    Returns:
-        A remark whose statistic is the probability of such verdicts, or of less likely ones, where
-        they fit; None without a circle of pairs that met, or with fewer than ``FEWEST_QUESTIONS``.
-    """
-    residuals = _Residuals.of(battles)
-    pairs = residuals.likelihood.pairs
-    n_systems = pairs.n_systems
-    first = np.minimum(pairs.first, pairs.second)
-    met = distinct(first * n_systems + np.maximum(pairs.first, pairs.second), n_systems**2)
-    if len(met.values) < n_systems or battles.n_questions < FEWEST_QUESTIONS:
-        return None
-    sign = np.where(pairs.first == first, 1.0, -1.0)
-    departure = residuals.departure(_cells_of_pairs(sign, met), seed, "pairs")
-    if departure.p_value >= LEVEL:
-        found = "pairs of systems win as one scale lets expect, but for chance"
-        return _remark("pairs", departure, found)
-    most = departure.largest
-    system, opponent = (battles.systems[index] for index in divmod(met.values[most], n_systems))
-    won, expected = _shares_of_first(residuals, sign, met.codes == most)
-    found = (
-        "one scale does not explain who beats whom, beyond chance: most of all, "
-        f"{system} wins {won:.0%} against {opponent} where {expected:.0%} are expected"
-    )
-    return _remark("pairs", departure, found)
-
-
-def _cells_of_pairs(sign: Floats, met: Distinct) -> csr_array:
-    """Return the factor of each of P pairs on their sides in each pair of systems, shape (P, C)."""
-    rows = np.arange(len(sign))
-    return coo_array((sign, (rows, met.codes)), shape=(len(sign), len(met.values))).tocsr()
-
-
-def _shares_of_first(residuals: _Residuals, sign: Floats, is_met: Flags) -> tuple[float, float]:
-    """Return the share of points that a pair's first system won, and the one expected.
-
-    ``sign`` is 1 where it stands on side A, and -1 else; ``is_met`` tells the battles of the pair,
-    both with the shape (P,).
-    """
-    points, counts = residuals.likelihood.items.totals
-    n_battles = counts[is_met].sum()
-    points_of_first = np.where(sign > 0, points, counts - points)
-    won = points_of_first[is_met].sum() / n_battles
-    expected = won - (sign * residuals.by_pair)[is_met].sum() / n_battles
-    return float(won), float(expected)
-
-
-def disagreement_test(battles: Battles, groups: str = "judges", seed: int = 0) -> Remark | None:
+def disagreement_test(battles: Battles, groups: str, seed: int = 0) -> Remark | None:
     """Test whether groups of verdicts, which are the judges of battles, rate systems alike.
 
     Battles connect the systems; sentences call the groups by ``groups``.
 
     Returns:
-        As of ``pairs_test``; None with one group, or with fewer than ``FEWEST_QUESTIONS``.
+        A remark whose statistic is the probability of such verdicts, or of less likely ones, where
+        groups agree; None with one group, or with fewer than ``FEWEST_QUESTIONS``.
     """
     residuals = _Residuals.of(battles)
     biases = residuals.likelihood.biases
@@ -99,24 +49,20 @@ def disagreement_test(battles: Battles, groups: str = "judges", seed: int = 0) -
     columns = np.tile(biases.judge, 2) * n_systems + systems
     shape = (len(pairs), len(biases.judges) * n_systems)
     cells = coo_array((signs, (rows, columns)), shape=shape)
-    departure = residuals.departure(cells.tocsr(), seed, "disagreement")
-    if departure.p_value >= LEVEL:
-        found = f"{groups} do not differ by more than chance explains"
-        return _remark("disagreement", departure, found)
-    group, system = divmod(departure.largest, n_systems)
-    direction = "higher" if departure.deviations[departure.largest] > 0 else "lower"
-    found = (
-        f"{groups} differ by more than chance, so that one ranking does not describe all: "
-        f"most of all, {biases.judges[group]} rates {battles.systems[system]} {direction} than "
-        "the others do"
-    )
-    return _remark("disagreement", departure, found)
-
-
-def _remark(name: str, departure: _Departure, found: str) -> Remark:
-    severity: Severity = "warning" if departure.p_value < LEVEL else "info"
+    departure = residuals.departure(cells.tocsr(), seed)
+    severity: Severity = "info"
+    found = f"{groups} do not differ by more than chance explains"
+    if departure.p_value < LEVEL:
+        severity = "warning"
+        group, system = divmod(departure.largest, n_systems)
+        direction = "higher" if departure.deviations[departure.largest] > 0 else "lower"
+        found = (
+            f"{groups} differ by more than chance, so that one ranking does not describe all: "
+            f"most of all, {biases.judges[group]} rates {battles.systems[system]} {direction} than "
+            "the others do"
+        )
     sentence = f"{found} (p = {departure.p_value:.2g})"
-    return Remark(name, severity, sentence, statistic=departure.p_value)
+    return Remark("disagreement", severity, sentence, statistic=departure.p_value)
 
 
 @dataclass(frozen=True)
@@ -162,18 +108,12 @@ class _Residuals:
         by_question = coo_array((values, (items.question, items.pair)), shape=shape)
         return cls(likelihood, parameters, by_question.tocsr())
 
-    @property
-    def by_pair(self) -> Floats:
-        """Sum over questions, shape (P,)."""
-        return np.asarray(self.by_question.sum(axis=0)).ravel()
-
-    def departure(self, cells: csr_array, seed: int, name: str) -> _Departure:
+    def departure(self, cells: csr_array, seed: int) -> _Departure:
         """Test C sums of residuals over pairs.
 
         Args:
             cells: Factor of each pair in each sum, shape (P, C).
             seed: Of the signs.
-            name: Keys them.
         """
         expected = self.likelihood.expected(self.parameters)
         variances = self.likelihood.items.totals[1] * expected * (1 - expected)
@@ -196,7 +136,9 @@ class _Residuals:
         rounds = 999
         n_larger = 0
         total = np.zeros(observed.shape[1])
-        for signs in _drawn_signs(rounds, n_questions, generator(seed, "lack of fit", name)):
+        for signs in _drawn_signs(
+            rounds, n_questions, generator(seed, "lack of fit", "disagreement")
+        ):
             squares = inflation * sums(signs) ** 2
             total += squares.sum(axis=0)
             n_larger += int((statistics(squares) >= statistics(observed**2)).sum())

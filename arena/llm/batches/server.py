@@ -204,7 +204,7 @@ _ADVICE = {
 def _of_key(what: str) -> str:
     return (
         f"use the key with which {what} was sent; if it was deleted there, ask with a new store "
-        f"that takes the replies of this one ({argument('join')})"
+        "that has the replies of this one (the guide on scale has the lines)"
     )
 
 

@@ -87,12 +87,6 @@ def test_fit_rates_in_parts_by_a_column_of_the_file_or_of_the_questions(
     assert run("fit", file, "--by", "topic", "--ridge", "0") == 2
 
 
-def test_fit_checks_how_well_its_ratings_fit(run, tiny_folder, capsys):
-    assert run("fit", tiny_folder, "--check", "--json") == 0
-    check = strict_json(capsys)["check"]
-    assert set(check) == {"log_likelihood", "accuracy", "predicted", "battles", "tests"}
-
-
 def test_in_80_columns_no_word_or_interval_is_broken(capsys):
     names = ["tau", "tau 95%", "tau verdicts", "tau surrogate", "gain", "gain 95%", "inside"]
     values = ["0.79", "0.52 to 0.97", "0.88", "0.67", "-0.09", "-0.23 to -0.10", "0.88"]
