@@ -17,7 +17,7 @@ define install
 	fi
 endef
 
-.PHONY: demo test test-all test-minimal lint bench locks sbom clean
+.PHONY: demo test test-all test-minimal lint bench tables locks sbom clean
 
 demo: $(VENV)/.core
 	$(BIN)/surrogate-arena demo --out out/demo
@@ -36,6 +36,10 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/tournaments.py
+
+# Hours: `python benchmarks/tables.py NAME/ROW` computes one row.
+tables: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/tables.py
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer on the path; name one: make PYTHON=..."; exit 1; }

@@ -11,6 +11,7 @@ ratings and the contenders' are means over questions, each with an error of its 
 from __future__ import annotations
 
 import argparse
+from itertools import combinations
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from arena.data.types import Floats
 from arena.statistics.bootstrap import bootstrap_weights
 from surrogate.learning.cross_fitting import fold_count
 from surrogate.learning.outcomes import RESAMPLES, Outcome
-from surrogate_arena.studies.comparison import PairedTaus
-from surrogate_arena.studies.scores import Contender
+from surrogate_arena.studies.comparison import ResampledTau, tested_differences
+from surrogate_arena.studies.scores import Contender, replicate_taus
 
 SPLITS = 5
 N_QUESTIONS = 30
@@ -27,23 +28,26 @@ N_QUESTIONS = 30
 
 def trained(
     n_systems: int, n_contenders: int, noise: float, rng: np.random.Generator
-) -> PairedTaus:
-    """Compare contenders with errors of their own, in folds."""
+) -> list[ResampledTau]:
+    """Rate with errors of one's own, in folds, and resample systems."""
     truth = rng.normal(size=n_systems)
     n_folds = fold_count(n_systems)
     folds = np.array([rng.permutation(n_systems) % n_folds for _ in range(SPLITS)])
-    contenders = {}
-    for number in range(n_contenders):
+    taus = []
+    for _ in range(n_contenders):
         errors = noise * rng.normal(size=n_systems)
         # What a surrogate predicts depends a little on the split.
         predicted = truth + errors + 0.3 * noise * rng.normal(size=folds.shape)
         outcome = outcome_of(predicted, np.tile(truth, (SPLITS, 1)), folds)
-        contenders[str(number)] = Contender([outcome])
-    return PairedTaus.of(contenders, seed=0)
+        replicates = replicate_taus(Contender([outcome]), 0, "systems", {})
+        taus.append(ResampledTau(outcome.tau, replicates["en"], n_systems))
+    return taus
 
 
-def scored(n_systems: int, n_contenders: int, noise: float, rng: np.random.Generator) -> PairedTaus:
-    """Compare means over questions with the arena's, by systems and questions."""
+def scored(
+    n_systems: int, n_contenders: int, noise: float, rng: np.random.Generator
+) -> list[ResampledTau]:
+    """Rate by means over questions, as the arena does, and resample systems and questions."""
     truth = rng.normal(size=n_systems)
     draws = bootstrap_weights(N_QUESTIONS, RESAMPLES, rng) / N_QUESTIONS
 
@@ -52,12 +56,14 @@ def scored(n_systems: int, n_contenders: int, noise: float, rng: np.random.Gener
         return truth + errors + 2 * rng.normal(size=(N_QUESTIONS, n_systems))
 
     judged = answers(0.0)
-    contenders = {}
-    for number in range(n_contenders):
+    taus = []
+    for _ in range(n_contenders):
         scores = answers(noise)
         outcome = outcome_of(scores.mean(axis=0)[None], judged.mean(axis=0)[None], None)
-        contenders[str(number)] = Contender([outcome], {"en": draws @ scores})
-    return PairedTaus.of(contenders, seed=0, over="both", arena_ratings={"en": draws @ judged})
+        contender = Contender([outcome], {"en": draws @ scores})
+        replicates = replicate_taus(contender, 0, "both", {"en": draws @ judged})
+        taus.append(ResampledTau(outcome.tau, replicates["en"], n_systems))
+    return taus
 
 
 def outcome_of(predicted: Floats, ratings: Floats, folds: np.ndarray | None) -> Outcome:
@@ -76,8 +82,13 @@ def main() -> None:
                 found = {2: 0, 4: 0}
                 for n_contenders in found:
                     for _ in range(rounds):
-                        comparison = simulated(n_systems, n_contenders, noise, rng)
-                        found[n_contenders] += (comparison.differences()["p_holm"] < 0.05).any()
+                        taus = simulated(n_systems, n_contenders, noise, rng)
+                        differences = {}
+                        for first, second in combinations(range(n_contenders), 2):
+                            pair = (str(first), str(second))
+                            differences[pair] = taus[first].minus(taus[second])
+                        is_found = tested_differences(differences)["p_holm"] < 0.05
+                        found[n_contenders] += is_found.any()
                 shares = ", ".join(
                     f"{n} contenders {times / rounds:.1%}" for n, times in found.items()
                 )

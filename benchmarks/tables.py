@@ -1,0 +1,293 @@
+"""Write the tables of figures that README.md, docs/ and benchmarks/README.md print.
+
+    python benchmarks/tables.py [TABLE | TABLE/ROW ...] [--arenas ../shared/data/arenas]
+
+computes the rows named, by default all, keeps them in ``tables.json`` with their commit and the
+seconds that they took, and writes them below each comment ``<!-- table: NAME -->``, or some of them
+(``; rows: KEY, KEY; columns: NAME, NAME``). A comment ``<!-- by hand: SCRIPT -->`` stands above
+tables that take a script hours, or that others published. ``tests/test_tables.py`` computes a row
+of each table again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from ceilings import ceiling
+from reliability import split_half
+
+from arena.llm.prompts import Templates
+from features import extract
+from surrogate.learning.cross_fitting import Repeats
+from surrogate.learning.replication import replicate
+from surrogate.learning.surrogate import find_surrogate
+from surrogate_arena.papers.evaluation import evaluate_judges
+from surrogate_arena.papers.grouse.benchmark import Grouse
+from surrogate_arena.papers.grouse.scores import TOTAL, pass_rates
+from surrogate_arena.papers.grouse.unit_tests import builtin_tests
+from surrogate_arena.papers.judges import FunctionJudge
+from surrogate_arena.papers.pairs.benchmark import RECORDED, PairBenchmark
+from surrogate_arena.papers.settings import MetaevalSettings
+from surrogate_arena.studies import Study, compare
+
+Cell = Any
+"""A text, a number, or a number with its standard error."""
+ROOT = Path(__file__).parents[1]
+STORE = Path(__file__).parent / "tables.json"
+DOCUMENTS = ("README.md", "docs", "benchmarks/README.md")
+MARK = re.compile(
+    r"<!-- table: (?P<name>[\w-]+)"
+    r"(?:; rows: (?P<rows>[^;\n]*))?(?:; columns: (?P<columns>[^;\n]*))?"
+    r"(?:; measured [^\n]*)? -->\n(?P<table>(?:\|[^\n]*\n)*)"
+)
+SPLITS = 10
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of figures.
+
+    Attributes:
+        columns: Headings.
+        rows: Key to what computes a row's cells, given the folder of arenas.
+        quick: Key of the row that a test computes again.
+    """
+
+    columns: Sequence[str]
+    rows: Mapping[str, Callable[[Path], Sequence[Cell]]]
+    quick: str
+
+
+@cache
+def features_of(folder: Path) -> pd.DataFrame:
+    """Measure an arena's features once, however many rows need them."""
+    return extract(folder)
+
+
+def unseen(arenas: Path, name: str, judge: str | None, label: str) -> list[Cell]:
+    """Compare surrogates and the length of answers on systems that no surrogate has seen."""
+    options = {"judge": judge, "feature_table": features_of(arenas / name)}
+    study = compare(
+        *(arenas / name, ["answers", "random-forest", "linear"]),
+        scores=["answer_length"],
+        against="answers",
+        **options,
+    )
+    taus = study.table.query("language == 'macro'")
+    cells: list[Cell] = [label]
+    for row in taus.itertuples():
+        cells.append([row.tau, row.standard_error])
+    forest = study.differences.query("language == 'macro' and rated_by == 'random-forest'")
+    cells.append([-forest["difference"].iloc[0], forest["standard_error"].iloc[0]])
+    languages = Study.of(arenas / name, **options).languages
+    cells.append(split_half(languages, 0)["tau"])
+    cells.append(float(np.mean([ceiling(data) for data in languages])))
+    return cells
+
+
+def replication(
+    arenas: Path, name: str, judge: str | None, number: int | None, label: str
+) -> list[Cell]:
+    """Rate by some questions of one half, and compare with the verdicts on the other."""
+    # The default surrogate and the posterior do not learn from tournaments.
+    study = Study.of(
+        arenas / name, tournaments=2, judge=judge, feature_table=features_of(arenas / name)
+    )
+    found = replicate(study.languages, find_surrogate(), Repeats(SPLITS, 0), number, False)
+    summary = found.summary()
+    low, high = summary["gain_low"], summary["gain_high"]
+    return [
+        label,
+        "half" if number is None else str(number),
+        summary["tau_verdicts"],
+        summary["tau"],
+        f"{summary['gain']:z.2f} ({low:z.2f} to {high:z.2f})",
+        float(found.rows["inside"].astype(float).mean()),
+    ]
+
+
+def pairs(arenas: Path, name: str, judge: str, label: str) -> list[Cell]:
+    """Test a recorded judge by people's majority."""
+    benchmark = PairBenchmark.read(arenas / name, MetaevalSettings(), Templates())
+    evaluation = evaluate_judges(benchmark, [RECORDED + judge])
+    [table] = [item.table for item in benchmark.report(evaluation).tables[:1]]
+    [row] = table.to_dict("records")
+    return [label, *(str(row[column]) for column in TABLES["pairs"].columns[1:])]
+
+
+def constant(_: Path, score: str, label: str) -> list[Cell]:
+    """Pass GroUSE's unit tests by one score for everything."""
+    tests = builtin_tests()
+    highest = {"answer_relevancy": 5, "completeness": 5}
+
+    def judged(metric: str, *_: object) -> int | None:
+        return highest.get(metric, 1) if score == "highest" else None
+
+    found = evaluate_judges(Grouse(tests), [FunctionJudge(score, judged)])
+    rates = pass_rates(found.verdicts).set_index("metric")["value"]
+    return [label, *(f"{100 * rates[name]:.1f}" for name in [*rates.index.drop(TOTAL), TOTAL])]
+
+
+ARENAS = {
+    "trec-rag25": ("trec-rag25", None, "trec-rag25 (53)"),
+    "faithjudge": ("faithjudge", None, "faithjudge (46)"),
+    "nomiracl": ("nomiracl", None, "nomiracl (11, a language)"),
+    "rakuda": ("rakuda", None, "rakuda (9)"),
+    "crowd-rag": ("crowd-rag", "crowd-gold", "crowd-rag (6), people"),
+    "vicuna80": ("vicuna80", "gpt-4", "vicuna80 (8), gpt-4"),
+    "mt-bench": ("mt-bench-ko-en", "gpt-4o-mini", "mt-bench-ko-en (6), gpt-4o-mini"),
+}
+"""Key to an arena's folder, judge, and how it is shown with its number of systems."""
+RECORDED_JUDGES = {
+    "gpt-4": ("vicuna80", "gpt-4", "vicuna80, GPT-4"),
+    "gpt35": ("vicuna80", "gpt35", "vicuna80, GPT-3.5"),
+    "claude": ("vicuna80", "claude", "vicuna80, Claude"),
+    "bard": ("vicuna80", "bard", "vicuna80, Bard"),
+    "combined": ("crowd-rag", "gpt-4o-combined", "crowd-rag, GPT-4o, combined"),
+    "individual": ("crowd-rag", "gpt-4o-individual", "crowd-rag, GPT-4o, individual"),
+}
+NUMBERS = (3, 5, 10, None)
+"""Of judged questions to replicate by; None for the half."""
+
+
+def replication_rows() -> dict[str, Callable[[Path], Sequence[Cell]]]:
+    rows = {}
+    for key, (name, judge, label) in ARENAS.items():
+        for number in NUMBERS:
+            row = partial(replication, name=name, judge=judge, number=number, label=label)
+            rows[f"{key}:{number or 'half'}"] = row
+    return rows
+
+
+TABLES = {
+    "unseen": Table(
+        [
+            *("arena (systems)", "`answers`", "`random-forest`", "`linear`", "`answer_length`"),
+            *("`answers` less forest", "half of the questions", "ceiling"),
+        ],
+        {
+            key: partial(unseen, name=name, judge=judge, label=label)
+            for key, (name, judge, label) in ARENAS.items()
+        },
+        "crowd-rag",
+    ),
+    "replication": Table(
+        [
+            *("arena (systems), judge", "questions", "verdicts alone", "verdicts and surrogate"),
+            *("gain", "inside 90% intervals"),
+        ],
+        replication_rows(),
+        "crowd-rag:3",
+    ),
+    "pairs": Table(
+        [
+            *("recorded judge, by people's majority", "pairs", "right in both orders", "right"),
+            *("flips", "side A", "longer answer", "soft pairwise"),
+        ],
+        {
+            key: partial(pairs, name=name, judge=judge, label=label)
+            for key, (name, judge, label) in RECORDED_JUDGES.items()
+        },
+        "individual",
+    ),
+    "constant-judges": Table(
+        ["judge", "relevancy", "complete", "useful", "faithful", "accepts", "rejects", "total"],
+        {
+            "highest": partial(constant, score="highest", label="the highest score for everything"),
+            "null": partial(constant, score="null", label="null for everything"),
+        },
+        "highest",
+    ),
+}
+
+
+def shown(cell: Cell) -> str:
+    """Show a cell as documents print it."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, Sequence):
+        return " ± ".join(map(shown, cell))
+    return "–" if cell is None or np.isnan(cell) else f"{cell:z.2f}"
+
+
+def rendered(text: str, store: Mapping[str, Any]) -> str:
+    """Write the stored rows below the comments of a document."""
+    return MARK.sub(partial(_rendered_table, store=store), text)
+
+
+def _rendered_table(mark: re.Match[str], store: Mapping[str, Any]) -> str:
+    name = mark["name"]
+    table = TABLES[name]
+    rows = store.get(name, {})
+    keys = split(mark["rows"]) or [key for key in table.rows if key in rows]
+    columns = split(mark["columns"]) or list(table.columns)
+    places = [table.columns.index(column) for column in columns]
+    lines = [line(columns), "|" + " --- |" * len(columns)]
+    lines += [line([shown(rows[key]["cells"][place]) for place in places]) for key in keys]
+    commits = ", ".join(dict.fromkeys(rows[key]["commit"] for key in keys))
+    seconds = sum(rows[key]["seconds"] for key in keys)
+    comment = f"<!-- table: {name}"
+    for part in ("rows", "columns"):
+        if mark[part]:
+            comment += f"; {part}: {mark[part].strip()}"
+    comment += f"; measured at {commits} in {seconds:,.0f} s -->"
+    return "\n".join([comment, *lines]) + "\n"
+
+
+def split(names: str | None) -> list[str]:
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
+
+
+def line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def documents() -> list[Path]:
+    """Return the documents that print figures."""
+    found = []
+    for name in DOCUMENTS:
+        path = ROOT / name
+        found.extend([path] if path.is_file() else sorted(path.rglob("*.md")))
+    return found
+
+
+def read_store() -> dict[str, Any]:
+    return json.loads(STORE.read_text(encoding="utf-8")) if STORE.is_file() else {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("tables", nargs="*", help="TABLE or TABLE/ROW; by default all")
+    parser.add_argument("--arenas", type=Path, default=ROOT / "../shared/data/arenas")
+    options = parser.parse_args()
+    git = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    for wanted in options.tables or TABLES:
+        name, _, only = wanted.partition("/")
+        for key in [only] if only else TABLES[name].rows:
+            started = time.process_time()
+            cells = TABLES[name].rows[key](options.arenas)
+            seconds = round(time.process_time() - started, 1)
+            store = read_store()
+            row = {"cells": cells, "commit": commit, "seconds": seconds}
+            store.setdefault(name, {})[key] = row
+            STORE.write_text(json.dumps(store, indent=1, ensure_ascii=False) + "\n", "utf-8")
+            print(f"{name}/{key}, {seconds} s: {line(map(shown, cells))}", flush=True)
+    for path in documents():
+        text = path.read_text(encoding="utf-8")
+        path.write_text(rendered(text, read_store()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
