@@ -162,7 +162,7 @@ NUMBERS = (3, 5, 10, None)
 
 
 def replication_rows() -> dict[str, Callable[[Path], Sequence[Cell]]]:
-    rows = {}
+    rows: dict[str, Callable[[Path], Sequence[Cell]]] = {}
     for key, (name, judge, label) in ARENAS.items():
         for number in NUMBERS:
             row = partial(replication, name=name, judge=judge, number=number, label=label)

@@ -49,13 +49,12 @@ def read_study(path: Path) -> StudyTable:
     """Read what ``validate --json`` printed."""
     try:
         content = json.loads(small_file(path))
-        differences = content["differences"]
         return StudyTable(
             table=pd.DataFrame(content["table"]),
             signature=str(content["signature"]),
             title=str(content["title"]),
             notes=list(map(str, content["notes"])),
-            differences=None if differences is None else pd.DataFrame(differences),
+            differences=pd.DataFrame(content["differences"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         hint = "write it with  surrogate-arena validate ARENA --json > FILE"

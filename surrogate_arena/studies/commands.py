@@ -95,10 +95,9 @@ def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN4
     r2_columns = [name for name in table if "r2" in name]
     if (table[r2_columns] < 0).any(axis=None):
         reasons[NEGATIVE_R2] = None
-    content: dict[str, Any] = {"table": with_spans(table)}
-    if study.differences is not None:
-        content["differences"] = with_spans(study.differences)
-    content |= {
+    content = {
+        "table": with_spans(table),
+        "differences": with_spans(study.differences),
         "notes": study.notes,
         "signature": study.signature,
         "reasons": list(reasons),

@@ -60,6 +60,7 @@ from surrogate_arena.studies.study_options import (
 from surrogate_arena.studies.study_table import StudyTable
 
 REPEATS = 5
+NO_DIFFERENCES = pd.DataFrame()
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 REPLICATION_COLUMNS = [
     "language",
@@ -191,7 +192,7 @@ class Study:
         table: pd.DataFrame,
         protocol: str,
         *further: str,
-        differences: pd.DataFrame | None = None,
+        differences: pd.DataFrame = NO_DIFFERENCES,
     ) -> StudyTable:
         """Return a table with the signature of the study."""
         surrogates = ",".join(map(settings_text, self.surrogates))
@@ -216,7 +217,7 @@ class Study:
         """Score named outcomes on the systems and folds that all have, and test differences."""
         contenders = {name: Contender(of_name) for name, of_name in outcomes.items()}
         comparison = PairedTaus.of(contenders, self.settings.seed)
-        differences = comparison.differences(pairs) if len(outcomes) > 1 else None
+        differences = comparison.differences(pairs) if len(outcomes) > 1 else NO_DIFFERENCES
         return self.tabulated(comparison.table, protocol, *further, differences=differences)
 
     def _of_surrogates(

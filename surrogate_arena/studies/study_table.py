@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -27,18 +27,19 @@ class StudyTable:
         title: What it shows.
         notes: What readers should know about it.
         differences: Of a comparison: columns ``language, rated_by, minus, difference,
-            standard_error, low, high, p, p_holm``, a row per language and pair of contenders.
+            standard_error, low, high, p, p_holm``, a row per language and pair of contenders; else
+            empty.
     """
 
     table: pd.DataFrame
     signature: str = ""
     title: str = "Study"
     notes: Sequence[str] = ()
-    differences: pd.DataFrame | None = None
+    differences: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def _repr_html_(self) -> str:
         text = notebook_html(self.title, " ".join(self.notes), self.table, self.signature)
-        if self.differences is not None:
+        if len(self.differences):
             text += notebook_html("Differences", "", self.differences)
         return text
 
@@ -46,7 +47,7 @@ class StudyTable:
         """Return the table, and then the differences, as LaTeX's ``tabular`` (``booktabs``)."""
         parts = [f"% {self.title}. {' '.join(self.notes)}\n% {self.signature}\n"]
         for table in (self.table, self.differences):
-            if table is not None:
+            if len(table):
                 parts.append(_tabular(table))
         return "\n".join(parts)
 

@@ -32,7 +32,7 @@ def axes_of(figure):
 
 
 def as_printed(study):
-    return {**vars(study), "table": study.table.to_dict(orient="records")}
+    return {**vars(study), "table": study.table.to_dict(orient="records"), "differences": []}
 
 
 def whole_text(figure):
