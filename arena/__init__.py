@@ -6,7 +6,7 @@ Reading and writing:
     import_arena              what others published: MIRAGE-Bench, LMArena, tables of answers, …
     add_answers               joins a new system's answers to a folder
     Arena, ArenaInfo, Passage what is read; ``Arena.from_frames`` makes one of tables
-    sample_arena              the arena that comes with the package: a part of NoMIRACL
+    sample_arena              an arena that comes with the package
 
 Rating:
     rate                      Bradley-Terry ratings of a table of judgments, intervals and tiers

@@ -1,5 +1,6 @@
-"""Draw the sample arena out of NoMIRACL, and measure what its demo shows over many draws.
+"""Draw the sample of NoMIRACL, and measure over many draws what few verdicts on a sample tell.
 
+    python benchmarks/sample.py demo [--draws 20] [--questions 2 4 6]
     python benchmarks/sample.py draw NOMIRACL [--out arena/sample/nomiracl]
     python benchmarks/sample.py measure NOMIRACL [--draws 20] [--questions 3 6 10 20]
 
@@ -8,10 +9,12 @@ NOMIRACL is the arena of all its questions. The sample holds the four most spoke
 ``surrogate-arena select NOMIRACL --languages en,es,hi,zh --questions 40``. Labels of passages are
 left out, because the verdicts were derived from them.
 
-``measure`` repeats the demo with other seeds: other questions are judged, another system is not.
+``demo`` and ``measure`` (of the sample of NoMIRACL) repeat the demo with other seeds: other
+questions are judged, another system is not.
 Each draw compares ratings, and the verdicts alone, with the verdicts on the questions that were not
 judged. ``all verdicts`` compares with verdicts on all questions, of which those judged are a part.
-The ceiling is the agreement of NOMIRACL's verdicts on questions outside of the sample.
+The ceiling of ``measure`` is the agreement of NOMIRACL's verdicts on questions that the sample does
+not hold.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from arena.sample import sample_arena, sample_folder
 from features import extract
 from features.measures.registry import parse_features
 from surrogate import build_board
+from surrogate_arena.commands.demo import JUDGE
 from surrogate_arena.commands.hidden_verdicts import (
     HiddenVerdicts,
     compare_with_hidden,
@@ -52,18 +56,24 @@ NOTE = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=["draw", "measure"])
-    parser.add_argument("nomiracl", type=Path)
+    parser.add_argument("what", choices=["demo", "draw", "measure"])
+    parser.add_argument("nomiracl", type=Path, nargs="?")
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--questions", type=int, nargs="+", default=[3, 6, 10, 20])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    nomiracl = read_arena(options.nomiracl)
     if options.what == "draw":
-        write_arena(drawn_sample(nomiracl), options.out or sample_folder())
+        drawn = drawn_sample(read_arena(options.nomiracl))
+        write_arena(drawn, options.out or sample_folder("nomiracl"))
         return
+    elsewhere = None
+    if options.what == "demo":
+        sample = sample_arena().select(judges=[JUDGE])
+    else:
+        sample = sample_arena("nomiracl")
+        elsewhere = rated_systems(unsampled_judgments(read_arena(options.nomiracl), sample))
     for questions in options.questions:
-        draws = measure_draws(nomiracl, options.draws, questions)
+        draws = measure_draws(sample, options.draws, questions, elsewhere)
         print(f"\n{questions} judged questions of each language")
         print_means(draws)
 
@@ -86,18 +96,22 @@ def drawn_sample(nomiracl: Arena) -> Arena:
     return replace(sample, info=info, queries=sample.queries.assign(passages=passages))
 
 
-def measure_draws(nomiracl: Arena, n_draws: int, questions: int) -> pd.DataFrame:
-    """Repeat the demo; one row per draw, means over languages."""
-    sample = sample_arena()
+def measure_draws(
+    sample: Arena, n_draws: int, questions: int, elsewhere: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Repeat the demo; one row per draw, means over languages.
+
+    ``elsewhere`` holds ratings by verdicts on questions outside of the sample.
+    """
     table = extract(sample, parse_features("default"), n_jobs=1)
-    elsewhere = rated_systems(unsampled_judgments(nomiracl, sample))
     rows = []
     for seed in range(n_draws):
         hidden = hide_verdicts(sample, questions, seed)
         board = build_board(hidden.shown, feature_table=table)
         row: dict[str, object] = {"seed": seed, "unjudged": hidden.unjudged}
         row |= compared(board.ratings, hidden, sample)
-        row["ceiling"] = ceiling(hidden, elsewhere)
+        if elsewhere is not None:
+            row["ceiling"] = ceiling(hidden, elsewhere)
         unjudged_ranks = compare_with_hidden(board, hidden).places
         rank_errors = unjudged_ranks["place"] - unjudged_ranks["hidden_rank"]
         row["rank_error"] = rank_errors.abs().mean()

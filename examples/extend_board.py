@@ -28,7 +28,7 @@ NEWER = ("Mixtral-8x7B-Instruct-v0.1", "Orca-2-7b", "aya-101")
 def main() -> None:
     """Build, rank, judge a little, combine."""
     options = read_options()
-    whole = sample_arena().select(languages=[LANGUAGE])
+    whole = sample_arena("nomiracl").select(languages=[LANGUAGE])
     board_of_eight = build_board(without(whole, NEWER), holdout=(), tournaments=40)
     board_of_eight.save(options.out)
     board = Board.load(options.out)

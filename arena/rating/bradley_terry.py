@@ -5,7 +5,7 @@ is half a win for both. A normal prior keeps coefficients finite if a system win
 
 Replicates close to one fit (resamples of its data, say) take Newton steps with the information
 matrix of that fit, factorized once for all; those that do not converge then take steps with their
-own. Inside, parameters and counts have one column per replicate. Guide: docs/guides/ratings.md.
+own. Inside, parameters and counts have one column per replicate. Guide: docs/reference/ratings.md.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ _ITEM = [*QUESTION_KEY, "first", "second"]
 
 def _votes_of_people(table: pd.DataFrame) -> pd.DataFrame:
     """Count people's votes on each item: columns of ``_ITEM``, ``votes`` and ``share``."""
-    is_vote = table["judge"].map(is_person) & table["share"].notna()
+    is_vote = table["judge"].map(is_person).astype(bool) & table["share"].notna()
     return table[is_vote].groupby(_ITEM)["share"].agg(votes="size", share="mean").reset_index()
 
 

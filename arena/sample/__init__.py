@@ -1,20 +1,29 @@
-"""The sample that comes with the package: real questions, answers and human labels of NoMIRACL.
+"""The samples that come with the package; each folder holds its attribution.
 
-Its folder holds the attribution and how the part was drawn (``benchmarks/sample.py`` draws it).
+``crowd-rag``, the demo: long answers with citations by six systems, judged by GPT-4o and by people.
+``nomiracl``: short answers by 11 LLMs in 4 languages, with verdicts from human labels
+(``benchmarks/sample.py`` draws it).
 """
 
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 from arena.data.arena import Arena
 from arena.data.folder import read_arena
 
-
-def sample_folder() -> Path:
-    """Return the arena folder that comes with the package."""
-    return Path(str(files(__name__) / "nomiracl"))
+SampleName = Literal["crowd-rag", "nomiracl"]
 
 
-def sample_arena() -> Arena:
-    """Read the sample: 11 LLMs, 4 languages, 40 questions each, all pairs judged."""
-    return read_arena(sample_folder())
+def sample_folder(name: SampleName = "crowd-rag") -> Path:
+    """Return an arena folder that comes with the package."""
+    return Path(str(files(__name__) / name.replace("-", "_")))
+
+
+def sample_arena(name: SampleName = "crowd-rag") -> Arena:
+    """Read a sample.
+
+    ``crowd-rag``: 6 systems, 38 English questions with 20 passages each. ``nomiracl``: 11 LLMs,
+    4 languages, 40 questions each, all pairs judged.
+    """
+    return read_arena(sample_folder(name))

@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from arena.data.wording import count_of
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.printing import command, progress_lines, wrapped
@@ -14,13 +16,16 @@ from surrogate_arena.commands.boards import SITE, board_site, print_board
 if TYPE_CHECKING:
     from surrogate_arena.commands.hidden_verdicts import HiddenComparison, HiddenVerdicts
 
+JUDGE = "gpt-4o"
+JUDGED_QUESTIONS = 4
+
 
 def demo(out: opt.BoardFolder = Path("out/demo")) -> None:
     """Build a board from few verdicts of the sample arena, and compare it with all others.
 
-    The sample is part of NoMIRACL: 11 LLMs answered 40 questions in each of 4 languages. Six
-    questions of each are judged here, and one system is not. OUT/arena is the sample with all
-    verdicts.
+    In the sample, people and GPT-4o answered 38 questions from 20 passages each, in three styles.
+    GPT-4o's verdicts on four questions are shown to the board, and none on one of the systems.
+    OUT/arena is the sample with all verdicts, people's too.
     """
     from surrogate.board.board import check_board_target
 
@@ -29,7 +34,8 @@ def demo(out: opt.BoardFolder = Path("out/demo")) -> None:
     from surrogate.board.build import build_board
     from surrogate_arena.commands.hidden_verdicts import compare_with_hidden, hide_verdicts
 
-    hidden = hide_verdicts(sample_arena(), questions=6)
+    judged = sample_arena().select(judges=[JUDGE])
+    hidden = hide_verdicts(judged, questions=JUDGED_QUESTIONS)
     built = build_board(hidden.shown, n_jobs=-1, progress=progress_lines())
     folder = out / "arena"
     saved = built.save(out, folder)
@@ -41,23 +47,18 @@ def demo(out: opt.BoardFolder = Path("out/demo")) -> None:
 
 
 def _comparison_lines(hidden: HiddenVerdicts, compared: HiddenComparison) -> list[str]:
-    macro = compared.taus.iloc[-1]
-    places = compared.places
-    n_languages = len(places)
-    of_languages = f"mean of {count_of(n_languages, 'language')}"
-    agreement = (
-        f"Agreement with {len(hidden.hidden):,} verdicts on other questions (Kendall tau, "
-        f"{of_languages}): ratings {macro['rating']:.2f}; the same "
-        f"{count_of(len(hidden.shown.judgments), 'verdict')} without a surrogate "
-        f"{macro['verdicts_alone']:.2f}."
+    taus = compared.taus.iloc[-1]
+    n_shown = count_of(len(hidden.shown.judgments), "verdict")
+    saved = (
+        f"With {n_shown} the ratings have a Kendall tau of {taus['rating']:.2f} with the "
+        f"{len(hidden.hidden):,} verdicts that were kept back; without the surrogate "
+        f"{taus['verdicts_alone']:.2f}."
     )
-    hidden_rank = places["hidden_rank"].mean()
-    if places["place"].isna().any():
-        place = f"no place here in {places['place'].isna().sum()} of {n_languages} languages"
-    else:
-        place = f"mean place {places['place'].mean():.1f} here"
+    (place,) = compared.places.itertuples()
+    is_placed = not pd.isna(place.place)
+    here = f"about place {place.place} here" if is_placed else "no place here"
     unjudged = (
-        f"{hidden.unjudged}, which nobody judged: {place}, mean rank {hidden_rank:.1f} by those "
-        f"verdicts; its span holds that rank in {places['is_inside'].sum()} of {n_languages}."
+        f"{hidden.unjudged}, which nobody judged: {here}, rank {place.hidden_rank} by the "
+        "verdicts that were kept back."
     )
-    return [*wrapped(agreement), *wrapped(unjudged)]
+    return [*wrapped(saved), *wrapped(unjudged)]

@@ -64,7 +64,7 @@ def changed(table, row, column, value):
 
 @pytest.mark.slow
 def test_the_tables_of_an_arena_give_that_arena():
-    arena = sample_arena()
+    arena = sample_arena("nomiracl")
     info = arena.info
     made = Arena.from_frames(
         arena.queries,

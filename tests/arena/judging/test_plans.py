@@ -13,7 +13,7 @@ DRAW = """
 from arena import sample_arena
 from arena.judging import JudgingSettings, judge, likely_pairs
 settings = JudgingSettings(model="m", questions=2, **{options})
-((_, pairs),) = likely_pairs(sample_arena(), settings, None)
+((_, pairs),) = likely_pairs(sample_arena("nomiracl"), settings, None)
 print(len(pairs))
 """
 OPTIONS = {"fixed": {"pairs": "all"}, "adaptive": {}}

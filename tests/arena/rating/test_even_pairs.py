@@ -14,7 +14,7 @@ from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.ratings import rate
 
-GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "ratings.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "ratings.md"
 NAMES = ["a", "b", "c", "d"]
 
 

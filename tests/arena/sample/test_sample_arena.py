@@ -18,18 +18,35 @@ FILES = {
 MOST_BYTES = 500_000
 
 
-def test_the_sample_is_small_complete_and_attributed():
-    files = list(sample_folder().iterdir())
+@pytest.mark.parametrize(
+    ("name", "stated"),
+    [
+        ("crowd-rag", ("Gienapp", "Attribution 4.0", "Changes")),
+        ("nomiracl", ("NoMIRACL", "Apache License 2.0", "Wikipedia", "ShareAlike", "Changes")),
+    ],
+)
+def test_samples_are_small_complete_and_attributed(name, stated):
+    files = list(sample_folder(name).iterdir())
     assert {path.name for path in files} == FILES
     assert sum(path.stat().st_size for path in files) <= MOST_BYTES
-    attribution = (sample_folder() / "ATTRIBUTION.md").read_text(encoding="utf-8")
-    for text in ("NoMIRACL", "Apache License 2.0", "Wikipedia", "ShareAlike", "Changes"):
+    attribution = (sample_folder(name) / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    for text in stated:
         assert text in attribution
+
+
+def test_the_sample_of_the_demo_has_cited_answers_that_people_and_a_machine_judged():
+    arena = sample_arena()
+    assert len(arena.queries) == 38
+    assert (arena.queries["passages"].map(len) == 20).all()
+    assert len(arena.answers) == 38 * len(arena.info.systems)
+    assert arena.answers["answer"].str.contains(r"\[\d+(?:, ?\d+)*\]").mean() > 0.9
+    assert set(arena.judgments["judge"]) == {"crowd", "gpt-4o"}
+    assert not arena.judgments.duplicated().any()
 
 
 @pytest.mark.slow
 def test_every_system_answers_and_every_pair_is_judged():
-    arena = sample_arena()
+    arena = sample_arena("nomiracl")
     counts = arena.counts().set_index("language")
     assert list(counts.index) == ["en", "es", "hi", "zh"]
     assert (counts["questions"] == 40).all()
@@ -48,7 +65,7 @@ def test_every_system_answers_and_every_pair_is_judged():
 @pytest.mark.slow
 def test_a_question_divides_systems_into_those_that_are_right_and_those_that_are_wrong():
     """Verdicts follow from one label per question, so winners never lose and losers never win."""
-    judgments = sample_arena().judgments
+    judgments = sample_arena("nomiracl").judgments
     decided = judgments[judgments["winner"] != "tie"]
     is_a = decided["winner"] == "a"
     keys = decided[["language", "query_id"]]
@@ -64,6 +81,6 @@ def test_a_question_divides_systems_into_those_that_are_right_and_those_that_are
 
 @pytest.mark.slow
 def test_labels_that_verdicts_were_derived_from_are_left_out():
-    passages = sample_arena().queries["passages"].explode()
+    passages = sample_arena("nomiracl").queries["passages"].explode()
     assert pd.isna([passage["relevance"] for passage in passages]).all()
-    assert (sample_arena().queries["passages"].map(len) == 10).all()
+    assert (sample_arena("nomiracl").queries["passages"].map(len) == 10).all()

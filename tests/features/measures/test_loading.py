@@ -11,7 +11,7 @@ MEASURE = """
 import sys
 from arena import sample_arena
 from features import extract
-table = extract(sample_arena().select(["en"]), "default")
+table = extract(sample_arena("nomiracl").select(["en"]), "default")
 assert table["answer_length"].notna().any()
 outside = ("features.models", "arena.llm", "arena.judging", "surrogate", "surrogate_arena")
 print(*[name for name in sys.modules if name.startswith(outside)])

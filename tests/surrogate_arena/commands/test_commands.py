@@ -185,17 +185,17 @@ def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
 
 
 @pytest.mark.slow
-def test_demo_compares_a_board_from_few_verdicts_with_the_others(
-    run, english_arena, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setattr("arena.sample.sample_arena", lambda: english_arena)
+def test_demo_compares_a_board_from_few_verdicts_with_the_others(run, tmp_path, capsys):
     assert run("demo", "--out", tmp_path) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    unjudged = hide_verdicts(english_arena, 6).unjudged
-    assert f"{unjudged}, which nobody judged:" in printed
+    sample = sample_arena().select(judges=["gpt-4o"])
+    hidden = hide_verdicts(sample, 4)
+    assert f"{hidden.unjudged}, which nobody judged: about place" in printed
+    shown, kept = len(hidden.shown.judgments), len(hidden.hidden)
     assert re.search(
-        r"\(Kendall tau, mean of 1 language\): ratings \d\.\d\d; the same 330", printed
+        rf"With {shown} verdicts the ratings have a Kendall tau of \d\.\d\d with the {kept} ",
+        printed,
     )
-    assert set(Board.load(tmp_path).systems) == set(english_arena.info.systems)
+    assert set(Board.load(tmp_path).systems) == set(sample.info.systems)
     assert read_arena(tmp_path / "arena").info == sample_arena().info
     assert (tmp_path / "arena" / "ATTRIBUTION.md").is_file()

@@ -1,4 +1,4 @@
-"""The recipes of the importing guide turn other shapes into rows that are read."""
+"""The recipes for tables of other shapes turn other shapes into rows that are read."""
 
 import json
 import re
@@ -17,12 +17,12 @@ from surrogate_arena.importers.contract import contract, field_names, words_for_
 from surrogate_arena.importers.judgments import counted_judgments_of
 
 ROOT = Path(__file__).parents[3]
-GUIDE = (ROOT / "docs" / "guides" / "importing.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "reference" / "recipes.md").read_text(encoding="utf-8")
 FORMATS = (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 RECIPES = dict(
     re.findall(
         r"^([A-Z][^\n]*(?:\n[^\n]+)*):\n\n```python\n(.*?)```",
-        GUIDE.partition("## Other shapes")[2].partition("## What may go wrong")[0],
+        GUIDE,
         flags=re.DOTALL | re.MULTILINE,
     )
 )
