@@ -55,7 +55,7 @@ def main() -> None:
     print(f"largest difference of win rates: {differences.max():.1e} points")
     tau = kendall_tau(both["rating"].to_numpy(), both["published_win_rate"].to_numpy())
     print(f"tau of ratings with published win rates: {tau:.3f}")
-    print("\n".join(rated.notes))
+    print("\n".join(map(str, rated.remarks)))
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ DIGEST_DIGITS = 8
 
 
 def sentence(text: str) -> str:
-    """Make a remark a sentence: with a capital letter and a full stop."""
-    return f"{text[:1].upper()}{text[1:]}."
+    """Make a clause a sentence: with a capital letter and a full stop."""
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
 def short_digest(text: str, digits: int = DIGEST_DIGITS) -> str:
@@ -109,8 +109,12 @@ def by_severity(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
     return tuple(sorted(remarks, key=lambda remark: SEVERITIES.index(remark.severity)))
 
 
-def notebook_html(caption: str, summary: str, table: pd.DataFrame, footnote: str = "") -> str:
-    """Show a table in a notebook, below a caption and sentences; all text is escaped."""
+def notebook_html(
+    caption: str, summary: str | Iterable[Remark], table: pd.DataFrame, footnote: str = ""
+) -> str:
+    """Show a table in a notebook, below a caption and remarks; all text is escaped."""
+    if not isinstance(summary, str):
+        summary = " ".join(sentence(str(remark)) for remark in summary)
     html = table.to_html(index=False, na_rep="–", float_format="{:z.2f}".format, escape=True)
     last = f"<p><small>{escape(footnote)}</small></p>" if footnote else ""
     return f"<p><b>{escape(caption)}</b><br>{escape(summary)}</p>{html}{last}"

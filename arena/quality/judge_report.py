@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.data.names import UNKNOWN_JUDGE
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 
 Grade = Literal["unreliable", "doubtful", "not known", "consistent", "agrees", "people"]
 GRADES: tuple[Grade, ...] = (
@@ -219,6 +219,11 @@ class JudgeLabel:
         if not self.faults:
             return self.short
         return f"{self.short}: {self.faults[0]}"
+
+    @property
+    def remark(self) -> Remark:
+        """The judge's label and worst fault as a remark."""
+        return Remark("judge", "warning" if self.faults else "info", self.sentence)
 
     def __str__(self) -> str:
         return f"{self.words}: {'; '.join([*self.faults, *self.facts])}"

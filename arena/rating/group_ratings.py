@@ -16,6 +16,7 @@ from scipy.special import ndtr
 
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.types import Flags, Floats
+from arena.data.wording import Remark
 from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.biases import SIDES_NOT_TOLD, JudgeBias
 from arena.rating.bradley_terry import newton, solve
@@ -32,16 +33,26 @@ FAR = 1.5
 """Difference of two ratings in logits below which Wald's test and the likelihood ratio agree."""
 MOST_RETESTED = 100
 """Systems above which only those that battles do not bound have another test than Wald's."""
-STRETCHED = (
+STRETCHED = Remark(
+    "adaptive",
+    "warning",
     "pairs were chosen by the verdicts on others: ratings are stretched, and intervals too narrow, "
-    "unless they are the posterior's"
+    "unless they are the posterior's",
 )
-ALL_SAMPLES_ALIKE = (
+ALL_SAMPLES_ALIKE = Remark(
+    "bootstrap",
+    "warning",
     "there are no intervals: all bootstrap samples give the same ratings, as the verdicts on "
-    "all questions agree; the default method, without `ridge`, has intervals"
+    "all questions agree; the default method, without a ridge, has intervals",
 )
-SOME_SAMPLES_ALIKE = "a rating that is the same in all bootstrap samples has no interval"
-ONE_QUESTION = "all verdicts are on one question: there is nothing to resample, and no interval"
+SOME_SAMPLES_ALIKE = Remark(
+    "bootstrap", "warning", "a rating that is the same in all bootstrap samples has no interval"
+)
+ONE_QUESTION = Remark(
+    "bootstrap",
+    "warning",
+    "all verdicts are on one question: there is nothing to resample, and no interval",
+)
 SAMPLES_REGULARIZED = (
     "in {} of {} bootstrap samples the likelihood has no maximum: these have a Gaussian prior of "
     f"precision {DEFAULT_RIDGE:g}; the ratings themselves have none"
@@ -77,14 +88,14 @@ class GroupRatings:
         uncertainty: How far they may be off.
         signature: Names the method.
         biases: What the judges like besides quality.
-        notes: What limits the ratings.
+        remarks: What limits the ratings.
     """
 
     coefficients: Floats
     uncertainty: Uncertainty
     signature: str
     biases: tuple[JudgeBias, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 def rate_group(battles: Battles, method: Method) -> GroupRatings:
@@ -115,12 +126,15 @@ def _posterior_ratings(battles: Battles, method: Method) -> GroupRatings:
     if battles.traits:
         signature += f"|equal:{'+'.join(battles.traits)}"
     biases = tuple(bias for bias in posterior.biases if bias.is_known)
+    remarks: tuple[Remark, ...] = ()
+    if len(biases) < len(posterior.biases):
+        remarks = (Remark("sides", "info", SIDES_NOT_TOLD),)
     return GroupRatings(
         coefficients=posterior.ratings,
         uncertainty=Uncertainty(low, high, posterior.covariance, p_values=p_values),
         signature=signature,
         biases=biases,
-        notes=(SIDES_NOT_TOLD,) if len(biases) < len(posterior.biases) else (),
+        remarks=remarks,
     )
 
 
@@ -141,11 +155,11 @@ def _plain_ratings(battles: Battles, method: Method) -> GroupRatings:
         coefficients=fit.coefficients[0],
         uncertainty=uncertainty,
         signature=f"ties:{method.ties}|ridge:{ridge:g}|rounds:{method.rounds}|seed:{method.seed}",
-        notes=tuple(_plain_notes(battles, method.rounds, uncertainty)),
+        remarks=tuple(_plain_remarks(battles, method.rounds, uncertainty)),
     )
 
 
-def _plain_notes(battles: Battles, rounds: int, uncertainty: Uncertainty) -> Iterator[str]:
+def _plain_remarks(battles: Battles, rounds: int, uncertainty: Uncertainty) -> Iterator[Remark]:
     if battles.adaptive:
         yield STRETCHED
     # There is nothing to resample.
@@ -154,7 +168,8 @@ def _plain_notes(battles: Battles, rounds: int, uncertainty: Uncertainty) -> Ite
     if uncertainty.constant is not None and uncertainty.constant.any():
         yield ALL_SAMPLES_ALIKE if uncertainty.constant.all() else SOME_SAMPLES_ALIKE
     if uncertainty.regularized:
-        yield SAMPLES_REGULARIZED.format(f"{uncertainty.regularized:,}", f"{rounds:,}")
+        sentence = SAMPLES_REGULARIZED.format(f"{uncertainty.regularized:,}", f"{rounds:,}")
+        yield Remark("bootstrap", "info", sentence)
 
 
 def _ratings_with_position(battles: Battles, method: Method) -> GroupRatings:
@@ -187,7 +202,7 @@ def _ratings_with_position(battles: Battles, method: Method) -> GroupRatings:
         uncertainty=Uncertainty.normal(coefficients, covariance[ratings, ratings]),
         signature=f"ties:{method.ties}|ridge:{ridge:g}|position",
         biases=free.estimated(parameters[n_systems:], errors, own_errors),
-        notes=(STRETCHED,) if battles.adaptive else (),
+        remarks=(STRETCHED,) if battles.adaptive else (),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -15,7 +15,7 @@ from arena.data.frames import frame_of
 from arena.data.names import alike
 from arena.data.rows import is_true
 from arena.data.schema import ALL, BOTH_BAD
-from arena.data.wording import count_of, notebook_html
+from arena.data.wording import Remark, count_of, notebook_html
 from arena.rating.battles import Battles, system_records
 from arena.rating.biases import JudgeBias
 from arena.rating.group_ratings import DEFAULT_ROUNDS, GroupRatings, Method, rate_group
@@ -26,7 +26,7 @@ from arena.rating.soft_verdicts import (
     Temperature,
     calibrated_judgments,
     learn_temperatures,
-    temperature_notes,
+    temperature_remarks,
 )
 from arena.statistics.codes import coded_judgments
 from arena.statistics.significance import NORMAL_90
@@ -47,7 +47,11 @@ RATING_COLUMNS = (
     "note",
 )
 
-TOO_MANY = f"rank intervals and tiers compare all pairs: not done above {MOST_COMPARED:,} systems"
+TOO_MANY = Remark(
+    "systems",
+    "info",
+    f"rank intervals and tiers compare all pairs: not done above {MOST_COMPARED:,} systems",
+)
 NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
 ALL_WON = "wins every battle; its rating is bounded by the prior only"
 ALL_LOST = "loses every battle; its rating is bounded by the prior only"
@@ -55,7 +59,9 @@ APART = (
     "the systems fall into {} groups that never met: each is rated on a scale of its own, and "
     "ratings and ranks of two groups cannot be compared"
 )
-BIASES_OF_LARGEST = "the biases of judges are those in the largest group"
+BIASES_OF_LARGEST = Remark(
+    "connected", "info", "the biases of judges are those in the largest group"
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class Ratings:
             centered on 0 in each ``group`` of systems that battles connect, of which 1 is the
             largest; those of two groups cannot be compared. ``note`` says why a system is unrated,
             or bounded by the prior only.
-        notes: Sentences on what limits the ratings.
+        remarks: What limits the ratings.
         signature: Settings that reproduce them.
         biases: What the judges like besides quality, of which the ratings are free.
         covariance: Of the ratings, a row and a column per rated system, best first; NaN without
@@ -76,7 +82,7 @@ class Ratings:
     """
 
     table: pd.DataFrame
-    notes: tuple[str, ...]
+    remarks: tuple[Remark, ...]
     signature: str
     biases: tuple[JudgeBias, ...] = ()
     covariance: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -99,8 +105,7 @@ class Ratings:
         return pairs.assign(win_rate=shares)
 
     def _repr_html_(self) -> str:
-        sentences = [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
-        return notebook_html("Ratings", " ".join(sentences), self.table, self.signature)
+        return notebook_html("Ratings", self.remarks, self.table, self.signature)
 
     def __repr__(self) -> str:
         """List the systems with their ratings, best first."""
@@ -161,14 +166,14 @@ def rate(
     selected, temperatures = counted_judgments(judgments, language, judge)
     battles = Battles.from_judgments(selected)
     rated = rate_battles(battles, method)
-    notes = [*rated.notes, *input_notes(selected, battles, temperatures)]
+    remarks = [*rated.remarks, *input_remarks(selected, battles, temperatures)]
     is_compared = len(rated.table) <= MOST_COMPARED
     if language == ALL and is_compared and selected.get("language", pd.Series()).nunique() > 1:
         # Loaded here: boards rate one language after the other.
-        from arena.rating.reversed_orders import pooling_notes
+        from arena.rating.reversed_orders import pooling_remarks
 
-        notes += pooling_notes(selected, rated.pairs())
-    return replace(rated, notes=tuple(notes))
+        remarks += pooling_remarks(selected, rated.pairs())
+    return replace(rated, remarks=tuple(remarks))
 
 
 def counted_judgments(
@@ -219,16 +224,18 @@ def rate_battles(battles: Battles, method: Method, *, largest_only: bool = False
     rated = [rate_group(group, method) for group in groups]
     table = _table(battles, groups, rated)
     # Without duplicates, in the order in which they first appear.
-    notes = list(dict.fromkeys(chain.from_iterable(ratings.notes for ratings in rated)))
+    remarks = list(dict.fromkeys(chain.from_iterable(ratings.remarks for ratings in rated)))
     if len(groups) > 1:
-        notes.insert(0, APART.format(f"{len(groups):,}"))
+        apart = APART.format(f"{len(groups):,}")
+        remarks.insert(0, Remark("connected", "warning", apart, statistic=len(groups)))
         if rated[0].biases:
-            notes.insert(1, BIASES_OF_LARGEST)
+            remarks.insert(1, BIASES_OF_LARGEST)
     unrated = int(table["rating"].isna().sum())
     if unrated:
-        notes.append(f"{unrated:,} of {len(battles.systems):,} systems are unrated")
+        sentence = f"{unrated:,} of {len(battles.systems):,} systems are unrated"
+        remarks.append(Remark("connected", "warning", sentence, statistic=unrated))
     if any(len(group.systems) > MOST_COMPARED for group in groups):
-        notes.append(TOO_MANY)
+        remarks.append(TOO_MANY)
     n_systems = sum(len(group.systems) for group in groups)
     n_battles = sum(group.judged for group in groups)
     n_questions = groups[0].n_questions
@@ -240,7 +247,7 @@ def rate_battles(battles: Battles, method: Method, *, largest_only: bool = False
         f"|battles:{n_battles}|questions:{n_questions}|version:{__version__}"
     )
     return Ratings(
-        table, tuple(notes), signature, rated[0].biases, _covariance(table, groups, rated)
+        table, tuple(remarks), signature, rated[0].biases, _covariance(table, groups, rated)
     )
 
 
@@ -272,57 +279,58 @@ def _table(
     return best_first(table)
 
 
-def input_notes(
+def input_remarks(
     judgments: pd.DataFrame, battles: Battles, temperatures: Sequence[Temperature]
-) -> list[str]:
-    """Note what of the judgments the ratings leave out, change, or cannot tell apart.
+) -> Iterator[Remark]:
+    """Say what of the judgments the ratings leave out, change, or cannot tell apart.
 
     Args:
         judgments: Those that are rated.
         battles: Read from them.
         temperatures: Those that they were calibrated with.
     """
-    notes = []
     if battles.n_copies:
-        notes.append(copies_note(battles.n_copies))
-    notes += judgment_notes(judgments)
-    notes += temperature_notes(temperatures, judgments)
-    return notes + name_notes(battles.systems)
+        yield copies_remark(battles.n_copies)
+    yield from both_bad_remarks(judgments)
+    yield from temperature_remarks(temperatures, judgments)
+    yield from _name_remarks(battles.systems)
 
 
-def copies_note(copies: int) -> str:
-    """Note how many judgments are exact copies, which count once."""
-    return f"{count_of(copies, 'judgment')} left out: exact copies of others by the same judge"
+def copies_remark(copies: int) -> Remark:
+    """Say how many judgments are exact copies, which count once."""
+    sentence = f"{count_of(copies, 'judgment')} left out: exact copies of others by the same judge"
+    return Remark("copies", "warning", sentence, statistic=copies)
 
 
-def name_notes(systems: Iterable[str]) -> list[str]:
-    """Note names of systems that look like another's."""
+def _name_remarks(systems: Iterable[str]) -> Iterator[Remark]:
     pairs = [f"{first!a} and {name!a}" for first, name in alike(systems)]
     if not pairs:
-        return []
+        return
     n_shown = 5
     listed = "; ".join(pairs[:n_shown])
     if len(pairs) > n_shown:
         listed += f"; and {len(pairs) - n_shown:,} more"
-    return [f"names look alike, and are of two systems: {listed}"]
+    yield Remark("names", "warning", f"names look alike, and are of two systems: {listed}")
 
 
-def judgment_notes(judgments: pd.DataFrame) -> list[str]:
-    """Note facts about judgments that ratings do not show.
+def both_bad_remarks(judgments: pd.DataFrame, subject: str = "") -> Iterator[Remark]:
+    """Say how many ties are of answers that are both bad, which ratings do not show.
 
     Args:
         judgments: An arena's ``judgments``, of one judge or several.
+        subject: What they are of.
     """
     if BOTH_BAD not in judgments:
-        return []
+        return
     n_bad = int(is_true(judgments[BOTH_BAD]).sum())
     if not n_bad:
-        return []
+        return
     share = n_bad / len(judgments)
-    return [
+    sentence = (
         f"in {count_of(n_bad, 'judgment')} of {len(judgments):,} ({share:.0%}) neither "
         "answer is good: ratings take these as ties"
-    ]
+    )
+    yield Remark("both bad", "info", sentence, subject, share)
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 
 
-def pooling_notes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
+def pooling_remarks(judgments: pd.DataFrame, pairs: pd.DataFrame) -> list[Remark]:
     """Say which systems are surely ahead over all languages, and behind in each of them.
 
     Args:
@@ -23,7 +23,7 @@ def pooling_notes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
         pairs: The ratings over all, see ``Ratings.pairs``.
 
     Returns:
-        A sentence, or nothing.
+        A remark, or none.
     """
     sure = 0.975
     decided = pairs[pairs["probability"] > sure]
@@ -42,10 +42,11 @@ def pooling_notes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
     others = int(is_reversed.sum()) - 1
     more = f" (and {count_of(others, 'other pair')})" if others else ""
     n_both = int(n_languages[is_reversed][0])
-    return [
+    sentence = (
         f"{first['system']} is ahead of {first['opponent']} over all languages, and behind in each "
-        f"of the {n_both} that rate both{more}: rate within languages (`by`)"
-    ]
+        f"of the {n_both} that rate both{more}: rate each language by itself"
+    )
+    return [Remark("languages", "warning", sentence)]
 
 
 def _ratings(judgments: pd.DataFrame) -> pd.Series:

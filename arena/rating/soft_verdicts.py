@@ -10,7 +10,7 @@ decided. Formulas: docs/reference/formulas.md, "Verdicts".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,7 +21,7 @@ from scipy.special import expit, log_expit
 from arena.data.names import is_derived, is_person
 from arena.data.schema import PROBABILITIES, QUESTION_KEY
 from arena.data.types import Flags, Floats
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.rating.judgment_columns import checked_shares, soft_flags
 from arena.rating.judgments import copies_of_others
 
@@ -56,7 +56,7 @@ class Temperature:
     n_labels: int
 
     @property
-    def note(self) -> str:
+    def sentence(self) -> str:
         """How the judge's verdicts count."""
         name = self.judge or "the judge"
         start = f"verdicts of {name} count by their probabilities, at temperature"
@@ -145,12 +145,16 @@ def calibrated_judgments(
     return judgments.assign(**dict(zip(PROBABILITIES, counted.T, strict=True)))
 
 
-def temperature_notes(temperatures: Sequence[Temperature], judgments: pd.DataFrame) -> list[str]:
+def temperature_remarks(
+    temperatures: Sequence[Temperature], judgments: pd.DataFrame
+) -> Iterator[Remark]:
     """Say how the verdicts of the judges of some judgments count."""
     if not temperatures:
-        return []
+        return
     names = set(_judges(judgments))
-    return [temperature.note for temperature in temperatures if temperature.judge in names]
+    for temperature in temperatures:
+        if temperature.judge in names:
+            yield Remark("temperature", "info", temperature.sentence, statistic=temperature.value)
 
 
 def _judges(judgments: pd.DataFrame) -> pd.Series:

@@ -13,6 +13,7 @@ import pandas as pd
 from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
 from arena.data.types import Flags, Floats, Integers
+from arena.data.wording import Remark
 from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import around, regularize, solve
 from arena.rating.group_ratings import Method
@@ -241,9 +242,11 @@ def _is_connected(pairs: Pairs, counts: Floats) -> Flags:
     return is_connected
 
 
-NO_ERRORS = (
+NO_ERRORS = Remark(
+    "published",
+    "warning",
     "ratings are published without standard errors: they count as exact, with ranks without "
-    "intervals, and no tiers"
+    "intervals, and no tiers",
 )
 ASSUMED = "no standard error is published: {:.3g}, the median of the others', is assumed"
 SOME_ASSUMED = (
@@ -332,16 +335,17 @@ class PublishedTournaments(Tournaments):
             ties=0,
             note=np.where(is_assumed, ASSUMED.format(assumed_error), ""),
         )
-        notes = []
+        remarks = []
         if not np.isfinite(errors).all():
-            notes.append(NO_ERRORS)
+            remarks.append(NO_ERRORS)
         if n_assumed:
-            notes.append(SOME_ASSUMED.format(n_assumed, len(self.ratings), assumed_error))
+            sentence = SOME_ASSUMED.format(n_assumed, len(self.ratings), assumed_error)
+            remarks.append(Remark("published", "warning", sentence))
         if len(self.ratings) > MOST_COMPARED:
-            notes.append(TOO_MANY)
+            remarks.append(TOO_MANY)
         return Ratings(
             table=best_first(table),
-            notes=tuple(notes),
+            remarks=tuple(remarks),
             signature=f"published|systems:{len(table)}|seed:{self.seed}|version:{__version__}",
             covariance=pd.DataFrame(covariance, self.systems, self.systems),
         )

@@ -16,7 +16,7 @@ from arena.data.types import Progress, finish
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgingRecords
 from arena.rating.pairs import checked_number
-from arena.rating.soft_verdicts import temperature_notes
+from arena.rating.soft_verdicts import temperature_remarks
 from arena.statistics.bootstrap import by_content
 from features.declare.feature import Feature, Models
 from features.engine.extraction import FEATURE_KEY, completed_table, extract, feature_columns
@@ -180,10 +180,8 @@ def _planned(arena: Arena, settings: BoardSettings, records: JudgingRecords, n_j
         metaevaluation=tuple(str(entry) for entry in records.metaevaluations),
         temperatures=values_by_judge(temperatures),
     )
-    remarks = [*omissions]
-    for note in temperature_notes(temperatures, sliced_arena.judgments):
-        remarks.append(Remark("temperature", "info", note))
-    return _Plan(sliced_arena, surrogate, resolved, tuple(remarks))
+    remarks = (*omissions, *temperature_remarks(temperatures, sliced_arena.judgments))
+    return _Plan(sliced_arena, surrogate, resolved, remarks)
 
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:

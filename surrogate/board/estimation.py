@@ -217,9 +217,9 @@ def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFra
     ``note`` says why a system has no rating or tier; see ``arena.rating.intervals``.
     """
     reason = ""
-    for note in ratings.notes:
-        if note in (TOO_MANY, NO_ERRORS):
-            reason = note
+    for remark in ratings.remarks:
+        if remark in (TOO_MANY, NO_ERRORS):
+            reason = remark.sentence
             break
     table = ratings.table.assign(language=language)
     has_own_note = (table["note"] != "") | table["rating"].isna()

@@ -232,14 +232,14 @@ class MacroSummary(Agreements):
         return replace(conclusion, sentence=conclusion.sentence + worth)
 
     @property
-    def cautions(self) -> tuple[str, ...]:
+    def cautions(self) -> tuple[Remark, ...]:
         """What limits how new systems can be ranked: by the judge, and by the surrogate."""
         cautions = []
         if self.judge_fault:
-            cautions.append(self.judge_fault)
+            cautions.append(Remark("judge", "warning", self.judge_fault))
         on_unseen = self._on_unseen()
         if on_unseen.is_warning:
-            cautions.append(on_unseen.sentence)
+            cautions.append(on_unseen)
         return tuple(cautions)
 
 

@@ -15,7 +15,7 @@ from arena.data.types import Floats
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgeLabel
 from arena.rating.judgments import copies_of_others
-from arena.rating.ratings import copies_note, judgment_notes
+from arena.rating.ratings import both_bad_remarks, copies_remark
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.agreement import Agreement, macro_agreement, tau_interval
 from features.engine.extraction import missing_counts
@@ -305,17 +305,15 @@ def _verdict_remarks(learned: Learned, study: LanguageStudy) -> Iterator[Remark]
         return
     n_copies = int(copies_of_others(judgments).sum())
     if n_copies:
-        yield Remark("copies", "warning", copies_note(n_copies))
-    for note in judgment_notes(judgments):
-        yield Remark("both bad", "info", note)
+        yield copies_remark(n_copies)
+    yield from both_bad_remarks(judgments)
 
 
 def _published_remarks(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[Remark]:
     from arena.data.published import published_remarks
 
     yield PUBLISHED
-    for note in study.ratings.notes:
-        yield Remark("published", "warning", note)
+    yield from study.ratings.remarks
     published = arena.published_ratings
     is_own = (published["judge"] == judge) & (published["language"] == study.language)
     for remark in published_remarks(replace(arena, published_ratings=published[is_own])):

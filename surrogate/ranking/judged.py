@@ -15,7 +15,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.names import is_person
 from arena.data.schema import QUESTION_KEY, WEIGHT
-from arena.data.wording import count_of, first_of
+from arena.data.wording import Remark, count_of, first_of
 from arena.rating.battles import Battles
 from arena.rating.judgments import copies_of_others
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
@@ -46,11 +46,11 @@ def _usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) 
 
 def judgments_that_count(
     board: Board, systems: set[str], judgments: pd.DataFrame, queries: pd.DataFrame
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[Remark]]:
     """Leave out copies and judgments that cannot be used.
 
     Returns:
-        The judgments that count, and sentences on how many were left out, and why.
+        The judgments that count, and remarks on how many were left out, and why.
     """
     questions = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(str))
     is_asked = pd.MultiIndex.from_frame(judgments[QUESTION_KEY].astype(str)).isin(questions)
@@ -69,11 +69,12 @@ def judgments_that_count(
         unused: ~_usable_judgments(board, systems, judgments),
     }
     reasons = pd.Series(np.select(list(exclusions.values()), list(exclusions), ""), judgments.index)
-    notes = []
+    remarks = []
     for reason in exclusions:
         count = int((reasons == reason).sum())
         if count:
-            notes.append(reason.format(count_of(count, "judgment")))
+            sentence = reason.format(count_of(count, "judgment"))
+            remarks.append(Remark("judgments", "info", sentence, statistic=count))
     is_used = reasons == ""
     # Verdicts between systems of the board are of no use, but do no harm: `rank` shows them.
     is_kept = is_used | (reasons == unused)
@@ -83,11 +84,12 @@ def judgments_that_count(
     unknown_judges = sorted(judges[is_unknown & is_used].unique())
     if unknown_judges:
         counted = count_of(int((is_unknown & is_used).sum()), "judgment")
-        notes.append(
+        sentence = (
             f"{counted} by {first_of(unknown_judges)} count as those of one judge, besides "
             f"{board_judge}"
         )
-    return _with_shared_weights(judgments[is_kept], is_unknown[is_kept]), notes
+        remarks.append(Remark("judges", "info", sentence))
+    return _with_shared_weights(judgments[is_kept], is_unknown[is_kept]), remarks
 
 
 def _with_shared_weights(judgments: pd.DataFrame, is_unknown: pd.Series) -> pd.DataFrame:
@@ -204,11 +206,11 @@ def _rating_table(battles: Battles, prior: RatingPrior, design_effect: float) ->
     )
 
 
-def contradiction_notes(judged: pd.DataFrame) -> Iterator[str]:
+def contradiction_remarks(judged: pd.DataFrame) -> Iterator[Remark]:
     """Say of which new systems verdicts contradict what their answers promise."""
     contradicted = judged.loc[judged["is_contradicted"].astype(bool), "system"]
     for name in contradicted.unique():
-        yield f"{name}: {CONTRADICTED}"
+        yield Remark("contradicted", "warning", CONTRADICTED, name)
 
 
 def _board_prior(board: Board) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena, read_own_answers
 from arena.data.names import refuse_names_alike
 from arena.data.schema import QUESTION_KEY
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.rating.judgments import checked_judgments
 from features.declare.feature import Feature, Models
 from features.engine.extraction import FEATURE_KEY, extract
@@ -52,7 +52,9 @@ from surrogate.ranking.ranked_systems import JUDGED_COLUMNS, RankedSystems
 
 NO_COPIES: Mapping[Key, str] = MappingProxyType({})
 NO_SURROGATE = "the board has no surrogate here"
-RANKED_APART = "new systems are ranked among the board's, not among each other"
+RANKED_APART = Remark(
+    "ranks", "info", "new systems are ranked among the board's, not among each other"
+)
 NEW_COLUMNS = [
     "language",
     "system",
@@ -100,19 +102,19 @@ def place_systems(
     n_questions = queries["language"].value_counts().to_dict()
     predictions = board.surrogate.predict(table)
     judged = pd.DataFrame(columns=JUDGED_COLUMNS)
-    judgment_notes: list[str] = []
+    judgment_remarks: list[Remark] = []
     if judgments is None:
         judgments = pd.DataFrame(columns=[*QUESTION_KEY, "system_a", "system_b", "winner"])
     else:
         from surrogate.ranking.judged import (
-            contradiction_notes,
+            contradiction_remarks,
             judged_ratings,
             judgments_that_count,
         )
 
-        judgments, judgment_notes = judgments_that_count(board, set(systems), judgments, queries)
+        judgments, judgment_remarks = judgments_that_count(board, set(systems), judgments, queries)
         judged = judged_ratings(board, predictions, judgments)
-        judgment_notes.extend(contradiction_notes(judged))
+        judgment_remarks.extend(contradiction_remarks(judged))
     by_language = {}
     for language in languages:
         by_language[language] = _estimates(
@@ -137,7 +139,7 @@ def place_systems(
             pd.MultiIndex.from_frame(new[["language", "system"]])
         ].reset_index(),
         judgments=judgments,
-        notes=(*judgment_notes, *_rank_notes(new), *_notes(board, languages)),
+        remarks=(*judgment_remarks, *_remarks(board, new, languages)),
     )
 
 
@@ -206,13 +208,10 @@ def _trained_languages(board: Board) -> set[str]:
     return set(board.surrogate.systems_) - set(board.surrogate.failures_)
 
 
-def _rank_notes(new: pd.DataFrame) -> Iterator[str]:
+def _remarks(board: Board, new: pd.DataFrame, languages: Sequence[str]) -> Iterator[Remark]:
     has_place = new["rank"].notna() | new["place"].notna()
     if (has_place.groupby(new["language"]).sum() > 1).any():
         yield RANKED_APART
-
-
-def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
     yield from board.summary.macro.cautions
     if board.summary.macro.is_one_sided:
         return
@@ -220,9 +219,11 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
     for language in languages:
         interval = board.prediction_interval(language)
         if interval.reason and language in trained:
-            yield f"no interval of ratings in {language}: {interval.reason}"
+            sentence = f"no interval of ratings in {language}: {interval.reason}"
+            yield Remark("intervals", "info", sentence)
         if interval.narrowing:
-            yield f"intervals in {language} are wide: {interval.narrowing}"
+            sentence = f"intervals in {language} are wide: {interval.narrowing}"
+            yield Remark("intervals", "info", sentence)
 
 
 def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:

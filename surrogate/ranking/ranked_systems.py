@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from arena.data.wording import count_of, notebook_html
+from arena.data.wording import Remark, count_of, notebook_html
 from surrogate.checks.faults import AnswerFaults
 
 _NAME = re.compile(r"\w+")
@@ -133,7 +133,7 @@ class RankedSystems:
             ``Surrogate.explain``; NaN if unknown).
         judgments: The verdicts that count.
         faults: What is wrong with the new answers, by question; None where they are not known.
-        notes: What limits the board for new systems, and why some of this is not known, or not
+        remarks: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
 
@@ -143,7 +143,7 @@ class RankedSystems:
     new: pd.DataFrame
     explanations: pd.DataFrame
     judgments: pd.DataFrame
-    notes: tuple[str, ...]
+    remarks: tuple[Remark, ...]
     faults: AnswerFaults | None = None
 
     @property
@@ -160,9 +160,11 @@ class RankedSystems:
         return reasons
 
     def _repr_html_(self) -> str:
-        reasons = [f"{system}: {reason}" for system, reason in self.reasons.items() if reason]
-        sentences = [f"{text[:1].upper()}{text[1:]}." for text in (*self.notes, *reasons)]
-        return notebook_html("New systems on the board", " ".join(sentences), self.new)
+        reasons = []
+        for system, reason in self.reasons.items():
+            if reason:
+                reasons.append(Remark("reasons", "info", reason, system))
+        return notebook_html("New systems on the board", (*self.remarks, *reasons), self.new)
 
     def __repr__(self) -> str:
         """List the new systems with their ranks."""

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from arena.data.wording import count_of, short_digest
+from arena.data.wording import Remark, count_of, short_digest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.data.wording import Remark
 WIDTH_WHERE_PIPED = 120
 WIDTH = 80
 """Columns of the terminal that a board is printed for."""
@@ -62,6 +61,8 @@ def show(
             if name == SIGNATURE and len(line) > 2 * WIDTH:
                 line = f"{title}: {short_digest(cell(value))} (--json has it whole)"
             print("\n".join(wrapped(line, MOST_OF_A_TEXT)))
+        elif isinstance(value[0], Remark):
+            print_remarks(value)
         else:
             print_notes(value, title.removesuffix("s"))
 
@@ -262,7 +263,7 @@ def command(*words: object) -> str:
 
 
 def print_notes(notes: Sequence[object], title: str = "Note", most: int = 10) -> None:
-    """Print the first notes, and how many there are more."""
+    """Print the first texts, and how many there are more."""
     texts = [f"{title}: {note}" if title else str(note) for note in notes]
     for text in first_lines(texts, most):
         print("\n".join(wrapped(text, MOST_OF_A_TEXT)))

@@ -11,11 +11,11 @@ from typer import Argument, Option
 
 from arena.data.errors import DataError, UsageError
 from arena.data.names import PEOPLE, is_person
-from arena.data.wording import count_of, first_of, split_names
+from arena.data.wording import Remark, count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.counts import arena_counts, counts_line
 from surrogate_arena.cli.options import FILE, given_answers
-from surrogate_arena.cli.printing import command, print_notes, show
+from surrogate_arena.cli.printing import command, print_notes, print_remarks, show
 
 if TYPE_CHECKING:
     from arena import Arena
@@ -97,14 +97,14 @@ def check(
         unit = f"tokens of {token_counter.name}"
         length = token_counter.count
     contents = arena_contents(read, length, split_names(systems))
-    gaps = [*answer_gaps(read), *judgment_gaps(read)]
+    remarks = [*answer_remarks(read), *gap_remarks(read)]
     if as_json:
-        show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
+        show({"problems": [], "unit": unit, "languages": contents, "remarks": remarks}, as_json)
         return
-    print_checked(read, gaps, arena)
+    print_checked(read, remarks, arena)
 
 
-def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
+def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None:
     """Print what a valid arena holds and lacks, and the next command."""
     print(f"Arena {arena.info.name}: its files are valid")
     print(counts_line(arena_counts(arena)))
@@ -114,7 +114,8 @@ def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
     if len(people) > 1:
         voters = f"{PEOPLE} ({count_of(len(people), 'voter')})"
         judges = [voters, *(name for name in judges if name not in people)]
-    print_notes([f"Judges: {first_of(judges) or 'none'}", *gaps], "", 6)
+    print_notes([first_of(judges) or "none"], "Judges")
+    print_remarks(remarks)
     if not arena.judges or len(arena.outdated):
         print(command("judge", folder, "--model", "MODEL", "--dry-run"))
         return
@@ -124,41 +125,42 @@ def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
     print(command("board", folder, *choice, "--out", "out/board"))
 
 
-def answer_gaps(arena: Arena) -> Iterator[str]:
-    """Yield what is odd about an arena's names and answers."""
+def answer_remarks(arena: Arena) -> Iterator[Remark]:
+    """Say what is odd about an arena's names and answers."""
     from arena.data.answer_digests import outdated_sentence
     from arena.data.names import alike
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.rating.judgments import copies_of_others
-    from arena.rating.ratings import copies_note
+    from arena.rating.ratings import copies_remark
     from surrogate.checks.copies import same_answer_remarks
     from surrogate.checks.languages import language_remarks
     from surrogate_arena.commands.contents import citation_remarks
     from surrogate_arena.importers.notes import thoughts_note
 
-    yield from map(str, language_remarks(arena))
+    yield from language_remarks(arena)
     note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
     if note:
-        yield note
+        yield Remark("thoughts", "info", note)
     for first, name in alike([*arena.info.systems, *arena.judges]):
-        yield f"the names {first!a} and {name!a} look alike"
+        yield Remark("names", "warning", f"the names {first!a} and {name!a} look alike")
     if len(arena.outdated):
-        yield outdated_sentence(len(arena.outdated))
+        yield Remark("edited answers", "warning", outdated_sentence(len(arena.outdated)))
     answer_keys = arena.answers.set_index(ANSWER_KEY).index
     has_a = arena.judgments.set_index([*QUESTION_KEY, "system_a"]).index.isin(answer_keys)
     has_b = arena.judgments.set_index([*QUESTION_KEY, "system_b"]).index.isin(answer_keys)
     n_absent = int((~(has_a & has_b)).sum())
     if n_absent:
-        yield f"{count_of(n_absent, 'judgment')} of answers that are not in the arena"
+        sentence = f"{count_of(n_absent, 'judgment')} of answers that are not in the arena"
+        yield Remark("answers", "warning", sentence, statistic=n_absent)
     n_copies = int(copies_of_others(arena.judgments).sum())
     if n_copies:
-        yield copies_note(n_copies)
-    yield from map(str, same_answer_remarks(arena))
-    yield from map(str, citation_remarks(arena))
+        yield copies_remark(n_copies)
+    yield from same_answer_remarks(arena)
+    yield from citation_remarks(arena)
 
 
-def judgment_gaps(arena: Arena) -> Iterator[str]:
-    """Yield which answers, judgments and passages an arena lacks."""
+def gap_remarks(arena: Arena) -> Iterator[Remark]:
+    """Say which answers, judgments and passages an arena lacks."""
     from arena.data.schema import QUESTION_KEY
 
     rated = set(arena.rated_systems)
@@ -168,19 +170,21 @@ def judgment_gaps(arena: Arena) -> Iterator[str]:
     for system in arena.info.systems:
         n_answers = int(counts.get(system, 0))
         if n_answers == 0 and system in rated:
-            yield f"{system} is judged and has no answer: were its answers lost?"
+            sentence = f"{system} is judged and has no answer: were its answers lost?"
+            yield Remark("answers", "warning", sentence)
         elif n_answers < n_questions:
-            yield f"{system} has answers to {n_answers} of {questions}"
+            yield Remark("answers", "info", f"{system} has answers to {n_answers} of {questions}")
         if arena.judges and system not in rated:
-            yield f"{system} has no judgment"
+            yield Remark("judgments", "info", f"{system} has no judgment")
     n_without = sum(not passages for passages in arena.queries["passages"])
     if n_without:
-        yield f"{n_without} of {questions} without passages of their own"
+        sentence = f"{n_without} of {questions} without passages of their own"
+        yield Remark("passages", "info", sentence)
     if not arena.judges:
-        yield "nobody has judged"
+        yield Remark("judgments", "info", "nobody has judged")
     n_judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
     if 0 < n_judged < n_questions:
-        yield f"{n_judged} of {questions} with judgments"
+        yield Remark("judgments", "info", f"{n_judged} of {questions} with judgments")
 
 
 def add(

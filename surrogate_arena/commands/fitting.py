@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import named_columns
@@ -101,7 +101,7 @@ def fit(
         "biases": bias_table(rated.biases) if as_json else with_spans(bias_table(rated.biases)),
         "understood": list(read.understood),
         "skipped": read.skipped,
-        "notes": _notes(labels, rated, selected, len(read.table) - len(counted)),
+        "remarks": _remarks(labels, rated, selected, len(read.table) - len(counted)),
         "signature": rated.signature,
     }
     if as_json:
@@ -156,26 +156,24 @@ def _rated(
     return rated, rated.parts
 
 
-def _notes(
+def _remarks(
     labels: Sequence[JudgeLabel], rated: Ratings, selected: pd.DataFrame, n_left_out: int
-) -> list[str]:
-    from arena.rating.biases import SIDES_NOT_TOLD
-
+) -> list[Remark]:
     # Of many judges, such as thousands of voters, the first ones are described.
-    notes = [f"{label.sentence}." for label in labels[:5]]
+    remarks = [label.remark for label in labels[:5]]
     if n_left_out:
         judgments = count_of(n_left_out, "judgment")
-        notes.append(f"{judgments} left out: an answer, or its count, is absent")
-    for note in rated.notes:
-        # Arguments of Python are options here.
-        notes.append(note.replace("`ridge`", "--ridge").replace("`by`", "--by language"))
-    if SIDES_NOT_TOLD in rated.notes:
-        notes.append("if the columns say nothing of who was shown first, add --no-sides")
+        sentence = f"{judgments} left out: an answer, or its count, is absent"
+        remarks.append(Remark("traits", "warning", sentence, statistic=n_left_out))
+    remarks += rated.remarks
+    if any(remark.name == "sides" for remark in rated.remarks):
+        sentence = "if the columns say nothing of who was shown first, add --no-sides"
+        remarks.append(Remark("sides", "info", sentence))
     if has_folder("diagnosis"):
         from surrogate_arena.diagnosis.decisive_voters import decisive_voters
 
-        notes += [voter.sentence for voter in decisive_voters(selected)]
-    return notes
+        remarks += [voter.remark for voter in decisive_voters(selected)]
+    return remarks
 
 
 def _compared(rated: Ratings) -> dict[str, object]:

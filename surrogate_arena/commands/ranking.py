@@ -70,7 +70,7 @@ def ranked_content(placed: RankedSystems) -> dict[str, Any]:
         "new": [{**row, **explanation} for row, explanation in rows],
         "board": placed.board,
         "overall": placed.overall,
-        "notes": placed.notes,
+        "remarks": placed.remarks,
         "faults": None if placed.faults is None else placed.faults.found,
     }
 
@@ -99,5 +99,5 @@ def print_ranked(placed: RankedSystems) -> None:
         parts = [text for text in (place, placed.reasons[system]) if text]
         sentences.append(f"{system}: {'; '.join(parts)}")
     sentences = first_lines(sentences, 2)
-    sentences += first_lines(placed.notes, 3)
+    sentences += first_lines(list(map(str, placed.remarks)), 3)
     print_ranks(table, [*columns, "new"], sentences, [])

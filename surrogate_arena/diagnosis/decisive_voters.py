@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import VOTER
+from arena.data.wording import Remark
 from arena.quality.influence import EQUAL, MOST_SYSTEMS, Matches
 from arena.rating.battles import Battles
 from arena.rating.judgment_columns import voter_codes
@@ -35,12 +36,13 @@ class DecisiveVoter:
     successor: str
 
     @property
-    def sentence(self) -> str:
-        """What it decides, without the full stop."""
-        return (
+    def remark(self) -> Remark:
+        """What it decides."""
+        sentence = (
             f"1 of {self.voters:,} voters, {self.voter}, cast {self.share:.0%} of the votes: "
             f"without that voter {self.successor} is first, not {self.first}"
         )
+        return Remark("voter", "warning", sentence, statistic=self.share)
 
 
 def decisive_voters(judgments: pd.DataFrame) -> list[DecisiveVoter]:

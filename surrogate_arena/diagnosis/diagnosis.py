@@ -33,7 +33,7 @@ from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
 from arena.rating.biases import LENGTH, answer_traits
 from arena.rating.judgment_columns import named_voters, weights_of
 from arena.rating.judgments import checked_judgments, copies_of_others, selected_judgments
-from arena.rating.ratings import judgment_notes
+from arena.rating.ratings import both_bad_remarks
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from surrogate_arena.diagnosis.connections import connection_check
 from surrogate_arena.diagnosis.decisive_voters import decisive_voters
@@ -285,8 +285,7 @@ def _outdated_remarks(outdated: pd.DataFrame) -> Iterator[Remark]:
 def _row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     for (language, judge), part in judgments.groupby(GROUP):
         subject = f"{language}, {judge}"
-        for note in judgment_notes(part):
-            yield Remark("both bad", "info", note, subject=subject)
+        yield from both_bad_remarks(part, subject)
         weights = weights_of(part)
         if weights is not None:
             sentence = (
@@ -345,8 +344,7 @@ def _first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
 def _voter_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     for (language, judge), rows in judgments.groupby(GROUP):
         for voter in decisive_voters(rows):
-            subject = f"{language}, {judge}"
-            yield Remark("voter", "warning", voter.sentence, subject=subject, statistic=voter.share)
+            yield replace(voter.remark, subject=f"{language}, {judge}")
 
 
 def _support_table(places: list[FirstPlace]) -> pd.DataFrame:

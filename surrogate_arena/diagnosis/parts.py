@@ -21,7 +21,13 @@ from arena.rating.battles import RECORD, TIE_RULES, Battles, system_records
 from arena.rating.intervals import Uncertainty, rating_rows
 from arena.rating.judgments import copies_of_others
 from arena.rating.posterior import battle_posterior
-from arena.rating.ratings import NOT_CONNECTED, Ratings, best_first, counted_judgments, input_notes
+from arena.rating.ratings import (
+    NOT_CONNECTED,
+    Ratings,
+    best_first,
+    counted_judgments,
+    input_remarks,
+)
 from surrogate.board.view import LANGUAGE, part_names
 from surrogate.learning.observations import JointPosterior, centering
 from surrogate.learning.ratings import posterior_ratings
@@ -86,12 +92,13 @@ def rate_parts(
     joint = _joint_posterior(by_part, connected.systems)
     table, covariance = _over_parts(joint, pooled, connected.systems, len(by_part))
     test = _test_of_parts(rows, by, ties, seed)
-    notes = [f"mean over {count_of(len(by_part), 'part')} by {by}, which weigh the same"]
+    mean = f"mean over {count_of(len(by_part), 'part')} by {by}, which weigh the same"
+    remarks = [Remark("parts", "info", mean)]
     if test is not None:
-        notes.append(test.sentence)
+        remarks.append(test)
     return PartRatings(
         table=table,
-        notes=(*notes, *input_notes(selected, pooled, temperatures)),
+        remarks=(*remarks, *input_remarks(selected, pooled, temperatures)),
         signature=_signature(connected, by, ties, len(by_part)),
         biases=tuple(bias for bias in battle_posterior(connected).biases if bias.is_known),
         covariance=covariance,

@@ -54,7 +54,7 @@ class ArenaReport(BaseModel):
 
     is_valid: bool
     problems: list[str] = Field(description="Faults: file, line, field, value, hint.")
-    gaps: list[str] = Field(description="What is odd or lacking in a valid arena.")
+    remarks: Rows = Field(description="What is odd or lacking in a valid arena.")
     languages: Rows = Field(description="Questions, answers and judgments by language.")
 
 
@@ -71,7 +71,7 @@ class RankResult(BaseModel):
 
     new: Rows = Field(description="Rank and rating of each new system by language, with reasons.")
     overall: Rows = Field(description="Ranks over all languages, new systems included.")
-    notes: list[str] = Field(description="What limits these ranks.")
+    remarks: Rows = Field(description="What limits these ranks: name, severity, sentence.")
     faults: Rows = Field(description="Faults of new answers: language, query_id, system, check.")
 
 
@@ -114,14 +114,14 @@ class Tools:
         except DataError as error:
             problems = list(map(str, error.problems))
             return _result(
-                ArenaReport(is_valid=False, problems=problems, gaps=[], languages=[]),
+                ArenaReport(is_valid=False, problems=problems, remarks=[], languages=[]),
                 str(error),
             )
-        gaps = [*arenas.answer_gaps(read), *arenas.judgment_gaps(read)]
+        remarks = [*arenas.answer_remarks(read), *arenas.gap_remarks(read)]
         contents = plain(arena_contents(read, white_space_words, []))
         return _result(
-            ArenaReport(is_valid=True, problems=[], gaps=gaps, languages=contents),
-            _printed(arenas.print_checked, read, gaps, folder),
+            ArenaReport(is_valid=True, problems=[], remarks=plain(remarks), languages=contents),
+            _printed(arenas.print_checked, read, remarks, folder),
         )
 
     def board(
@@ -171,7 +171,7 @@ class Tools:
             RankResult(
                 new=content["new"],
                 overall=content["overall"],
-                notes=content["notes"],
+                remarks=content["remarks"],
                 faults=content["faults"],
             ),
             _printed(ranking.print_ranked, placed),

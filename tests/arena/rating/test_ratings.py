@@ -176,7 +176,7 @@ def test_bootstrap_samples_without_a_maximum_have_a_prior_of_their_own():
     exact = rated(judgments(rows), ridge=0.0, rounds=0)
     ratings = rated(judgments(rows), ridge=0.0, rounds=200, seed=1)
     np.testing.assert_allclose(by_system(ratings), by_system(exact), atol=1e-12)
-    (counted,) = [note for note in ratings.notes if "bootstrap samples" in note]
+    (counted,) = [note for note in map(str, ratings.remarks) if "bootstrap samples" in note]
     assert 40 < int(counted.split()[1]) < 100
     assert np.isfinite(ratings.table[["low", "high"]].to_numpy()).all()
     again = rated(judgments(rows), ridge=0.0, rounds=200, seed=1)
@@ -191,7 +191,7 @@ def test_systems_that_no_battles_connect_are_not_put_on_one_scale():
     assert list(apart["rank"]) == [1, 2]
     assert apart["rating"].sum() == pytest.approx(0)
     assert list(ratings.table["group"]) == [1, 1, 1, 2, 2]
-    assert "cannot be compared" in ratings.notes[0]
+    assert "cannot be compared" in str(ratings.remarks[0])
     alone = rated(arena_of([0.5, 0.0, -0.5], 10)).table
     columns = ["system", "rating", "low", "high", "rank", "tier"]
     pd.testing.assert_frame_equal(ratings.table[columns][:3], alone[columns])
@@ -204,7 +204,7 @@ def test_a_board_rates_the_largest_group_alone():
     assert unrated[["rating", "rank"]].isna().all(axis=None)
     assert list(unrated["wins"]) == [1, 0]
     assert list(unrated["note"]) == [NOT_CONNECTED, NOT_CONNECTED]
-    assert "2 of 5 systems are unrated" in ratings.notes
+    assert "2 of 5 systems are unrated" in map(str, ratings.remarks)
 
 
 FIRST_SIDE = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "c"), ("b", "a"), ("c", "b")]
@@ -223,7 +223,7 @@ def test_there_is_no_interval_where_all_samples_are_the_same(options):
     rows = [("q1", "a", "b", "tie"), ("q2", "b", "c", "tie"), ("q3", "c", "a", "tie")]
     ratings = rate(judgments(rows), **options)
     assert ratings.table[["low", "high", "rank_low", "tier"]].isna().all(axis=None)
-    assert any("samples" in note for note in ratings.notes)
+    assert any("samples" in note for note in map(str, ratings.remarks))
 
 
 def test_a_weight_counts_as_so_many_battles_in_every_method():
@@ -240,8 +240,10 @@ def test_a_weight_counts_as_so_many_battles_in_every_method():
 def test_copies_that_count_once_are_said():
     table = arena_of([0.5, 0.0, -0.5], 5)
     named = pd.concat([table, table[:3]]).assign(judge="gpt-4")
-    assert any("3 judgments left out" in note for note in rate(named).notes)
-    assert not any("left out" in note for note in rate(named.assign(judge="human")).notes)
+    assert any("3 judgments left out" in note for note in map(str, rate(named).remarks))
+    assert not any(
+        "left out" in note for note in map(str, rate(named.assign(judge="human")).remarks)
+    )
 
 
 def test_notes_say_what_limits_ratings():
@@ -253,7 +255,7 @@ def test_notes_say_what_limits_ratings():
     ]
     table = judgments([*rows, *lookalikes])
     table = table.assign(chosen="adaptive", both_bad=[True] * len(rows) + [False] * len(lookalikes))
-    notes = " | ".join(rate(table, ridge=0.1, rounds=20).notes)
+    notes = " | ".join(map(str, rate(table, ridge=0.1, rounds=20).remarks))
     assert "pairs were chosen by the verdicts on others" in notes
     assert "all verdicts are on one question" in notes
     assert "names look alike" in notes

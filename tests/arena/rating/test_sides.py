@@ -53,7 +53,7 @@ def test_neither_names_nor_the_order_of_a_pair_without_sides_change_anything(bat
     np.testing.assert_allclose(
         before[numbers].astype(float), after[numbers].astype(float), atol=1e-7
     )
-    assert set(rated.notes) == set(again.notes)
+    assert set(map(str, rated.remarks)) == set(map(str, again.remarks))
     if before["group"].nunique() == 1:
         biases = [[bias.coefficient for bias in found.biases] for found in (rated, again)]
         np.testing.assert_allclose(*biases, atol=1e-7)
@@ -88,7 +88,7 @@ def test_a_baseline_that_is_always_first_tells_nothing_of_the_judge(won):
     table = judged(*(repeated("base", f"m{number}", 100 - won, won) for number in range(3)))
     rated = rate(table)
     assert rated.biases == ()
-    assert SIDES_NOT_TOLD in rated.notes
+    assert SIDES_NOT_TOLD in map(str, rated.remarks)
     label = label_judge("gpt", table)
     assert (label.is_one_sided, label.grade, label.faults) == (False, "not known", ())
     if won == 99:

@@ -201,7 +201,7 @@ def test_probabilities_that_state_whole_verdicts_rate_as_those_do():
     )
     expected = rate(whole.drop(columns=["probability_a", "probability_b"]))
     pd.testing.assert_frame_equal(rate(whole).table, expected.table)
-    assert rate(whole).notes != rate(table).notes
+    assert rate(whole).remarks != rate(table).remarks
     assert learn_temperatures(whole) == ()
 
 

@@ -24,4 +24,4 @@ def test_a_judge_that_always_says_the_same_is_named_first(english_arena, build_q
             system="newcomer"
         ),
     )
-    assert placed.notes[0] == first.sentence
+    assert str(placed.remarks[0]) == first.sentence

@@ -96,8 +96,8 @@ def test_without_errors_there_are_no_intervals_and_the_board_says_so(english, bu
     assert board.arena["low"].isna().all()
     assert board.arena["rank"].notna().all()
     assert board.arena["tier"].isna().all()
-    assert set(board.arena["note"]) == {NO_ERRORS}
-    assert NO_ERRORS in map(str, board.summary.languages["en"].remarks)
+    assert set(board.arena["note"]) == {NO_ERRORS.sentence}
+    assert NO_ERRORS in board.summary.languages["en"].remarks
     judged = board.ratings[board.ratings["split"] != "unjudged"]
     np.testing.assert_array_equal(judged["rating"], judged["arena_rating"])
     bounds = ["low", "high", "rank_low", "rank_high", "tier"]

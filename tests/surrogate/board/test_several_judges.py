@@ -45,5 +45,5 @@ def test_verdicts_of_a_judge_that_stands_beside_are_left_out_of_a_new_system_s_r
     told = own[own["judge"].isin(["person:Ada", "gpt <4>"])]
     ranked = rank_systems(board_of_many, answers, judged_by_many, judgments=told)
     left = int((told["judge"] == "gpt <4>").sum())
-    assert any(f"{left} judgments left out, by judges" in note for note in ranked.notes)
+    assert any(f"{left} judgments left out, by judges" in note for note in map(str, ranked.remarks))
     assert ranked.new["judgments"].sum() == len(told) - left

@@ -114,7 +114,7 @@ def test_copies_and_questions_that_are_not_there_do_not_count(board, whole, tabl
     mixed = pd.concat([one] * 30 + [strange], ignore_index=True)
     found = [place_systems(board, table, whole.queries, judgments=some) for some in (one, mixed)]
     pd.testing.assert_frame_equal(found[0].new, found[1].new)
-    told = "; ".join(found[1].notes)
+    told = "; ".join(map(str, found[1].remarks))
     assert "58 judgments left out" in told
     assert "2 judgments left out, on questions that the arena does not have" in told
 
@@ -161,10 +161,12 @@ def test_a_system_that_loses_all_falls_and_people_count_as_one_judge(board, tabl
     before = placed[0].new["place"].iloc[0]
     after = placed[1].new["rank"].iloc[0]
     assert after > before or after == len(board.ratings) + 1
-    assert not any("count as those of one judge" in note for note in placed[1].notes)
+    assert not any("count as those of one judge" in note for note in map(str, placed[1].remarks))
     people = place_systems(board, table, whole.queries, judgments=losses.assign(judge="people"))
     pd.testing.assert_frame_equal(people.new, placed[1].new)
-    assert f"{len(losses)} judgments by people count as those of one judge" in people.notes[0]
+    assert f"{len(losses)} judgments by people count as those of one judge" in str(
+        people.remarks[0]
+    )
 
 
 def test_verdicts_without_a_language_are_in_that_of_their_questions(board, whole, new, verdicts):
@@ -193,11 +195,11 @@ def test_verdicts_that_contradict_what_answers_promise_rate_a_system_alone(
 ):
     system = table["system"].iloc[0]
     honest = place_systems(board, table, whole.queries, judgments=verdicts)
-    assert not any("contradict" in note for note in honest.notes)
+    assert not any("contradict" in note for note in map(str, honest.remarks))
     mean = board.ratings["rating"].mean()
     is_strong = honest.new["rating"].iloc[0] > mean
     is_first = verdicts["system_a"] == system
     opposite = verdicts.assign(winner=np.where(is_first == is_strong, "b", "a"))
     placed = place_systems(board, table, whole.queries, judgments=opposite)
-    assert any(f"{system}: {CONTRADICTED}" in note for note in placed.notes)
+    assert any(f"{system}: {CONTRADICTED}" in note for note in map(str, placed.remarks))
     assert (placed.new["rating"].iloc[0] > mean) != is_strong

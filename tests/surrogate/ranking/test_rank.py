@@ -94,13 +94,13 @@ def test_new_systems_share_a_rank_and_a_note_says_what_they_are_ranked_among(
     places = alone.new.set_index("language")["place"]
     for language, place in both.new.set_index("language")["place"].items():
         assert place == places[language]
-    assert RANKED_APART in both.notes
-    assert RANKED_APART not in alone.notes
+    assert RANKED_APART in both.remarks
+    assert RANKED_APART not in alone.remarks
     # Where one of them alone has a place there is nothing to mistake.
     silent = second.assign(answer="")
     one_placed = rank_systems(forest_board, pd.concat([first, silent]), bilingual_arena)
     assert one_placed.new["place"].notna().sum() == alone.new["place"].notna().sum()
-    assert RANKED_APART not in one_placed.notes
+    assert RANKED_APART not in one_placed.remarks
 
 
 def test_rows_are_in_the_order_people_read(published, small_arena):

@@ -130,7 +130,7 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
         assert row["low"] < row["rating"]
         assert row["high"] is None if BEYOND in row["note"] else row["rating"] < row["high"]
         assert row["moved_by"]
-    assert all("are wide" in note for note in printed["notes"])
+    assert all("are wide" in remark["sentence"] for remark in printed["remarks"])
     assert "newcomer" in {row["system"] for row in printed["board"]}
     assert contents_of(board_folder) == before
 

@@ -24,10 +24,14 @@ def fitted(run, capsys):
     return fit
 
 
+def sentences_of(printed):
+    return " ".join(remark["sentence"] for remark in printed["remarks"])
+
+
 def test_counts_have_no_sides_whatever_the_order_of_pairs(fitted, tmp_path):
     printed, ratings = fitted("01_counts_sides.csv")
     assert printed["biases"] == []
-    assert "side" not in " ".join(printed["notes"])
+    assert "side" not in sentences_of(printed)
     assert (ratings.loc["a", "low"], ratings.loc["a", "high"]) == pytest.approx(
         (0.24, 0.57), abs=0.005
     )
@@ -53,7 +57,7 @@ def test_names_of_winners_and_losers_change_nothing(fitted, tmp_path):
 
 def test_a_baseline_that_is_always_first_has_a_rank_and_the_judge_no_fault(fitted):
     printed, ratings = fitted("03_baseline_first.csv")
-    notes = " ".join(printed["notes"])
+    notes = sentences_of(printed)
     assert "favored" not in notes
     assert "sides vary too little" in notes
     assert "--no-sides" in notes
@@ -62,7 +66,7 @@ def test_a_baseline_that_is_always_first_has_a_rank_and_the_judge_no_fault(fitte
     bounds = ratings.loc["base", ["low", "high"]].tolist()
     assert bounds == pytest.approx([-0.79, -0.53], abs=0.01)
     assert ratings.loc["base", "tier"] == 3
-    assert "sides" not in " ".join(printed["notes"])
+    assert "sides" not in sentences_of(printed)
 
 
 @pytest.mark.slow
@@ -88,10 +92,12 @@ def test_a_champion_of_all_is_first_and_the_others_are_not(fitted):
 def test_a_voter_with_most_votes_decides_nothing_and_is_named(fitted):
     printed, ratings = fitted("09_one_voter_most_votes.csv")
     assert list(ratings.loc[["x", "z"], "rank_low"]) == [1, 1]
-    [note] = [note for note in printed["notes"] if "voters" in note]
-    assert note.startswith("1 of 31 voters, spammer, cast 71% of the votes: without that voter x")
+    [remark] = [remark for remark in printed["remarks"] if remark["name"] == "voter"]
+    assert remark["sentence"].startswith(
+        "1 of 31 voters, spammer, cast 71% of the votes: without that voter x"
+    )
 
 
 def test_an_order_that_no_language_has_is_said(fitted):
     printed, _ = fitted("10_simpson_languages.csv", "--language", "all")
-    assert "x is ahead of y over all languages, and behind in each" in " ".join(printed["notes"])
+    assert "x is ahead of y over all languages, and behind in each" in sentences_of(printed)

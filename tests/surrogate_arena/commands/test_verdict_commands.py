@@ -117,7 +117,7 @@ def test_fit_says_that_a_judge_says_the_same_and_gives_no_rank(run, tmp_path, ca
     (label,) = found["judges"]
     assert label["grade"] == "unreliable"
     assert "same verdict" in [test["name"] for test in label["tests"]]
-    assert "unreliable" in found["notes"][0]
+    assert "unreliable" in found["remarks"][0]["sentence"]
     for row in found["ratings"]:
         withheld = ("rank", "low", "high", "rank_low", "rank_high", "tier")
         assert [row[name] for name in withheld] == [None] * 6

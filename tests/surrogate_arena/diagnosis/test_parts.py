@@ -59,7 +59,7 @@ def test_rating_within_languages_keeps_an_order_that_pooling_reverses():
     table = simpson()
     pooled = rate(table, language="all")
     assert pooled.table["system"].iloc[0] == "x"
-    (note,) = [note for note in pooled.notes if "behind in each" in note]
+    (note,) = [note for note in map(str, pooled.remarks) if "behind in each" in note]
     assert note.startswith("x is ahead of y over all languages, and behind in each of the 2")
     within = rate_parts(table, "language")
     ranks = within.table.set_index("system")["rating"]
@@ -72,7 +72,7 @@ def test_rating_within_languages_keeps_an_order_that_pooling_reverses():
 def test_nothing_is_said_of_languages_that_agree():
     table, _ = judgments(own=0.0)
     pooled = rate(table.rename(columns={"category": "language"}), language="all")
-    assert not [note for note in pooled.notes if "behind in each" in note]
+    assert not [note for note in map(str, pooled.remarks) if "behind in each" in note]
 
 
 @pytest.mark.slow
