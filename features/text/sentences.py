@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from operator import itemgetter
@@ -44,6 +44,7 @@ _WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
 _CODE_BLOCK = "```"
 _OPEN_END = regex.compile(r"[\p{L}\p{M},;،؛、，；]\s*\Z", regex.V1)
 _COMMA = re.compile("[,;،؛、，；]")
+_ENDED_SENTENCE = regex.compile(r"[\p{Sentence_Terminal}…‥⋯--.!?](?=.)|[.!?]\S{0,2}\s", regex.V1)
 _ADDRESS_OR_ROW = re.compile(r"(?:://|@)\S*\Z| \| ")
 
 
@@ -282,28 +283,42 @@ def _is_bare_marker(line: str) -> bool:
 def ends_in_mid_sentence(text: str) -> bool | None:
     """Return whether a text breaks off within a sentence, an item of a list or a block of code.
 
-    That is less than to end without a full stop (``breaks_off``): a name, a signature, a link, the
-    row of a table, a formula, a title, and the last line of a list or a poem do so by intent. The
-    last line must be prose that ends in a letter or a comma, in a text that marks the ends of the
-    line before and of most lines of prose.
+    That is less than to end without a full stop (``breaks_off``): a phrase, a name, a signature, a
+    link, the row of a table, a formula, a title, and the last line of a list or a poem do so by
+    intent. The last line must be prose that ends in a comma, or in a letter where a sentence has
+    ended before, in a text that marks the ends of the line before and of most lines of prose.
 
     Returns:
         None where ``breaks_off`` cannot tell.
     """
+    # Items of a list that end in a full stop, three of four, so that its last one should, too
+    fewest_items = 3
     is_broken_off = breaks_off(text)
     if not is_broken_off or text.count(_CODE_BLOCK) % 2:
         return is_broken_off
     lines = [line for line in text.splitlines() if line.strip()]
     last = lines.pop()
-    if _is_bare_marker(last.strip()):
+    if _is_bare_marker(last.strip()) or _is_open_row(last, lines):
         return True
+    items = [line for line in lines if LIST_MARKER.match(line)]
+    n_ended = sum(map(is_terminated, items))
+    if LIST_MARKER.match(last) and (n_ended < fewest_items or 4 * n_ended < 3 * len(items)):
+        return False
     if not _OPEN_END.search(last) or _ADDRESS_OR_ROW.search(last.strip()) or not _is_sentence(last):
+        return False
+    if not _COMMA.match(last.rstrip()[-1]) and not _ENDED_SENTENCE.search(text):
         return False
     prose = list(filter(is_prose, lines))
     if lines and _OPEN_END.search(lines[-1]) and not LIST_MARKER.match(last):
         return False
     n_marked = sum(map(is_terminated, prose))
     return 2 * n_marked >= len(prose)
+
+
+def _is_open_row(line: str, lines: Sequence[str]) -> bool:
+    """Return whether a line opens the row of a table, and does not close it as rows before do."""
+    is_open = line.startswith("|") and not line.rstrip().endswith("|")
+    return is_open and bool(lines) and lines[-1].rstrip().endswith("|")
 
 
 def _is_sentence(line: str) -> bool:

@@ -13,7 +13,7 @@ from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.types import Flags, Indices
 from arena.data.wording import count_of, first_of
-from features.declare.sample import Memo, Question, Sample
+from features.declare.sample import Memo, Question, Sample, passage_text
 from features.engine.extraction import answers_of
 from features.text.sentences import is_prose
 from features.text.tokens import folded_words, tokens_per_word
@@ -114,7 +114,11 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
     is_long = table["text"].map(is_prose).astype(bool)
     results["same-text"] = pd.Series(same_texts(table), dtype=float).where(is_long)
     results["varied-text"] = pd.Series(varied_texts(table, questions), dtype=float).where(is_long)
-    results.loc[results["same-text"] == 1, "varied-text"] = 0.0
+    has_passages = np.array([len(question.passages) > 0 for question in questions], bool)
+    of_others = pd.Series(texts_of_others(table, questions), dtype=float)
+    results["other-question"] = of_others.where(is_long & has_passages)
+    results.loc[results["same-text"] == 1, ["varied-text", "other-question"]] = 0.0
+    results.loc[results["varied-text"] == 1, "other-question"] = 0.0
     n_systems = table.groupby([*QUESTION_KEY, "text"])["system"].transform("nunique")
     results["copy"] = (n_systems > 1).astype(float).where(is_long)
     for name in ("empty", "error-text"):
@@ -184,6 +188,82 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     return flags
 
 
+def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
+    """Flag texts most of whose wording is that of another question, and none that of its own.
+
+    The wording of a question is that of its passages, and of other answers to it. Wording of many
+    questions says nothing, and a text is meant for the question that has more of its words.
+
+    Args:
+        table: As for ``same_texts``.
+        questions: The question of each row.
+    """
+    # Share of a text's runs of words that another question has, and most that its own may have
+    most_of_a_text = 0.5
+    hardly_any = 0.1
+    # Share of a text's words that the other question and its passages have more of
+    least_nearer = 0.5
+    # Questions with a run from which it is a way of speaking; ``same_texts`` finds more.
+    many = 5
+    texts = _wordings(table, questions)
+    runs = _runs(texts).drop_duplicates()
+    runs["n_texts"] = runs.groupby(["run", "question"])["text"].transform("size")
+    runs["n_questions"] = runs.groupby("run")["question"].transform("nunique")
+    answers = runs[runs["text"] < len(table)]
+    n_runs = answers.groupby("text").size()
+    n_own = (answers["n_texts"] > 1).groupby(answers["text"]).sum()
+    is_shared = answers["n_questions"].between(2, many - 1)
+    n_shared = is_shared.groupby(answers["text"]).sum()
+    is_candidate = (n_own <= hardly_any * n_runs) & (n_shared >= most_of_a_text * n_runs)
+    shared = answers[is_shared & answers["text"].map(is_candidate)]
+    pairs = shared.merge(runs[["run", "question"]].drop_duplicates(), on="run")
+    pairs = pairs[pairs["question_x"] != pairs["question_y"]]
+    counts = pairs.groupby(["text", "question_y"]).size()
+    given = texts[len(table) :].set_index("question")["words"].map(set)
+    flags = np.zeros(len(table), dtype=bool)
+    for (row, other), count in counts.items():
+        words = set(texts["words"][row])
+        own = set(folded_words(_given(questions[row])))
+        nearer = len(words & given[other]) - len(words & own)
+        is_most = count >= most_of_a_text * n_runs[row]
+        flags[row] |= is_most and nearer >= least_nearer * len(words)
+    return flags
+
+
+def _wordings(table: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
+    """List the texts of questions: answers first, then passages with the question itself.
+
+    Returns:
+        Columns ``question`` (its number), ``language``, and ``words``.
+    """
+    number = table.groupby(["language", "query"]).ngroup()
+    answers = table[["language"]].assign(question=number)
+    answers["words"] = table["text"].map(folded_words)
+    given = answers.drop_duplicates("question").copy()
+    given["words"] = [folded_words(_given(questions[row])) for row in given.index]
+    return pd.concat([answers, given], ignore_index=True)
+
+
+def _given(question: Question) -> str:
+    return "\n".join([question.query, *map(passage_text, question.passages)])
+
+
+def _runs(texts: pd.DataFrame) -> pd.DataFrame:
+    """List the runs of words of texts: columns ``text`` (its place), ``question`` and ``run``."""
+    length = 5
+    places = np.repeat(np.arange(len(texts)), texts["words"].map(len))
+    words = pd.factorize(np.array(list(chain.from_iterable(texts["words"])), dtype=object))[0]
+    languages = pd.factorize(texts["language"])[0][places]
+    runs = mixed(languages.astype(np.uint64))[length - 1 :]
+    for offset in range(length):
+        part = words[offset : len(words) - length + 1 + offset]
+        runs = mixed(runs + part.astype(np.uint64))
+    starts = places[: len(runs)]
+    table = pd.DataFrame({"text": starts, "run": runs})
+    table["question"] = texts["question"].to_numpy()[starts]
+    return table[starts == places[length - 1 :]]
+
+
 def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.DataFrame:
     """List the words without which a text is the same as another of its system.
 
@@ -207,5 +287,4 @@ def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.Da
 
 def _has_word(question: Question, word: str) -> bool:
     """Return whether a question or its passages have a word."""
-    texts = [question.query, *(passage.text for passage in question.passages)]
-    return any(word in folded_words(text) for text in texts)
+    return word in folded_words(_given(question))

@@ -19,9 +19,15 @@ import regex
 
 from arena.data.languages import language_name
 from arena.text.thoughts import has_thoughts
-from features.declare.sample import Sample
+from features.declare.sample import Sample, passage_text
 from features.measures.language import SUPPORTED, identify, likeliest_language
-from features.text.sentences import breaks_off, ends_in_mid_sentence, is_prose, is_terminated
+from features.text.sentences import (
+    LIST_MARKER,
+    breaks_off,
+    ends_in_mid_sentence,
+    is_prose,
+    is_terminated,
+)
 from features.text.tokens import folded_words, tokens_per_word, word_ngrams, words
 
 CheckClass = Literal["certain", "likely", "note"]
@@ -92,6 +98,7 @@ FAILURE_MARKS = ("failed", "happened", "stopped", "machine", "code", "again")
 OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_LOOP = re.compile(r"\W*+(.{20,300}?)\1{3,}")
 _UNSEEN = regex.compile(r"[\s\p{C}]")
 _INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
@@ -135,7 +142,7 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
         return False
     about = _content(message)
     query = sample.question.query
-    passages = "\n".join(passage.text for passage in sample.question.passages)
+    passages = "\n".join(map(passage_text, sample.question.passages))
     given = _content(folded_words(passages))
     if tokens_per_word(message) > 1:
         # Runs of parts may be shared that are polite forms and no more.
@@ -178,19 +185,23 @@ def cites_nothing_given(sample: Sample) -> bool | None:
 
 
 def _cited_in_words(sample: Sample) -> set[str]:
-    """Return the numbers of passages that an answer names in brackets, as in ``(Passage 8)``.
+    """Return the numbers of passages that an answer names, as in ``(Passage 8)``.
 
     What the question or a passage numbers itself is no number of a passage that was given.
     """
-    word = rf"(?:{marks('passage').pattern})"
+    output = sample.part("output")
+    kinds = ["passage"] if marks("numbered").search(output) else ["passage", "section"]
+    word = rf"(?:{'|'.join(marks(kind).pattern for kind in kinds)})"
     joined = rf"(?:{marks('joining').pattern})"
-    mention = rf"[(（](?:{joined}\W+)?{word}(?:{word}|{joined}|[^\w()（）]|\d)*[)）]"
-    named = re.findall(mention, sample.part("output"), re.IGNORECASE)
-    if not named:
+    numbers = rf"(?:{word}|{joined}|[^\w()（）]|\d)*"
+    bracketed = rf"[(（](?:{joined}\W+)?{word}{numbers}[)）]"
+    named = rf"(?:{marks('naming').pattern})\W+{word} \d+\b"
+    mentions = re.findall(rf"{bracketed}|{named}", output, re.IGNORECASE)
+    if not mentions:
         return set()
-    given = [sample.question.query, *(passage.text for passage in sample.question.passages)]
+    given = [sample.question.query, *map(passage_text, sample.question.passages)]
     numbered = re.findall(rf"{word}\W{{0,3}}\d+", "\n".join(given), re.IGNORECASE)
-    return _numbers(named) - _numbers(numbered) - set(sample.question.passage_ids)
+    return _numbers(mentions) - _numbers(numbered) - set(sample.question.passage_ids)
 
 
 def _numbers(texts: Sequence[str]) -> set[str]:
@@ -252,14 +263,51 @@ def is_cut(sample: Sample) -> bool | None:
     """Return whether it ends in mid-sentence."""
     text = sample.text
     is_broken_off = breaks_off(text)
+    if _CITATION_AT_END.search(sample.part("output")):
+        return None if is_broken_off else is_broken_off
+    if _ends_unfinished(text, sample.question.language) or _ends_in_part_of_word(sample):
+        return True
     if not is_broken_off:
         return is_broken_off
-    if _HASHTAG_AT_END.search(text) or is_terminated(text):
+    if _HASHTAG_AT_END.search(text) or (is_terminated(text) and not ends_in_mid_sentence(text)):
         return False
-    if _CITATION_AT_END.search(sample.part("output")):
-        return None
     # A phrase may be cut or be all there is to say.
     return True if ends_in_mid_sentence(text) else None
+
+
+def _ends_unfinished(text: str, language: str) -> bool:
+    """Return whether a text ends in a word with which no phrase ends."""
+    *others, last = ["", *text.split()]
+    return len(others) > 1 and last in _unfinished_words().get(language, "").split()
+
+
+def _ends_in_part_of_word(sample: Sample) -> bool:
+    """Return whether it ends in the first letters of a word of its question or passages."""
+    # Letters that are missing: words with fewer more may be another form of the same one.
+    fewest = 3
+    if not sample.text[-1:].isalpha() or not is_prose(sample.text):
+        return False
+    question = sample.question
+    given = folded_words("\n".join([question.query, *map(passage_text, question.passages)]))
+    *others, last = folded_words(sample.text)
+    known = {*given, *others}
+    if last in known or tokens_per_word(others) > 1:
+        return False
+    return any(word.startswith(last) and len(word) - len(last) >= fewest for word in known)
+
+
+@cache
+def _unfinished_words() -> Mapping[str, str]:
+    return MappingProxyType(_read("unfinished.toml"))
+
+
+def repeats_itself(sample: Sample) -> bool:
+    """Return whether a phrase is repeated to its end; rules and drawings have few letters."""
+    fewest_letters = 10
+    text = LIST_MARKER.sub(" ", _without_code(sample.part("answer")))
+    backwards = " ".join(text.split()).casefold()[::-1]
+    match = _LOOP.match(backwards)
+    return match is not None and sum(map(str.isalpha, match[1])) >= fewest_letters
 
 
 def is_refusal(sample: Sample) -> bool | None:
@@ -298,10 +346,17 @@ def _refusal_pattern(language: str) -> re.Pattern[str]:
     return re.compile("|".join([*refusals()[language], *refusals()["en"]]), re.IGNORECASE)
 
 
-def leaks(sample: Sample) -> bool:
-    """Return whether it shows a reader the prompt, a call of a tool or thoughts."""
-    has_marks = marks("leak").search(_without_code(sample.output)) is not None
-    return has_marks or has_thoughts(sample.output)
+def leaks(sample: Sample) -> bool | None:
+    """Return whether it shows a reader the prompt, a template, a call of a tool or thoughts."""
+    if has_thoughts(sample.output):
+        return True
+    match = marks("leak").search(_without_code(sample.output))
+    if match is None:
+        return False
+    question = sample.question
+    given = [question.query, *map(passage_text, question.passages)]
+    is_quoted = any(match[0] in text for text in given)
+    return None if is_quoted or marks("about_prompts").search(question.query) else True
 
 
 def addresses_judge(sample: Sample) -> bool:
@@ -324,6 +379,7 @@ RULES: Mapping[str, Rule] = {
     "dead-citation": cites_nothing_given,
     "other-language": is_in_other_language,
     "cut": is_cut,
+    "loop": repeats_itself,
     "refusal": is_refusal,
     "leak": leaks,
     "addresses-judge": addresses_judge,

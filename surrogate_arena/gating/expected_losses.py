@@ -38,7 +38,7 @@ def expected_losses(
     rows = rows[rows["loss"] > 0].sort_values(
         ["loss", *QUESTION_KEY], ascending=[False, True, True]
     )
-    return listed_questions(rows.head(MOST_EXPECTED).assign(votes=0), pair)
+    return listed_questions(rows.head(MOST_EXPECTED).assign(votes=0), pair, is_expected=True)
 
 
 def _answer_ratings(board: Board, features: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:

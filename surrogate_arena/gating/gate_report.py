@@ -64,14 +64,14 @@ def gate_markdown(result: Gate) -> str:
     for lost in result.lost:
         row = (
             f"{lost.language} {lost.query_id}",
-            f"{lost.votes:,}",
+            "expected" if lost.is_expected else f"{lost.votes:,}",
             shortened(lost.question, 120),
             shortened(lost.answer, 200),
             shortened(lost.baseline_answer, 200),
         )
         lost_rows.append(row)
     columns = ("question", "verdicts", "asked", "answer", "baseline")
-    is_expected = any(lost.votes == 0 for lost in result.lost)
+    is_expected = any(lost.is_expected for lost in result.lost)
     title = "Expected losses" if is_expected else "Lost questions"
     lines += _table(title, columns, lost_rows)
     return "\n".join(lines) + "\n"

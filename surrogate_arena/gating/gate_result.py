@@ -263,7 +263,7 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
     if result.lost:
         n_lost = count_of(len(result.lost), "question")
         why = "every verdict gives the baseline"
-        if not result.lost[0].votes:
+        if result.lost[0].is_expected:
             why = "the surrogate expects it to lose, by the answers alone"
         yield f"Where to look: {n_lost} that {why}."
 

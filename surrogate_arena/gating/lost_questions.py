@@ -20,7 +20,8 @@ class LostQuestion:
     Attributes:
         language: Its language.
         query_id: Its id.
-        votes: Number of verdicts; 0 where a surrogate expects the loss.
+        is_expected: Whether a surrogate expects the loss, where nobody has judged.
+        votes: Number of verdicts; 0 where the loss is expected.
         question: The question.
         answer: The candidate's answer.
         baseline_answer: The baseline's.
@@ -28,6 +29,7 @@ class LostQuestion:
 
     language: str
     query_id: str
+    is_expected: bool
     votes: int
     question: str
     answer: str
@@ -53,10 +55,12 @@ def lost_questions(judgments: pd.DataFrame, pair: Contenders) -> tuple[LostQuest
     counts = by_question.agg(votes="size", lost="sum").reset_index()
     counts = counts[counts["votes"] == counts["lost"]]
     counts = counts.sort_values(["votes", *QUESTION_KEY], ascending=[False, True, True])
-    return listed_questions(counts, pair)
+    return listed_questions(counts, pair, is_expected=False)
 
 
-def listed_questions(rows: pd.DataFrame, pair: Contenders) -> tuple[LostQuestion, ...]:
+def listed_questions(
+    rows: pd.DataFrame, pair: Contenders, *, is_expected: bool
+) -> tuple[LostQuestion, ...]:
     """Return questions with both answers; columns ``language, query_id, votes``."""
     rows = rows.merge(pair.arena.queries[[*QUESTION_KEY, "query"]], on=QUESTION_KEY)
     for name, answers in (("answer", pair.answers), ("baseline", pair.baseline_answers)):
@@ -66,6 +70,7 @@ def listed_questions(rows: pd.DataFrame, pair: Contenders) -> tuple[LostQuestion
         LostQuestion(
             language=str(row.language),
             query_id=str(row.query_id),
+            is_expected=is_expected,
             votes=int(row.votes),
             question=row.query,
             answer=row.answer,
@@ -77,7 +82,8 @@ def listed_questions(rows: pd.DataFrame, pair: Contenders) -> tuple[LostQuestion
 
 def lost_line(lost: LostQuestion) -> str:
     """Show a lost question in a line, with both answers."""
-    by = f"lost by {count_of(lost.votes, 'verdict')}" if lost.votes else "expected to be lost"
+    verdicts = count_of(lost.votes, "verdict")
+    by = "expected to be lost" if lost.is_expected else f"lost by {verdicts}"
     return (
         f"{lost.language} {lost.query_id} ({by}): "
         f"{shortened(lost.question, 60)} -> {shortened(lost.answer, 60)} | baseline: "

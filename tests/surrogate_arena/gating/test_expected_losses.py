@@ -28,17 +28,18 @@ def test_questions_are_marked_as_expected(compared):
     found, changed = compared
     assert found.lost
     assert {(lost.language, lost.query_id) for lost in found.lost} <= {("en", q) for q in changed}
-    assert all(lost.votes == 0 for lost in found.lost)
+    assert all(lost.is_expected for lost in found.lost)
     assert any("(expected to be lost)" in line for line in found.examples)
     assert "that the surrogate expects it to lose, by the answers alone." in str(found)
     assert "#### Expected losses" in gate_markdown(found)
+    assert f"| en {found.lost[0].query_id} | expected |" in gate_markdown(found)
 
 
 def test_verdicts_go_before_expectations(small_arena, build_quickly):
     board = build_quickly(small_arena)
     found = gate(board, WORST, small_arena, BEST, rates=ANY)
     assert found.lost
-    assert all(lost.votes > 0 for lost in found.lost)
+    assert not any(lost.is_expected for lost in found.lost)
 
 
 def test_without_a_trained_surrogate_nothing_is_listed(small_arena):
