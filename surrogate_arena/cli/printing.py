@@ -270,12 +270,13 @@ def print_notes(notes: Sequence[object], title: str = "Note", most: int = 10) ->
 
 
 def print_remarks(remarks: Sequence[Remark]) -> None:
-    """Print remarks, those of a kind together."""
+    """Print remarks, those of a kind together; only what limits something has its severity."""
     by_kind: dict[tuple[str, str], list[Remark]] = {}
     for remark in remarks:
         by_kind.setdefault((remark.severity, remark.name), []).append(remark)
-    for (severity, _), alike in by_kind.items():
-        print_notes(alike, severity.capitalize(), 5)
+    for alike in by_kind.values():
+        severity = alike[0].severity.capitalize() if alike[0].is_warning else ""
+        print_notes(alike, severity, 5)
 
 
 def is_missing(value: object) -> bool:
