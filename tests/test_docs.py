@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from arena import Arena
 from features import parse_features
 from surrogate.learning.surrogate import Surrogate
-from surrogate_arena.cli.app import app
+from surrogate_arena.cli.app import COMMANDS, app
 
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))
 WORKFLOWS = [*ROOT.glob("examples/*.yml"), *ROOT.glob(".github/workflows/*.yml")]
@@ -44,6 +44,11 @@ def shown_commands():
         yield pytest.param(shlex.split(line), id=f"{REPRODUCING.name}: {line[:60]}")
 
 
+def examples_of_help():
+    for name, entry in COMMANDS.items():
+        yield pytest.param(shlex.split(entry.example), id=f"example of {name}")
+
+
 def subcommands(command):
     if not hasattr(command, "list_commands"):
         return {}
@@ -58,7 +63,7 @@ def found(words):
     return command, words
 
 
-@pytest.mark.parametrize("words", list(shown_commands()))
+@pytest.mark.parametrize("words", [*shown_commands(), *examples_of_help()])
 def test_commands_and_options_shown_exist(words):
     command, left = found(words)
     assert command is not COMMAND_LINE
@@ -207,6 +212,8 @@ def all_commands(command=COMMAND_LINE, above=()):
 def test_every_command_explains_itself(words):
     shown = CliRunner().invoke(app, [*words, "--help"])
     assert shown.exit_code == 0
+    printed = " ".join(shown.output.split())
+    assert not words or f"Example: surrogate-arena {COMMANDS[words[0]].example}" in printed
     command, _ = found(list(words))
     assert command.help
     options = [each for each in command.params if each.param_type_name == "option"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, distribution
 from typing import ClassVar, TypeVar, cast
+from urllib.parse import unquote, urlsplit
 
 from arena.data.wording import count_of
 
+PACKAGE = "surrogate-arena"
 Fault = tuple[str, str]
 """What is wrong with a value, and what to do about it."""
 MOST_PROBLEMS = 1000
@@ -190,6 +194,22 @@ class MissingDependencyError(ArenaError, ImportError):
 
     def __init__(self, purpose: str, package: str, extra: str) -> None:
         super().__init__(
-            f"{purpose} needs the package {package}: "
-            f"install it with  pip install 'surrogate-arena[{extra}]'"
+            f"{purpose} needs the package {package}: install it with  {_install_command(extra)}"
         )
+
+
+def _install_command(extra: str) -> str:
+    """Return what installs an extra from where the package itself came (PEP 610)."""
+    requirement = f"{PACKAGE}[{extra}]"
+    try:
+        written = distribution(PACKAGE).read_text("direct_url.json")
+    except PackageNotFoundError:
+        written = None
+    if written is None:
+        return f"pip install '{requirement}'"
+    origin = json.loads(written)
+    if "dir_info" in origin:
+        folder = unquote(urlsplit(origin["url"]).path)
+        return f"pip install -e '{folder}[{extra}]'"
+    scheme = f"{origin['vcs_info']['vcs']}+" if "vcs_info" in origin else ""
+    return f"pip install '{requirement} @ {scheme}{origin['url']}'"

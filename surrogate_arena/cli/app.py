@@ -27,6 +27,7 @@ class Entry(NamedTuple):
     group: str
     place: str
     summary: str
+    example: str
 
     @property
     def folder(self) -> str:
@@ -38,65 +39,152 @@ class Entry(NamedTuple):
         return imported(self.place)
 
 
-ARENAS = "Arenas"
-JUDGING = "Judging"
-RATING = "Rating"
-SHOWING = "Showing"
-STUDYING = "Studying"
+START = "Start"
+JUDGE = "Judge"
+RANK = "Rank"
+PUBLISH = "Publish"
+STUDY = "Study"
+CONNECT = "Connect"
 
 COMMANDS = {
     "demo": Entry(
-        ARENAS, "commands.demo:demo", "Build a board of the sample arena, and its pages."
+        START,
+        "commands.demo:demo",
+        "Build a board of the sample arena, and its pages.",
+        "demo --out out/demo",
     ),
-    "init": Entry(ARENAS, "commands.arenas:init", "Write a small arena folder to start from."),
+    "init": Entry(
+        START, "commands.arenas:init", "Write a small arena folder to start from.", "init my-arena"
+    ),
     "import": Entry(
-        ARENAS, "importers.commands:import_command", "Make an arena of tables or published data."
+        START,
+        "importers.commands:import_command",
+        "Make an arena of tables or published data.",
+        "import csv answers.csv --language en --out my-arena",
     ),
-    "check": Entry(ARENAS, "commands.arenas:check", "Report problems of an arena."),
-    "add": Entry(ARENAS, "commands.arenas:add", "Add new systems' answers to an arena."),
-    "select": Entry(ARENAS, "generation.commands:select", "Write part of an arena."),
+    "check": Entry(
+        START, "commands.arenas:check", "Report problems of an arena.", "check my-arena"
+    ),
+    "add": Entry(
+        START,
+        "commands.arenas:add",
+        "Add new systems' answers to an arena.",
+        "add my-arena v6.jsonl",
+    ),
+    "select": Entry(
+        START,
+        "generation.commands:select",
+        "Write part of an arena.",
+        "select my-arena --languages de,fr --out part",
+    ),
     "generate": Entry(
-        ARENAS, "generation.commands:generate", "Answer an arena's questions with an LLM."
+        START,
+        "generation.commands:generate",
+        "Answer an arena's questions with an LLM, or your own system.",
+        "generate my-arena --system my_rag:answer --name v6 --append",
     ),
-    "judge": Entry(JUDGING, "commands.judging:judge_command", "Judge pairs of answers with LLMs."),
-    "prompts": Entry(JUDGING, "commands.prompts:prompts", "Show what LLMs are asked."),
-    "vote": Entry(JUDGING, "voting.commands:vote", "Let people judge pairs of answers."),
-    "agreement": Entry(
-        JUDGING,
-        "diagnosis.commands:agreement_command",
-        "Measure how far judges agree with people.",
+    "judge": Entry(
+        JUDGE,
+        "commands.judging:judge_command",
+        "Judge pairs of answers with LLMs.",
+        "judge my-arena --model gpt-4o --dry-run",
     ),
-    "diagnose": Entry(
-        JUDGING, "diagnosis.commands:diagnose_command", "Report what limits a board."
-    ),
-    "features": Entry(
-        RATING, "measuring.commands:features", "Measure answers; list what can be measured."
-    ),
-    "fit": Entry(RATING, "commands.fitting:fit", "Rate systems by judgments alone."),
-    "board": Entry(RATING, "commands.boards:board", "Rate every system by verdicts and surrogate."),
-    "rank": Entry(RATING, "commands.ranking:rank", "Place new systems on a board."),
-    "gate": Entry(
-        RATING, "gating.commands:gate_command", "Decide whether a new version is better."
-    ),
-    "publish": Entry(
-        SHOWING, "pages.commands:publish", "Publish a board as pages, figures or tables."
+    "vote": Entry(
+        JUDGE,
+        "voting.commands:vote",
+        "Let people judge pairs of answers.",
+        "vote my-arena --out vote.html",
     ),
     "view": Entry(
-        SHOWING, "voting.commands:view", "Serve a board, and a page on which people vote."
+        JUDGE,
+        "voting.commands:view",
+        "Serve a board, and a page on which people vote.",
+        "view out/board",
     ),
-    "run": Entry(SHOWING, "runs.commands:run", "Bring several boards up to date."),
-    "diff": Entry(SHOWING, "runs.commands:diff", "Compare two boards."),
-    "schema": Entry(SHOWING, "runs.commands:schema", "Print a JSON schema, for editors."),
-    "mcp": Entry(SHOWING, "mcp.commands:mcp", "Serve check, board, rank and gate over MCP."),
+    "agreement": Entry(
+        JUDGE,
+        "diagnosis.commands:agreement_command",
+        "Measure how far judges agree with people.",
+        "agreement my-arena",
+    ),
+    "diagnose": Entry(
+        JUDGE,
+        "diagnosis.commands:diagnose_command",
+        "Report what limits a board.",
+        "diagnose my-arena",
+    ),
+    "prompts": Entry(
+        JUDGE, "commands.prompts:prompts", "Show what LLMs are asked.", "prompts pairwise"
+    ),
+    "board": Entry(
+        RANK,
+        "commands.boards:board",
+        "Rate every system by verdicts and surrogate.",
+        "board my-arena --out out/board",
+    ),
+    "rank": Entry(
+        RANK,
+        "commands.ranking:rank",
+        "Place new systems on a board.",
+        "rank answers.jsonl --board out/board",
+    ),
+    "gate": Entry(
+        RANK,
+        "gating.commands:gate_command",
+        "Decide whether a new version is broken, better or worse.",
+        "gate --arena my-arena --candidate v6 --baseline v5",
+    ),
+    "fit": Entry(
+        RANK, "commands.fitting:fit", "Rate systems by verdicts alone.", "fit battles.csv"
+    ),
+    "features": Entry(
+        RANK,
+        "measuring.commands:features",
+        "Measure answers; list what can be measured.",
+        "features my-arena --out features.parquet",
+    ),
+    "publish": Entry(
+        PUBLISH,
+        "pages.commands:publish",
+        "Publish a board as pages, figures or tables.",
+        "publish out/board --as site --out site",
+    ),
+    "run": Entry(
+        PUBLISH, "runs.commands:run", "Bring several boards up to date.", "run leaderboards.toml"
+    ),
+    "diff": Entry(
+        PUBLISH,
+        "runs.commands:diff",
+        "Show what moved between two boards.",
+        "diff boards/old boards/new",
+    ),
     "validate": Entry(
-        STUDYING,
+        STUDY,
         "studies.commands:validate_command",
         "Measure how well surrogates rank unseen systems.",
+        "validate my-arena --surrogate random-forest",
     ),
     "metaeval": Entry(
-        STUDYING, "papers.commands:metaeval", "Evaluate judges against human labels."
+        STUDY,
+        "papers.commands:metaeval",
+        "Evaluate judges against human labels.",
+        "metaeval pairs my-arena",
     ),
-    "trainset": Entry(STUDYING, "papers.commands:trainset", "Make a training set of an arena."),
+    "trainset": Entry(
+        STUDY,
+        "papers.commands:trainset",
+        "Make a training set of an arena.",
+        "trainset mirage my-arena --teacher gpt-4o --out rows.jsonl",
+    ),
+    "mcp": Entry(
+        CONNECT,
+        "mcp.commands:mcp",
+        "Serve check, board, rank and gate to assistants over MCP.",
+        "mcp",
+    ),
+    "schema": Entry(
+        CONNECT, "runs.commands:schema", "Print a JSON schema, for editors.", "schema config"
+    ),
 }
 """All commands by name, in the order of ``--help``."""
 
@@ -125,6 +213,7 @@ class Commands(TyperGroup):
             )
             alone.command(cmd_name)(entry.load())
             self.commands[cmd_name] = get_command(alone)
+            self.commands[cmd_name].epilog = f"Example: surrogate-arena {entry.example}"
             for parameter in self.commands[cmd_name].params:
                 LOADED_FLAGS.update(parameter.opts)
         return self.commands.get(cmd_name)

@@ -59,8 +59,7 @@ GateArena = Annotated[
     Path | None,
     Option(
         "--arena",
-        help="Arena folder that holds the baseline. With --board: if it moved since the board was "
-        "made.",
+        help="Arena folder with the versions and their verdicts. Default: the board's.",
         **FOLDER,
     ),
 ]

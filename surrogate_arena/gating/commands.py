@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     leave_out={*fields_by_use(JudgingSettings, plans_pairs=True), "plug_in"},
 )
 def gate_command(
-    settings: JudgingSettings,
-    board: opt.GateBoard = None,
+    *,
+    arena: opt.GateArena = None,
     candidate: Annotated[
         str | None,
         Option(
@@ -49,6 +49,7 @@ def gate_command(
         str | None,
         Option(help="System to compare with. Default: the board's best, or the arena's latest"),
     ] = None,
+    board: opt.GateBoard = None,
     allow: Annotated[
         list[str] | None,
         Option(
@@ -62,20 +63,6 @@ def gate_command(
         Path | None,
         Option(metavar="FILE", help="TOML file of checks and numbers, as for --allow."),
     ] = None,
-    cheaper: Annotated[
-        bool,
-        Option("--cheaper", help="Pass if it costs less and is at most the margin worse."),
-    ] = False,
-    once: Annotated[
-        bool,
-        Option("--once", help="The arena's verdicts are looked at this once: fewer decide."),
-    ] = False,
-    columns: opt.Columns = None,
-    features: opt.OtherFeatures = None,
-    feature_table: opt.FeatureTable = None,
-    budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
-    margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
-    arena: opt.GateArena = None,
     reports: Annotated[
         list[Path] | None,
         Option(
@@ -84,6 +71,20 @@ def gate_command(
             "repeatable.",
         ),
     ] = None,
+    cheaper: Annotated[
+        bool,
+        Option("--cheaper", help="Pass if it costs less and is at most the margin worse."),
+    ] = False,
+    margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
+    once: Annotated[
+        bool,
+        Option("--once", help="The arena's verdicts are looked at this once: fewer decide."),
+    ] = False,
+    settings: JudgingSettings,
+    budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
+    columns: opt.Columns = None,
+    features: opt.OtherFeatures = None,
+    feature_table: opt.FeatureTable = None,
     as_json: opt.Json = False,
 ) -> None:
     """Decide whether a new version is broken, better than a baseline, the same, or worse.

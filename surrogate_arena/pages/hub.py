@@ -149,7 +149,7 @@ def _license(settings: SiteSettings) -> dict[str, str]:
 
 def _reading(repository: str, folder: str) -> str:
     command = f"hf download {repository} --repo-type dataset --local-dir {folder}"
-    return f"```sh\npip install 'surrogate-arena[hub]'\n{command}\n"
+    return f"```sh\npip install huggingface_hub\n{command}\n"
 
 
 def _one_line(text: str) -> str:

@@ -1,6 +1,6 @@
 """Tune a model on a training set with LoRA, by the papers' recipes, on trl's SFTTrainer.
 
-pip install 'surrogate-arena[train]'
+pip install -e '.[train]'
 python -m surrogate_arena.papers.finetune rows.jsonl BASE my-model --recipe mirage
 """
 

@@ -69,7 +69,7 @@ def test_a_device_that_is_not_there_is_refused(tiny_reranker, device):
 
 def test_the_extra_that_is_wanting_is_named(monkeypatch):
     monkeypatch.setattr(model_folder, "find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[neural\]"):
+    with pytest.raises(MissingDependencyError, match=r"\[neural\]"):
         require_model(NLI_MODEL, part="output")
 
 

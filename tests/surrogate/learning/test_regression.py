@@ -138,7 +138,7 @@ def test_every_regressor_learns_from_rows_with_missing_values_and_follows_its_se
 
 def test_xgboost_is_asked_for_by_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "xgboost", None)
-    with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[xgboost\]"):
+    with pytest.raises(MissingDependencyError, match=r"\[xgboost\]"):
         fit_regressor("xgboost", rows(), 0)
 
 

@@ -227,4 +227,4 @@ def test_without_the_package_the_extra_is_named(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "pip install 'surrogate-arena[mcp]'" in done.stderr
+    assert "[mcp]'" in done.stderr

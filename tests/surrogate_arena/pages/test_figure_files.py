@@ -87,7 +87,7 @@ def test_characters_without_a_font_are_boxes_with_a_warning(board, tmp_path):
 def test_without_matplotlib_the_extra_is_named(board, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
     monkeypatch.setattr(mpl, "style", None, raising=False)
-    with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[plots\]"):
+    with pytest.raises(MissingDependencyError, match=r"\[plots\]"):
         rank_heat_map(board)
 
 

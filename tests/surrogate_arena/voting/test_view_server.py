@@ -273,7 +273,7 @@ def test_a_disk_that_fails_is_said(client, monkeypatch):
 def test_without_the_extra_it_is_named(folders, run, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "surrogate_arena.voting.server", None)
     assert run("view", folders[0]) == 2
-    assert "surrogate-arena[serve]" in capsys.readouterr().err
+    assert "[serve]'" in capsys.readouterr().err
 
 
 def test_a_port_that_is_taken_is_said_plainly(folders, run, capsys):
