@@ -67,10 +67,11 @@ def judge_pairs(
     run = JudgedRounds(names)
     run.ask(arena, members, pairs, store, budget, progress)
     chosen = pairs.chosen(run.rounds)
-    summaries = []
-    for member in members:
-        agreement = (people or {}).get(member.judge)
-        summaries.append(summarize_judge(arena, member, chosen, run, prices or {}, agreement))
+    by_people, prices = people or {}, prices or {}
+    summaries = [
+        summarize_judge(arena, member, chosen, run, prices, by_people.get(member.judge))
+        for member in members
+    ]
     verdicts = stacked_verdicts([run.outcome_of(name) for name in names])
     judgments = with_digests(verdicts.judgments, arena.answers)
     if chosen.adaptive:

@@ -168,7 +168,6 @@ class _Run(Generic[T]):
         self._is_served = False  # whether the model asked has answered
 
     def replies(self, prompts: Iterator[Prompt]) -> list[Reply[T]]:
-        """Return one reply per prompt, in their order."""
         prompts_at_a_time = 64
         # Enough ahead that no connection waits for prompts, and few enough to hold in memory.
         most_waiting = max(512, 16 * self._llm.settings.concurrency)

@@ -59,9 +59,8 @@ def dry_run(
 ) -> DryRun:
     """Count what ``ask_table`` would ask; nothing is sent.
 
-    Batches cost at most what single calls do, unless they have a price of their own. Tokens are
-    estimated by bytes: right within a factor of two for most scripts. Without a store, every
-    distinct prompt counts as a call.
+    Tokens are estimated by bytes: right within a factor of two for most scripts. Without a store,
+    every distinct prompt counts as a call.
 
     Raises:
         UsageError: If a prompt or a setting cannot be sent.
@@ -107,8 +106,6 @@ def _highest_cost(
     price = prices.get(settings.model)
     if price is None or tokens_out is None:
         return None
-    if settings.batch and price.of_batches is not None:
-        price = price.of_batches
     return price.of(tokens_in, tokens_out)
 
 

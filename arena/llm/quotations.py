@@ -60,7 +60,6 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans between lines that our prompts put around texts; both name the same."""
     starts: dict[str, int] = {}
     for mark in _BLOCK_MARK.finditer(text):
         kind, name = mark[1].casefold(), mark[2].casefold()

@@ -27,33 +27,22 @@ class Price:
     Attributes:
         tokens_in: Price of the tokens of prompts.
         tokens_out: Price of the tokens of answers.
-        batch_tokens_in: Price of the tokens of prompts in batches; None if it is not known.
-        batch_tokens_out: Price of the tokens of answers in batches; None if it is not known.
     """
 
     tokens_in: Cost
     tokens_out: Cost
-    batch_tokens_in: Cost | None = None
-    batch_tokens_out: Cost | None = None
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
         """Return the cost of numbers of tokens."""
         million = 1_000_000
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / million
 
-    @property
-    def of_batches(self) -> Price | None:
-        """The price in batches; None if it is not known."""
-        if self.batch_tokens_in is None or self.batch_tokens_out is None:
-            return None
-        return Price(self.batch_tokens_in, self.batch_tokens_out)
-
 
 def read_prices(path: Path | str) -> dict[str, Price]:
     """Read the prices of models.
 
     The file is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens.
-    ``batch_tokens_in`` and ``batch_tokens_out`` are those of batches, where they differ.
+    Calls sent as batches have prices of their own: those of batches are then in the file.
 
     Raises:
         UsageError: If there is no such file.
@@ -86,8 +75,6 @@ class Usage:
         tokens_in: Tokens of the prompts of this run's calls, as the endpoint counts, and of those
             in the batches that it collected.
         tokens_out: Tokens of their answers.
-        batch_tokens_in: Part of ``tokens_in`` that is of batches.
-        batch_tokens_out: Part of ``tokens_out`` that is of batches.
         without_tokens: Answers whose endpoint did not count tokens.
         other_models: Answers of another model than the one asked, by its name.
     """
@@ -103,8 +90,6 @@ class Usage:
     details: dict[str, str] = field(default_factory=dict)
     tokens_in: int = 0
     tokens_out: int = 0
-    batch_tokens_in: int = 0
-    batch_tokens_out: int = 0
     without_tokens: int = 0
     other_models: dict[str, int] = field(default_factory=dict)
 
@@ -174,26 +159,13 @@ class Usage:
         price = prices.get(self.model)
         if price is None or self.without_tokens:
             return None
-        single_in = self.tokens_in - self.batch_tokens_in
-        single_out = self.tokens_out - self.batch_tokens_out
-        cost = price.of(single_in, single_out)
-        if self.batch_tokens_in == self.batch_tokens_out == 0:
-            return cost
-        if price.of_batches is None:
-            return None
-        return cost + price.of_batches.of(self.batch_tokens_in, self.batch_tokens_out)
+        return price.of(self.tokens_in, self.tokens_out)
 
     def count_tokens(self, tokens_in: int | None, tokens_out: int | None) -> None:
         """Add the tokens of one answer."""
         self.tokens_in += tokens_in or 0
         self.tokens_out += tokens_out or 0
         self.without_tokens += tokens_in is None or tokens_out is None
-
-    def count_batch_tokens(self, tokens_in: int | None, tokens_out: int | None) -> None:
-        """Add the tokens of one answer of a batch."""
-        self.count_tokens(tokens_in, tokens_out)
-        self.batch_tokens_in += tokens_in or 0
-        self.batch_tokens_out += tokens_out or 0
 
     def count_failure(self, reason: str, rows: int, detail: str = "") -> None:
         """Count rows without a usable answer; the first detail of a reason is kept."""

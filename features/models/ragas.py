@@ -235,7 +235,6 @@ def answer_relevance(
 
 
 def _questions(llm: EndpointModel, items: Sequence[AnswerRelevanceItem]) -> list[list[Reply[str]]]:
-    """Have the LLM make questions of the answers, as many of each as its item states."""
     replies: list[list[Reply[str]]] = [[] for _ in items]
     counts = [item.n_questions for item in items]
     for count in set(counts):

@@ -127,7 +127,7 @@ Prices = Annotated[
     Path | None,
     Option(
         help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}; '
-        "batch_tokens_in and batch_tokens_out for batches.",
+        "with batches, theirs.",
         **FILE,
     ),
 ]

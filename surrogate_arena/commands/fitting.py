@@ -120,7 +120,6 @@ def _read(
     traits: Sequence[str],
     **options: Any,  # noqa: ANN401 - of counted_judgments_of
 ) -> tuple[CountedJudgments, pd.DataFrame]:
-    """Read judgments; return them, and those whose answers have all traits."""
     from arena.data.folder import read_arena
     from arena.data.schema import INFO_FILE
     from arena.rating.biases import TRAIT, is_measured, with_traits
@@ -144,7 +143,6 @@ def _rated(
     model: Mapping[str, Any],
     choices: Mapping[str, Any],
 ) -> tuple[Ratings, pd.DataFrame | None]:
-    """Rate; return the ratings, and those of each part where there are parts."""
     if by is None:
         from arena.rating.ratings import rate
 

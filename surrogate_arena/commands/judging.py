@@ -26,7 +26,6 @@ RANDOM_DRY_RUN = (
     "are estimates"
 )
 NO_TOKENS = "not known; the server does not state the tokens of its answers"
-NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: batch_tokens_in, …)"
 
 
 @takes_settings(
@@ -204,9 +203,7 @@ def _print_summary(summary: JudgingSummary) -> None:
         lines.append(f"Cost: {summary.cost:.4f}")
     elif summary.usage.without_tokens > 0:
         lines.append(f"Cost: {NO_TOKENS}")
-    elif summary.usage.collected > 0:
-        lines.append(f"Cost: {NO_BATCH_COST}")
-    elif summary.usage.calls > 0:
+    elif summary.usage.calls + summary.usage.collected > 0:
         lines.append(f"Cost: {NO_COST}")
     if summary.flags:
         flags = ", ".join(f"{count} {name}" for name, count in summary.flags.items())

@@ -224,7 +224,6 @@ def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> 
 
 
 def _with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Give people one name if there are many."""
     names = judgments["judge"].unique()
     people = [name for name in names if is_person(str(name))]
     # Each of many judged too little for a diagnosis of its own.

@@ -41,20 +41,12 @@ def disagreement_test(battles: Battles, groups: str, seed: int = 0) -> Remark | 
     biases = residuals.likelihood.biases
     if len(biases.judges) < 2 or battles.n_questions < FEWEST_QUESTIONS:
         return None
-    pairs = residuals.likelihood.pairs
-    n_systems = pairs.n_systems
-    rows = np.tile(np.arange(len(pairs)), 2)
-    systems = np.concatenate([pairs.first, pairs.second])
-    signs = np.repeat([1.0, -1.0], len(pairs))
-    columns = np.tile(biases.judge, 2) * n_systems + systems
-    shape = (len(pairs), len(biases.judges) * n_systems)
-    cells = coo_array((signs, (rows, columns)), shape=shape)
-    departure = residuals.departure(cells.tocsr(), seed)
+    departure = residuals.departure(_systems_in_groups(residuals.likelihood), seed)
     severity: Severity = "info"
     found = f"{groups} do not differ by more than chance explains"
     if departure.p_value < LEVEL:
         severity = "warning"
-        group, system = divmod(departure.largest, n_systems)
+        group, system = divmod(departure.largest, len(battles.systems))
         direction = "higher" if departure.deviations[departure.largest] > 0 else "lower"
         found = (
             f"{groups} differ by more than chance, so that one ranking does not describe all: "
@@ -63,6 +55,17 @@ def disagreement_test(battles: Battles, groups: str, seed: int = 0) -> Remark | 
         )
     sentence = f"{found} (p = {departure.p_value:.2g})"
     return Remark("disagreement", severity, sentence, statistic=departure.p_value)
+
+
+def _systems_in_groups(likelihood: BattleLikelihood) -> csr_array:
+    """Return the factor of each of P pairs on each system in each group, shape (P, G * S)."""
+    pairs, biases = likelihood.pairs, likelihood.biases
+    rows = np.tile(np.arange(len(pairs)), 2)
+    systems = np.concatenate([pairs.first, pairs.second])
+    signs = np.repeat([1.0, -1.0], len(pairs))
+    columns = np.tile(biases.judge, 2) * pairs.n_systems + systems
+    shape = (len(pairs), len(biases.judges) * pairs.n_systems)
+    return coo_array((signs, (rows, columns)), shape=shape).tocsr()
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,6 @@ class _Departure:
 
     @property
     def largest(self) -> int:
-        """Index of the largest deviation."""
         return int(np.argmax(np.abs(self.deviations)))
 
 
@@ -99,7 +101,6 @@ class _Residuals:
 
     @classmethod
     def of(cls, battles: Battles) -> _Residuals:
-        """Fit the battles."""
         items = battles.items_by_side
         likelihood = BattleLikelihood(items)
         parameters = likelihood.mode(NormalPrior.ridge(len(battles.systems), DEFAULT_RIDGE))

@@ -107,7 +107,6 @@ def _arena(collected: Collected, name: str, reference_system: str | None) -> For
 
 
 def _table_in_memory(name: str, frame: pd.DataFrame) -> Rows:
-    """Return a table in memory as rows; lines count from 0."""
     table = frame.reset_index(drop=True).astype(object).map(as_list)
     table = table.where(table.notna(), None)
     return Rows(table, pd.Series(range(len(table)), dtype=int), name, is_frame=True)

@@ -81,7 +81,6 @@ def trait_lines(read: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 
 def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]:
-    """Find the columns of a trait; paths become columns of the table."""
     usual = contract()["traits"].get(trait, [])
     for name in (*usual, trait):
         other = _of_other_side(name)

@@ -300,7 +300,6 @@ def _judges(rows: BattleRows, options: BattleOptions) -> dict[str, pd.Series]:
 
 
 def _filled(texts: pd.Series, default: str) -> pd.Series:
-    """Return categories with a default where one is missing."""
     if default not in texts.cat.categories:
         texts = texts.cat.add_categories([default])
     return texts.fillna(default)

@@ -90,10 +90,7 @@ def foreign_arena(
         _add_judgments_of_marks(collected, f"verdicts of {answers.source}")
     judgments = collected_rows(_completed_judgments(collected), JUDGMENTS)
     if collected.problems:
-        problems = list(collected.problems)
-        for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
-            problems += _by_file_names(collected, check_table(rows, schema))
-        raise _error_of(problems)
+        raise _error_with(collected, queries, answers, judgments)
     info = ArenaInfo(
         name=name,
         languages=tuple(sorted({language for language, _ in collected.queries})),
@@ -117,6 +114,13 @@ def foreign_arena(
         shown=shown_answer(collected),
         tally=collected.tally(),
     )
+
+
+def _error_with(collected: Collected, queries: Rows, answers: Rows, judgments: Rows) -> DataError:
+    problems = list(collected.problems)
+    for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
+        problems += _by_file_names(collected, check_table(rows, schema))
+    return _error_of(problems)
 
 
 def _error_of(problems: Sequence[Problem]) -> DataError:

@@ -154,7 +154,6 @@ def _of_arena(folder: Path, options: BattleOptions) -> CountedJudgments:
 
 
 def _with_columns_of_questions(arena: Arena, names: Sequence[str]) -> pd.DataFrame:
-    """Add columns that the judgments lack and their questions have."""
     judgments = arena.judgments
     questions = arena.queries.set_index(QUESTION_KEY)
     keys = pd.MultiIndex.from_frame(judgments[QUESTION_KEY])

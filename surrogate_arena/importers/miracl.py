@@ -126,12 +126,10 @@ class _JudgedPassages:
         self.passages: dict[tuple[str, str], Record] = {}
 
     def read_topics(self, path: Path, source: str, language: str) -> None:
-        """Read a file of ids and questions."""
         for place, (query_id, text) in self._cells(path, source, 2, _TOPIC):
             self._add_question(place, (language, query_id), text)
 
     def read_queries(self, path: Path, source: str, language: str) -> None:
-        """Read a file of questions with their passages."""
         for place, row in self.collected.records(read_table(path, source), JudgedQuery):
             key = (language, row.query_id)
             self._add_question(place, key, row.query)
@@ -141,7 +139,6 @@ class _JudgedPassages:
                     self.passages[language, passage.docid] = _record(passage)
 
     def read_labels(self, path: Path, source: str, language: str) -> None:
-        """Read a relevance file."""
         form = "an id, Q0, a passage and a label"
         for place, (query_id, _, passage_id, label) in self._cells(path, source, 4, form):
             if label in ("0", "1"):

@@ -101,7 +101,6 @@ def _title(item: object) -> str | None:
 
 
 def _ids(items: Sequence[object]) -> list[str] | None:
-    """Return the ids of passages if all have one and they differ; else None."""
     ids = []
     for item in items:
         named = [item[name] for name in IDS if item.get(name)] if isinstance(item, Mapping) else []

@@ -95,7 +95,6 @@ _RESULT_EVENTS = ("db.query.result", "db.search.result")
 
 
 def _read_events(span: Span) -> None:
-    """Add to a span's attributes what its events say: messages, documents and evaluations."""
     lists: dict[str, list[Record]] = {}
     # Logfire writes events as an attribute.
     for event in [*events_of(span.attributes.get("events")), *span.events]:

@@ -204,7 +204,7 @@ def _numbered(records: Sequence[Any], source: str) -> Numbered:
 
 
 def _records_of_json(value: object, source: str) -> list[Any]:
-    """Return the records of a JSON value: an array, an object's only array, or a table of pandas.
+    """Return the records of a JSON value: an array, or an object's only array.
 
     Raises:
         DataError: If there is none, or there are several.
@@ -212,10 +212,6 @@ def _records_of_json(value: object, source: str) -> list[Any]:
     if isinstance(value, list):
         return value
     if isinstance(value, Mapping):
-        for table in (_split_table, _table_by_column):
-            records = table(value)
-            if records is not None:
-                return records
         lists = {
             name: items
             for name, items in value.items()
@@ -228,29 +224,9 @@ def _records_of_json(value: object, source: str) -> list[Any]:
             hint = f"write one alone, as by jq '.{next(iter(lists))}' {quote(source)} > rows.json"
             raise DataError.of_file(source, fault, hint)
         fault = f"is an object with {first_of(list(value), 10)}, and no array of records"
-        raise DataError.of_file(source, fault, "write one array of objects")
+        hint = "write one array of objects, as pandas does by to_json(FILE, orient='records')"
+        raise DataError.of_file(source, fault, hint)
     raise DataError.of_file(source, "holds no records", "write one array of objects")
-
-
-def _split_table(value: Mapping[str, Any]) -> list[Record] | None:
-    """Return the records of ``DataFrame.to_json(orient="split")``; None if it is none."""
-    columns, data = value.get("columns"), value.get("data")
-    if not isinstance(columns, list) or not isinstance(data, list):
-        return None
-    if not all(isinstance(row, list) and len(row) == len(columns) for row in data):
-        return None
-    return [dict(zip(map(str, columns), row, strict=True)) for row in data]
-
-
-def _table_by_column(value: Mapping[str, Any]) -> list[Record] | None:
-    """Return the records of ``DataFrame.to_json()``: columns by row; None if it is none."""
-    columns = list(value.values())
-    if len(columns) < 2 or not all(isinstance(column, Mapping) and column for column in columns):
-        return None
-    rows = list(columns[0])
-    if any(list(column) != rows for column in columns) or not all(map(str.isdigit, rows)):
-        return None
-    return [{name: column[row] for name, column in value.items()} for row in rows]
 
 
 def _workbook(path: Path, source: str) -> Rows:

@@ -86,8 +86,6 @@ def records_of_files(
 
 
 class _NoRecordsError(Exception):
-    """A JSON file without a list of records."""
-
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
@@ -148,7 +146,6 @@ def _is_one_record(tool: ToolMap, value: Mapping[str, Any]) -> bool:
 
 
 def _joined_rows(records: Sequence[PlacedRecord], shared: Sequence[str]) -> list[PlacedRecord]:
-    """Join rows that share some values to the first of them, with all as its rows."""
     joined: dict[tuple[str, ...], PlacedRecord] = {}
     for place, record in records:
         key = tuple(str(found(record, path)) for path in (FILE, *shared))

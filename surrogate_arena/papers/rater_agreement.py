@@ -78,18 +78,12 @@ def agreement_report(
     Raises:
         UsageError: If a rating is none of the categories.
     """
-    labels: set[str] = set()
-    for row in rows:
-        labels.update(label for label in row if label is not None)
-    if categories is None:
-        categories = sorted(labels)
+    labels = _labels_in(rows)
+    categories = sorted(labels) if categories is None else categories
     unknown = labels - set(categories)
     if unknown:
         raise UsageError(f"the rating {min(unknown)!r} is none of the categories")
-    # How often items got each category, shape (items, categories).
-    counts = np.zeros((len(rows), len(categories)))
-    for index, row in enumerate(rows):
-        counts[index] = [row.count(label) for label in categories]
+    counts = _counts(rows, categories)
     n_ratings = counts.sum(axis=1)
     is_paired = n_ratings >= 2
     n_pairs = n_ratings * (n_ratings - 1)
@@ -116,6 +110,21 @@ def agreement_report(
             "fleiss_kappa": _coefficient(sums, _fleiss_chance, reason),
         },
     )
+
+
+def _labels_in(rows: Sequence[Sequence[str | None]]) -> set[str]:
+    labels: set[str] = set()
+    for row in rows:
+        labels.update(label for label in row if label is not None)
+    return labels
+
+
+def _counts(rows: Sequence[Sequence[str | None]], categories: Sequence[str]) -> Floats:
+    """Count how often items got each category, shape (items, categories)."""
+    counts = np.zeros((len(rows), len(categories)))
+    for index, row in enumerate(rows):
+        counts[index] = [row.count(label) for label in categories]
+    return counts
 
 
 def _coefficient(

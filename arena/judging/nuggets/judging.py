@@ -172,7 +172,6 @@ class _Run:
         return questions
 
     def make_nuggets(self, llm: Llm, progress: Progress | None) -> Usage:
-        """Ask for the nuggets of the questions that have none."""
         answered = ask_table(
             self._without_nuggets(),
             self._nugget_prompt,
@@ -230,7 +229,6 @@ class _Run:
         return None
 
     def mark_answers(self, llm: Llm, progress: Progress | None) -> Usage:
-        """Ask for the marks of the answers that have none."""
         answered = ask_table(
             self._without_marks(),
             lambda answer: self._prompt.mark_prompt_for(
@@ -259,7 +257,6 @@ class _Run:
         return answered.usage
 
     def outcome(self, key: PairKey) -> PairOutcome:
-        """Compare the scores of a pair of answers."""
         language, query_id, system_a, system_b = key
         question = (language, query_id)
         text_a = self._texts.shown(question, system_a)

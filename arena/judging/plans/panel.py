@@ -86,7 +86,6 @@ def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> DerivedVer
 
 
 def _votes(latest: pd.DataFrame) -> pd.DataFrame:
-    """Count the votes on each item: one column per possible verdict, in the order of WINNERS."""
     votes = latest[PAIR_COLUMNS].copy()
     for winner in WINNERS:
         votes[winner] = (latest["winner"] == winner).astype(int)

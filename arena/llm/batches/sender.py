@@ -218,7 +218,7 @@ class BatchSender:
                     answer = Completion(None, failure=answer.reason, detail=answer.detail)
                 elif isinstance(answer, Completion):
                     self._prospects.count_answered()
-                    self._usage.count_batch_tokens(answer.tokens_in, answer.tokens_out)
+                    self._usage.count_tokens(answer.tokens_in, answer.tokens_out)
                     if not answer.is_final:
                         reason = answer.failure or replies.BROKEN_OFF
                         answer = Fault(reason, answer.detail, again=True, is_paid=True)

@@ -118,19 +118,9 @@ def _estimate(verdicts: pd.DataFrame, settings: MetaevalSettings) -> _Estimate:
     labels = JUDGED_RELEVANCE if is_relevance else JUDGED
     language = str(verdicts["language"].iloc[0])
     judged = verdicts[verdicts["was_asked"]]
-    is_positive = judged["truth"] == labels[0]
-    is_correct = judged["value"] == judged["truth"]
-    # Sums of these four columns give TP + FN, TP, TN + FP and TN (appendix F).
-    parts = pd.DataFrame(
-        {
-            "positive": is_positive,
-            "true_positive": is_positive & is_correct,
-            "negative": ~is_positive,
-            "true_negative": ~is_positive & is_correct,
-        }
-    )
     keys = [judged[name] for name in [*_units(settings), *BY_JUDGE]]
-    counts = parts.groupby(keys, sort=False).sum().unstack(BY_JUDGE, fill_value=0)
+    marks = _marks(judged, positive=labels[0])
+    counts = marks.groupby(keys, sort=False).sum().unstack(BY_JUDGE, fill_value=0)
     for label, name in zip(labels, ("positive", "negative"), strict=True):
         if counts.empty or not counts[name].sum().all():
             reason = f"no sentence of {language} that was judged is labeled {label}"
@@ -140,6 +130,19 @@ def _estimate(verdicts: pd.DataFrame, settings: MetaevalSettings) -> _Estimate:
     sums = pd.DataFrame(resampled, columns=counts.columns)
     value = float(_mean_balanced(counts.sum().to_frame().T)[0])
     return _Estimate(value, _mean_balanced(sums))
+
+
+def _marks(judged: pd.DataFrame, positive: str) -> pd.DataFrame:
+    """Return columns whose sums are TP + FN, TP, TN + FP and TN (appendix F)."""
+    is_positive = judged["truth"] == positive
+    is_correct = judged["value"] == judged["truth"]
+    columns = {
+        "positive": is_positive,
+        "true_positive": is_positive & is_correct,
+        "negative": ~is_positive,
+        "true_negative": ~is_positive & is_correct,
+    }
+    return pd.DataFrame(columns)
 
 
 def _mean_balanced(sums: pd.DataFrame) -> Floats:

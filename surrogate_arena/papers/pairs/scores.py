@@ -15,7 +15,7 @@ from arena.llm import Usage
 from arena.rating.biases import LENGTH, answer_traits
 from surrogate_arena.papers.pairs.gold_pairs import GoldPairs
 from surrogate_arena.papers.pairs.judges import NOT_RECORDED
-from surrogate_arena.papers.pairs.pair_accuracy import score_pairs
+from surrogate_arena.papers.pairs.pair_accuracy import Estimate, score_pairs
 from surrogate_arena.papers.pairs.soft_accuracy import soft_pairwise_accuracy
 from surrogate_arena.papers.reports import (
     Report,
@@ -88,19 +88,25 @@ def _pair_scores(
     rows = []
     for (judge, prompt), judge_verdicts in judges_of(_with_sides(gold, verdicts)).items():
         for split, part in [*judge_verdicts.groupby("split", sort=False), (ALL, judge_verdicts)]:
-            judged = part[part["was_asked"].astype(bool)]
-            estimates = score_pairs(judged, settings.replicates, settings.seed)
-            decided = judged[judged["winner"].notna()]
-            # Soft pairwise accuracy is there where an arena's votes rank systems.
-            if split == ALL and len(votes) and len(decided):
-                soft = soft_pairwise_accuracy(decided, votes, settings.replicates, settings.seed)
-                if np.isfinite(soft.value):
-                    estimates[SOFT] = soft
-            key = {"judge": judge, "prompt": prompt, "split": split}
-            counts = verdict_counts(part)
-            for name, estimate in estimates.items():
-                rows.append({**key, "score": name, **counts, **asdict(estimate)})
+            key = {"judge": judge, "prompt": prompt, "split": split, **verdict_counts(part)}
+            votes_on_systems = votes if split == ALL else votes[:0]
+            for name, estimate in _estimates(part, votes_on_systems, settings).items():
+                rows.append({**key, "score": name, **asdict(estimate)})
     return pd.DataFrame(rows)
+
+
+def _estimates(
+    verdicts: pd.DataFrame, votes: pd.DataFrame, settings: MetaevalSettings
+) -> dict[str, Estimate]:
+    judged = verdicts[verdicts["was_asked"].astype(bool)]
+    estimates = score_pairs(judged, settings.replicates, settings.seed)
+    decided = judged[judged["winner"].notna()]
+    # Soft pairwise accuracy is there where an arena's votes rank systems.
+    if len(votes) and len(decided):
+        soft = soft_pairwise_accuracy(decided, votes, settings.replicates, settings.seed)
+        if np.isfinite(soft.value):
+            estimates[SOFT] = soft
+    return estimates
 
 
 def _with_sides(gold: GoldPairs, verdicts: pd.DataFrame) -> pd.DataFrame:

@@ -29,28 +29,30 @@ def soft_pairwise_accuracy(
     shared = _mean_points(judgments).merge(
         _mean_points(reference), on=QUESTION_PAIR, suffixes=("", "_reference")
     )
-    values = []
-    resampled = []
-    n_pairs = 0
-    n_questions = 0
+    estimates = []
     for language, items in shared.groupby("language"):
         systems = pd.Index(sorted(set(items["first"]) | set(items["second"])))
-        if len(systems) < FEWEST_SYSTEMS:
-            continue
-        scores = _question_scores(items, systems, "points")
-        reference_scores = _question_scores(items, systems, "points_reference")
-        once = np.ones((1, len(scores)), dtype=np.int64)
-        value, n_compared = _agreement(scores, reference_scores, once)
-        random = generator(seed, "soft pairwise accuracy", str(language))
-        weights = bootstrap_weights(len(scores), replicates, random)
-        values.append(value[0])
-        resampled.append(_agreement(scores, reference_scores, weights)[0])
-        n_pairs += n_compared
-        n_questions += len(scores)
-    if not values:
+        if len(systems) >= FEWEST_SYSTEMS:
+            random = generator(seed, "soft pairwise accuracy", str(language))
+            estimates.append(_in_language(items, systems, replicates, random))
+    if not estimates:
         return estimate_of(np.nan, np.empty(0), 0, 0)
+    values, resampled, n_pairs, n_questions = zip(*estimates, strict=True)
     means = np.mean(resampled, axis=0)
-    return estimate_of(float(np.mean(values)), means, n_pairs, n_questions)
+    return estimate_of(float(np.mean(values)), means, sum(n_pairs), sum(n_questions))
+
+
+def _in_language(
+    items: pd.DataFrame, systems: pd.Index, replicates: int, random: np.random.Generator
+) -> tuple[float, Floats, int, int]:
+    """Return SPA in a language, in resamples of its questions, and how many pairs and questions."""
+    scores = _question_scores(items, systems, "points")
+    reference_scores = _question_scores(items, systems, "points_reference")
+    once = np.ones((1, len(scores)), dtype=np.int64)
+    value, n_pairs = _agreement(scores, reference_scores, once)
+    weights = bootstrap_weights(len(scores), replicates, random)
+    resampled, _ = _agreement(scores, reference_scores, weights)
+    return float(value[0]), resampled, n_pairs, len(scores)
 
 
 def _mean_points(judgments: pd.DataFrame) -> pd.DataFrame:

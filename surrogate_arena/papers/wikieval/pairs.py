@@ -52,7 +52,6 @@ def read_wikieval(path: Path | str) -> pd.DataFrame:
 
 
 def _joined(value: object) -> object:
-    """Join contexts, which the public files hold as lists of texts."""
     if isinstance(value, list) and all(isinstance(text, str) for text in value):
         return "\n".join(value)
     return value

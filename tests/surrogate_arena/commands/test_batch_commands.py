@@ -59,7 +59,7 @@ def test_judge_collects_the_verdicts_of_single_calls(call, server, folder, engli
     assert not (folder / "failed_judgments.jsonl").exists()
     server.work()
     prices = tmp_path / "prices.json"
-    price = {"tokens_in": 2, "tokens_out": 8, "batch_tokens_in": 1, "batch_tokens_out": 4}
+    price = {"tokens_in": 1, "tokens_out": 4}
     prices.write_text(json.dumps({"m": price, "n": price}))
     status, printed, message = call(*command, "--batch", "--prices", prices, "--json")
     assert status == 0, message
