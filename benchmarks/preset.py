@@ -35,8 +35,7 @@ OURS = {
 }
 """Feature tables, and their features that are not those by libraries but our defaults."""
 LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("preset mirage", "libraries", {"r2_tournaments": 200, "r2_trees": 100}),
-    ("R² of 200 × 100 trees → 50 × 25", "libraries", {}),
+    ("preset mirage", "libraries", {}),
     ("langid → py3langid", "identifier", {}),
     ("sacrebleu 13a → own tokens", "bleu", {}),
     ("rouge-score → own words", "rouge_l", {}),
@@ -62,7 +61,7 @@ def main() -> None:
     print_features(tables["libraries"], extract(arena, WITHOUT_MODELS))
     rows = []
     for name, table_name, changed in LINES:
-        settings = {"r2_tournaments": 50, "r2_trees": 25} | changed
+        settings = dict(changed)
         if settings.get("surrogate") == "answers":
             settings["missing"] = "nan"
         table = tables[table_name]

@@ -61,7 +61,7 @@ def folders(tmp_path_factory):
     root = tmp_path_factory.mktemp("versions")
     arena = arena_of_versions()
     write_arena(arena, root / "arena")
-    build_board(arena, tournaments=2, r2_tournaments=2).save(root / "board", root / "arena")
+    build_board(arena, tournaments=2).save(root / "board", root / "arena")
     new = arena.answers[arena.answers["system"] == "v3"].assign(system="v4")
     write_rows(new, root / "new.jsonl")
     return root

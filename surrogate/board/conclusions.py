@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, computed_field
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from arena.data.wording import Remark
 from arena.statistics.significance import NORMAL_95
@@ -224,7 +224,6 @@ class Agreements(SummaryPart):
     gain_low: Number = None
     gain_high: Number = None
 
-    @computed_field  # type: ignore[prop-decorator]
     @property
     def conclusions(self) -> tuple[Remark, ...]:
         """The meaning of these scores: for unseen systems first, then for ratings with verdicts."""

@@ -14,12 +14,11 @@ from joblib import delayed
 from arena.data.errors import UsageError
 from arena.data.types import Floats, Progress
 from arena.statistics.bootstrap import generator, seed_sequence
-from surrogate.board.settings import ResolvedSettings
 from surrogate.learning.cross_fitting import (
     run_tasks,
 )
 from surrogate.learning.language_data import LanguageData
-from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
 
 DEFAULT_HOLDOUT_SIZE = 2
 
@@ -94,7 +93,6 @@ def fit_tournament(
     holdout: Sequence[str],
     index: int,
     seed: int,
-    trees: int = FEW_TREES,
 ) -> list[TournamentFit]:
     """Train a surrogate on one tournament, some systems held out, and rate all of them by it.
 
@@ -106,7 +104,7 @@ def fit_tournament(
     ratings = {data.language: data.tournaments.single(index) for data in languages}
     # One tournament has one row per system, whose features are those of its own questions.
     rows = "system" if surrogate.rows == "overall" else surrogate.rows
-    untrained = reseeded(surrogate, seed, trees=trees, rows=rows, n_jobs=1)
+    untrained = reseeded(surrogate, seed, rows=rows, n_jobs=1)
     fitted = untrained.fit(
         pd.concat([data.without_answers_of(holdout).X for data in languages]), ratings
     )
@@ -148,7 +146,6 @@ def fit_tournaments(
     data: Sequence[LanguageData],
     surrogate: Surrogate,
     held_out: Sequence[Sequence[str]],
-    settings: ResolvedSettings,
     n_jobs: int,
     progress: Progress | None,
 ) -> list[list[TournamentFit]]:
@@ -158,12 +155,12 @@ def fit_tournaments(
     for index, part in enumerate(data):
         if surrogate.pooled or not held_out[index] or part.language in surrogate.failures_:
             continue
-        n_tournaments = min(settings.r2_tournaments, len(part.tournaments.draws))
+        n_tournaments = len(part.tournaments.draws)
         for start in range(0, n_tournaments, tournaments_per_task):
             stop = min(start + tournaments_per_task, n_tournaments)
             stretches.append((index, range(start, stop)))
     tasks = [
-        delayed(_fit_stretch)(data[index], surrogate, held_out[index], stretch, settings.r2_trees)
+        delayed(_fit_stretch)(data[index], surrogate, held_out[index], stretch)
         for index, stretch in stretches
     ]
     fits: list[list[TournamentFit]] = [[] for _ in data]
@@ -174,12 +171,12 @@ def fit_tournaments(
 
 
 def _fit_stretch(
-    data: LanguageData, surrogate: Surrogate, holdout: Sequence[str], stretch: range, trees: int
+    data: LanguageData, surrogate: Surrogate, holdout: Sequence[str], stretch: range
 ) -> list[TournamentFit]:
     fits = []
     for index in stretch:
         keys = ("surrogate", data.language, "tournament", str(index))
         seed = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
         with suppress(UsageError):  # a tournament that rates fewer than three of the systems
-            fits.extend(fit_tournament([data], surrogate, holdout, index, seed, trees))
+            fits.extend(fit_tournament([data], surrogate, holdout, index, seed))
     return fits

@@ -159,7 +159,7 @@ def _tournament_fits(
         return [()] * len(data)
     from surrogate.board.holdout import fit_tournaments
 
-    return fit_tournaments(data, surrogate, held_out, settings, n_jobs, progress)
+    return fit_tournaments(data, surrogate, held_out, n_jobs, progress)
 
 
 def _split_halves(

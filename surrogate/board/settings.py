@@ -27,7 +27,6 @@ NOBODY = "nobody"
 """Stands for the judge of a board without verdicts."""
 MOST_DRAWS = 100_000
 """Maximum of tournaments, rounds, repeats and resamples; more add no precision and fill memory."""
-MOST_TREES = 10_000
 PRESET = "preset"
 PRESETS: Mapping[str, Mapping[str, object]] = {
     "mirage": {
@@ -42,8 +41,6 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "ratings": "surrogate",
         "unjudged": "ranked",
         "arena_ratings": "tournaments",
-        "r2_tournaments": 200,
-        "r2_trees": 100,
     }
 }
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
@@ -164,16 +161,6 @@ class BoardSettings(BaseModel):
         default=None,
         description="Systems to keep out of training, or none; by default two drawn by the seed "
         "for surrogates that can learn from one tournament, as the paper's, and none for others.",
-    )
-    r2_tournaments: Positive = Field(
-        # The mean R² over 200 is no more certain: the held-out systems are the same in all of them.
-        default=50,
-        le=MOST_DRAWS,
-        description="Maximum number of tournaments with a surrogate of their own; for R² on the "
-        "held-out systems and the spread of importances.",
-    )
-    r2_trees: Positive = Field(
-        default=25, le=MOST_TREES, description="Trees of the forest of such a surrogate."
     )
     seed: Count = Field(default=0, description="Random seed.")
     hard_verdicts: bool = Field(

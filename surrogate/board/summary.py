@@ -183,7 +183,6 @@ class MacroSummary(Agreements):
     worth: Number = None
     mean: str = ""
 
-    @computed_field  # type: ignore[prop-decorator]
     @property
     def conclusions(self) -> tuple[Remark, ...]:
         """The judge's worst fault, if it has any, and the meaning of the scores."""

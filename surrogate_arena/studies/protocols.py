@@ -29,7 +29,7 @@ from surrogate.learning.cross_fitting import (
 )
 from surrogate.learning.language_data import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
+from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
 
 LANGUAGE, FEWEST_LANGUAGES = "leave-language-out", 2
 BEST_SHARE, FEWEST_BEST = 0.2, 3
@@ -148,9 +148,10 @@ def _hold_out(
     hidden = [data.without_answers_of(held) for data in languages]
     rating = train_and_rate(surrogate, hidden, everyone, judged_questions(languages))
     r2: dict[str, list[float]] = {data.language: [] for data in languages}
+    of_one = reseeded(surrogate, surrogate.seed, trees=FEW_TREES)
     for index, seed in seeds.items():
         try:
-            fits = fit_tournament(languages, surrogate, held, index, seed)
+            fits = fit_tournament(languages, of_one, held, index, seed)
         except UsageError:
             continue
         for data, fit in zip(languages, fits, strict=True):

@@ -33,8 +33,6 @@ OF_BOARDS = (
     "unjudged",
     "arena_ratings",
     "holdout",
-    "r2_tournaments",
-    "r2_trees",
 )
 """Settings of a board that a study does not take as options."""
 LEARNING_OPTIONS = (

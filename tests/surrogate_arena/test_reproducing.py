@@ -33,7 +33,7 @@ REFERENCE = "gpt-4-azure"
 COMPETING = (REFERENCE, "gpt-4o-azure", BASELINES[10], BASELINES[5], *BASELINES[15:18])
 """Baselines that the small data holds."""
 SHORT = {
-    "board": "--tournaments 3 --config short.toml --jobs 1 --no-site",
+    "board": "--tournaments 3 --jobs 1 --no-site",
     "validate": "--jobs 1",
     "table3": "--tournaments 3 --repeats 1 --json",
     "table4": "--tournaments 3",
@@ -126,7 +126,6 @@ def answered(clones, run):
     commands = [setup.replace("\\\n", " "), *chain(*table_of_tables("MIRAGE-Bench").values())]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(clones)
-        Path("short.toml").write_text("r2_tournaments = 3\nr2_trees = 5\n", encoding="utf-8")
         for command in commands:
             printed[command] = executed(command, run)
     return printed

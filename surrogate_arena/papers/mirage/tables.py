@@ -31,7 +31,6 @@ from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     PAPERS_SURROGATE,
     TABLE_3_SURROGATES,
-    TREES,
     Surrogate,
     reseeded,
 )
@@ -101,7 +100,7 @@ def _tournament_r2(
     surrogate_seed = derived_seed(seed, "table 3", data.language, str(repeat))
     tournament = repeat % data.settings.tournaments
     try:
-        [fit] = fit_tournament([data], surrogate, held_out, tournament, surrogate_seed, TREES)
+        [fit] = fit_tournament([data], surrogate, held_out, tournament, surrogate_seed)
     except UsageError:
         # Too few systems are rated in this tournament: the repeat counts as undefined.
         return float("nan"), float("nan")

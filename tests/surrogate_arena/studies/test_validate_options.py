@@ -52,7 +52,7 @@ def test_unknown_options_are_refused_with_a_suggestion(call, wrong, meant, tiny_
         assert f"did you mean {meant!r}?" in message
 
 
-@pytest.mark.parametrize("name", ["ratings", "arena_ratings", "r2_trees", "r2_tournaments"])
+@pytest.mark.parametrize("name", ["ratings", "arena_ratings"])
 def test_options_that_only_boards_have_are_refused_by_studies(name, tiny_arena):
     value = BoardSettings.model_fields[name].default
     with pytest.raises(UsageError, match=repr(name)):
