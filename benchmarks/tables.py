@@ -193,7 +193,7 @@ TABLES = {
     "pairs": Table(
         [
             *("recorded judge, by people's majority", "pairs", "right in both orders", "right"),
-            *("flips", "side A", "longer answer", "soft pairwise"),
+            *("flips", "side A", "longer answer", "soft pairwise", "soft pairwise by coin flips"),
         ],
         {
             key: partial(pairs, name=name, judge=judge, label=label)

@@ -106,44 +106,24 @@ def resampled_taus(
         Shape (B,); NaN where a resample has no two different ratings.
     """
     weights = np.asarray(times, dtype=np.float64)
-    first = np.atleast_2d(first)
-    second = np.atleast_2d(second)
-    n_systems = weights.shape[1]
-    n_ratings = max(len(first), len(second))
-    products = np.zeros(len(weights))
-    untied_first = np.zeros(len(weights))
-    untied_second = np.zeros(len(weights))
-    # All pairs of some systems with all others at a time: sums of whole numbers, which are exact
-    # in any order. Each pair comes twice, hence the half below.
-    step = max(1, BLOCK_ENTRIES // max(n_systems * n_ratings, 1))
-    for start in range(0, n_systems, step):
-        rows = np.arange(start, min(start + step, n_systems))
-        pairs = np.repeat(rows, n_systems), np.tile(np.arange(n_systems), len(rows))
-        orders_1, is_rated_1 = _orders(first, pairs)
-        orders_2, is_rated_2 = _orders(second, pairs)
-        if groups is not None:
-            is_together = groups[pairs[0]] == groups[pairs[1]]
-            orders_1 = orders_1 * is_together
-            is_rated_1 = is_rated_1 * is_together
-        products += _weighted_pairs(orders_1 * orders_2, weights, rows)
-        untied_first += _weighted_pairs(np.abs(orders_1) * is_rated_2, weights, rows)
-        untied_second += _weighted_pairs(is_rated_1 * np.abs(orders_2), weights, rows)
+    n_resamples, n_systems = weights.shape
+    products, untied_first, untied_second = np.zeros((3, n_resamples))
+    for pairs in _pair_blocks(n_systems, n_resamples, groups):
+        # How often a resample holds a pair. Sums of whole numbers are exact in any order.
+        counts = weights[:, pairs[0]] * weights[:, pairs[1]]
+        orders_1, is_rated_1 = _orders(np.atleast_2d(first), pairs)
+        orders_2, is_rated_2 = _orders(np.atleast_2d(second), pairs)
+        products += _row_sums(counts, orders_1 * orders_2)
+        untied_first += _row_sums(counts, np.abs(orders_1) * is_rated_2)
+        untied_second += _row_sums(counts, is_rated_1 * np.abs(orders_2))
     return _tau_of(products, untied_first * untied_second)
 
 
-def _weighted_pairs(values: Floats, weights: Floats, rows: Indices) -> Floats:
-    """Sum values of pairs, each as often as resamples hold both systems, shape (B,).
-
-    Args:
-        values: Of each pair of a system in ``rows`` with each system, shape (1 or B, rows * S).
-        weights: How often resamples hold each system, shape (B, S).
-        rows: Indices of systems.
-    """
-    cube = values.reshape(len(values), len(rows), weights.shape[1])
-    # For values of all resamples the matrix product is much faster.
-    sums = weights @ cube[0].T if len(cube) == 1 else np.einsum("brs,bs->br", cube, weights)
-    total: Floats = (weights[:, rows] * sums).sum(axis=1) / 2
-    return total
+def _row_sums(counts: Floats, values: Floats) -> Floats:
+    """Sum values, shape (1 or B, P), as often as each row of counts has them, shape (B, P)."""
+    if len(values) == 1:
+        return np.asarray(counts @ values[0])
+    return np.asarray(np.einsum("bp,bp->b", counts, values))
 
 
 def _pair_blocks(

@@ -16,7 +16,10 @@ from arena.rating.biases import LENGTH, answer_traits
 from surrogate_arena.papers.pairs.gold_pairs import GoldPairs
 from surrogate_arena.papers.pairs.judges import NOT_RECORDED
 from surrogate_arena.papers.pairs.pair_accuracy import Estimate, score_pairs
-from surrogate_arena.papers.pairs.soft_accuracy import soft_pairwise_accuracy
+from surrogate_arena.papers.pairs.soft_accuracy import (
+    soft_accuracy_by_chance,
+    soft_pairwise_accuracy,
+)
 from surrogate_arena.papers.reports import (
     Report,
     interval_cell,
@@ -34,11 +37,12 @@ from surrogate_arena.studies.study_table import StudyTable
 ALL = "all"
 """Name of the rows of all splits together."""
 CONSISTENT, RIGHT = "consistent_accuracy", "accuracy"
-SOFT = "soft_pairwise_accuracy"
+SOFT, BY_CHANCE = "soft_pairwise_accuracy", "soft_pairwise_accuracy_by_chance"
 _HEADINGS = {
     CONSISTENT: "right in both orders",
     RIGHT: "right",
     SOFT: "soft pairwise",
+    BY_CHANCE: "soft pairwise by coin flips",
     "flip_rate": "flips",
     "share_a": "side A",
     "share_longer": "longer answer",
@@ -46,7 +50,8 @@ _HEADINGS = {
 }
 _NOTES = (
     "Right: a tie counts one half; a reply without a verdict is wrong in both columns.",
-    "Soft pairwise: agreement on which of two systems is surely better (WMT24).",
+    "Soft pairwise: agreement on which of two systems is surely better (WMT24). By coin flips: the "
+    "same of the judge's verdicts turned at random, with the range of 95% of the flips.",
     "Side A, longer answer: of decided verdicts, as if the better answer stood on either side, and "
     "were the longer one, equally often: 50 without a preference.",
 )
@@ -106,6 +111,7 @@ def _estimates(
         soft = soft_pairwise_accuracy(decided, votes, settings.replicates, settings.seed)
         if np.isfinite(soft.value):
             estimates[SOFT] = soft
+            estimates[BY_CHANCE] = soft_accuracy_by_chance(decided, votes, seed=settings.seed)
     return estimates
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
 from arena.data.types import Floats, Integers
 from arena.quality.agreement import PAIR, QUESTION_PAIR, oriented_verdicts
-from arena.statistics.bootstrap import bootstrap_weights, generator
+from arena.statistics.bootstrap import bootstrap_weights, generator, percentile_interval
 from surrogate_arena.papers.pairs.pair_accuracy import Estimate, estimate_of
+from surrogate_arena.papers.reports import standard_error
 
 FEWEST_SYSTEMS = 3
 """Systems below which two judges have no ranking to agree on."""
@@ -26,15 +29,10 @@ def soft_pairwise_accuracy(
     / √Σd²) for differences d of mean points on a question. Languages have equal weight. The value
     is NaN where the two share fewer than ``FEWEST_SYSTEMS`` systems in every language.
     """
-    shared = _mean_points(judgments).merge(
-        _mean_points(reference), on=QUESTION_PAIR, suffixes=("", "_reference")
-    )
     estimates = []
-    for language, items in shared.groupby("language"):
-        systems = pd.Index(sorted(set(items["first"]) | set(items["second"])))
-        if len(systems) >= FEWEST_SYSTEMS:
-            random = generator(seed, "soft pairwise accuracy", str(language))
-            estimates.append(_in_language(items, systems, replicates, random))
+    for language, items, systems in _shared_items(judgments, reference):
+        random = generator(seed, "soft pairwise accuracy", language)
+        estimates.append(_in_language(items, systems, replicates, random))
     if not estimates:
         return estimate_of(np.nan, np.empty(0), 0, 0)
     values, resampled, n_pairs, n_questions = zip(*estimates, strict=True)
@@ -53,6 +51,45 @@ def _in_language(
     weights = bootstrap_weights(len(scores), replicates, random)
     resampled, _ = _agreement(scores, reference_scores, weights)
     return float(value[0]), resampled, n_pairs, len(scores)
+
+
+def soft_accuracy_by_chance(
+    judgments: pd.DataFrame, reference: pd.DataFrame, replicates: int = 200, seed: int = 0
+) -> Estimate:
+    """Return the soft pairwise accuracy of a judge's verdicts turned by coin flips.
+
+    With few systems it is often far from one half: its mean, and what holds 95% of the flips.
+    """
+    values = []
+    n_pairs = 0
+    for language, items, systems in _shared_items(judgments, reference):
+        random = generator(seed, "soft pairwise accuracy by chance", language)
+        of_language = []
+        for _ in range(replicates):
+            is_turned = random.random(len(items)) < 0.5
+            turned = items.assign(points=items["points"].where(~is_turned, 1 - items["points"]))
+            value, _, n_compared, _ = _in_language(turned, systems, 0, random)
+            of_language.append(value)
+        values.append(of_language)
+        n_pairs += n_compared
+    if not values:
+        return estimate_of(np.nan, np.empty(0), 0, 0)
+    means = np.mean(values, axis=0)
+    low, high = percentile_interval(means)
+    return Estimate(float(means.mean()), standard_error(means), low, high, n_pairs)
+
+
+def _shared_items(
+    judgments: pd.DataFrame, reference: pd.DataFrame
+) -> Iterator[tuple[str, pd.DataFrame, pd.Index]]:
+    """Yield the pairs on questions that both judged, and their systems, of each language."""
+    shared = _mean_points(judgments).merge(
+        _mean_points(reference), on=QUESTION_PAIR, suffixes=("", "_reference")
+    )
+    for language, items in shared.groupby("language"):
+        systems = pd.Index(sorted(set(items["first"]) | set(items["second"])))
+        if len(systems) >= FEWEST_SYSTEMS:
+            yield str(language), items, systems
 
 
 def _mean_points(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,10 @@ import pytest
 from shared_data import shared_path
 
 from arena import read_arena
-from surrogate_arena.papers.pairs.soft_accuracy import soft_pairwise_accuracy
+from surrogate_arena.papers.pairs.soft_accuracy import (
+    soft_accuracy_by_chance,
+    soft_pairwise_accuracy,
+)
 
 SYSTEMS = {"r": 0.6, "s": 0.2, "t": -0.1, "u": -0.7}
 """Strengths, in logits."""
@@ -128,3 +131,17 @@ def test_of_people_and_gpt_4_it_is_that_of_permutations():
     # 1,000 permutations of each pair, computed apart: 0.748.
     assert soft.value == pytest.approx(0.748, abs=0.005)
     assert soft.n == 28
+
+
+def test_coin_flips_have_a_level_of_their_own():
+    reference = tournament(SYSTEMS, "people")
+    chance = soft_accuracy_by_chance(tournament(SYSTEMS, "j", seed=1), reference, 60)
+    flips = []
+    for seed in range(60):
+        coin = tournament(dict.fromkeys(SYSTEMS, 0.0), "coin", seed=2 + seed)
+        flips.append(soft_pairwise_accuracy(coin, reference, 1).value)
+    assert chance.value == pytest.approx(np.mean(flips), abs=0.06)
+    assert chance.low == pytest.approx(np.percentile(flips, 2.5), abs=0.1)
+    assert chance.high == pytest.approx(np.percentile(flips, 97.5), abs=0.1)
+    good = soft_pairwise_accuracy(tournament(SYSTEMS, "j", seed=1), reference)
+    assert good.value > chance.high
