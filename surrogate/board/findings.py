@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -36,6 +37,10 @@ SENTENCES: Mapping[str, str] = {
     "liked": "The answers of {systems} have most of what judges of other arenas liked.",
     "unreliable": "But ranks rest on verdicts that cannot be relied on one by one.",
     "leads": "It leads in {leads}, alone in {alone}.",
+    "standing": "{systems} wins {wins} of its comparisons ({wins_low} to {wins_high}): "
+    "place {place} of {count}.",
+    "outlook": "{systems} is predicted to win {wins} of its comparisons "
+    "({wins_low} to {wins_high}): about place {place} of {count}.",
     "predicted": "{count} predicted, not judged yet.",
     "nobody": "Nobody has judged these answers, and what ranks them does not measure quality.",
     "judge": "{text}.",
@@ -107,13 +112,13 @@ class Finding:
         return sentence.split(CUT)
 
     @property
-    def row(self) -> dict[str, str]:
-        """The row of the table that a board writes."""
+    def record(self) -> dict[str, Any]:
+        """The finding as plain values."""
         return {
             "language": self.language,
             "kind": self.kind,
-            "systems": json.dumps(self.systems, ensure_ascii=False),
-            "numbers": json.dumps(dict(self.numbers)),
+            "systems": list(self.systems),
+            "numbers": dict(self.numbers),
             "level": self.level,
             "sentence": self.sentence,
         }
@@ -143,6 +148,8 @@ def shown_numbers(numbers: Mapping[str, float | None]) -> dict[str, str]:
 def board_findings(board: Board) -> list[Finding]:
     """Return all that a board says: who is first, overall and by language, and what limits it."""
     findings = [*_headlines(board), *_judging(board), *_chips(board), *_cautions(board, "")]
+    standings = (standing_of(board, system) for system in board.systems)
+    findings.extend(finding for finding in standings if finding is not None)
     if len(board.languages) > 1:
         for language in board.languages:
             findings.append(_first_place(board, language))
@@ -150,10 +157,31 @@ def board_findings(board: Board) -> list[Finding]:
     return findings
 
 
+def standing_of(board: Board, system: str) -> Finding | None:
+    """Say how often a system wins, and which places that leaves open; None if nothing is known."""
+    row = board.overall.set_index("system").reindex([system]).iloc[0]
+    if row[list(SHARES)].isna().any():
+        return None
+    kind, columns = "standing", ("rank_low", "rank_high")
+    if pd.isna(row["rank"]):
+        kind, columns = "outlook", ("place_low", "place_high")
+    if row[list(columns)].isna().any():
+        return None
+    low, high = (int(row[name]) for name in columns)
+    numbers: dict[str, float | None] = {name: float(row[name]) for name in SHARES}
+    ranked = int(board.overall["rank"].notna().sum())
+    numbers |= {columns[0]: low, columns[1]: high, "systems": ranked}
+    place = str(low) if low == high else f"{low} to {high}"
+    words = {"place": place, "count": str(ranked)}
+    return Finding(kind, "", (system,), numbers, words)
+
+
 def finding_table(findings: Sequence[Finding]) -> pd.DataFrame:
     """Return findings as ``tables.FINDINGS``."""
-    rows = [finding.row for finding in findings]
-    return pd.DataFrame(rows, columns=list(FINDINGS.columns))
+    table = pd.DataFrame([finding.record for finding in findings], columns=list(FINDINGS.columns))
+    written = partial(json.dumps, ensure_ascii=False)
+    texts = {name: table[name].map(written) for name in ("systems", "numbers")}
+    return table.assign(**texts)
 
 
 def _headlines(board: Board) -> Iterator[Finding]:

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import DataError, Problem
 from arena.data.languages import language_name
-from arena.data.tables import plain_records, read_rows
+from arena.data.tables import plain_records
 from surrogate.board.board import Board
 from surrogate.board.findings import CAUTIONS, HEADLINES, Finding
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate.board.view import LANGUAGE
 from surrogate_arena.pages.formats import SEQUENTIAL, finite, language_groups, slugs
-from surrogate_arena.pages.site_settings import WEB_ADDRESS
+from surrogate_arena.pages.site_settings import WEB_ADDRESS, SiteSettings
 
 SPLIT_NAMES = {"train": "yes", "holdout": "no, held out", "unjudged": "no, not judged"}
 """Whether the surrogate was trained on a system, by its ``split``."""
-COUNTS = ("rank", "rank_low", "rank_high", "place_low", "place_high", "tier")
+PLACED = ("rank", "rank_low", "rank_high", "place_low", "place_high")
 NUMBERS = (
-    *COUNTS,
+    *PLACED,
+    "tier",
     "wins",
     "wins_low",
     "wins_high",
@@ -42,10 +41,9 @@ NUMBERS = (
     "kind",
 )
 """Numbers of a row of the table, as templates and scripts read them."""
-SYSTEMS_FILE = "systems.csv"
-"""In an arena folder, what is to be shown of its systems."""
 DESCRIBED = ("organization", "license", "date")
 LINK = "link"
+"""Attributes of systems that pages show."""
 MOST_SHADED = 100
 """Systems whose ranks by language stand side by side: the best, where there are more."""
 
@@ -61,29 +59,19 @@ def compact_numbers(table: pd.DataFrame) -> list[list[float | int | None]]:
     return rows
 
 
-def described_systems(folder: Path) -> dict[str, Row]:
-    """Read what an arena's ``systems.csv`` says of systems: organization, license, date and link.
+def described_systems(attributes: pd.DataFrame) -> dict[str, Row]:
+    """Return what an arena's ``systems.csv`` says of systems, of what is shown below their names.
 
     Returns:
-        System to its ``texts`` and ``link``; nothing without such a file.
-
-    Raises:
-        DataError: If the file has no column ``system``, or cannot be read.
+        System to its ``texts`` (organization, license, date) and its ``link``, which may be empty.
     """
-    path = folder / SYSTEMS_FILE
-    if not path.is_file():
-        return {}
-    table = read_rows(path).table
-    if "system" not in table:
-        fault = "has no column 'system'"
-        hint = f"name each system, and any of {', '.join((*DESCRIBED, LINK))}"
-        raise DataError([Problem(SYSTEMS_FILE, None, "system", None, fault, hint)])
     described = {}
-    for row in plain_records(table.fillna("")):
-        link = str(row.get(LINK, ""))
-        texts = [str(row[name]) for name in DESCRIBED if row.get(name)]
-        is_address = WEB_ADDRESS.fullmatch(link) is not None
-        described[str(row["system"])] = {"texts": texts, "link": link if is_address else ""}
+    for row in plain_records(attributes):
+        texts = [row[name] for name in DESCRIBED if row.get(name)]
+        link = row.get(LINK) or ""
+        address = link if WEB_ADDRESS.fullmatch(link) else ""
+        if texts or address:
+            described[row["system"]] = {"texts": texts, "link": address}
     return described
 
 
@@ -146,6 +134,21 @@ def board_page(
     }
 
 
+def board_record(board: Board, findings: Sequence[Finding], settings: SiteSettings) -> Row:
+    """Return what a site's ``board.json`` holds: findings and rows, for other programs."""
+    columns = ["system", *PLACED, "wins", "wins_low", "wins_high"]
+    return {
+        "title": settings.title or board.summary.arena,
+        "description": settings.description,
+        "date": None if settings.date is None else settings.date.isoformat(),
+        "judge": None if board.summary.is_first else board.summary.judge,
+        "languages": list(board.languages),
+        **_counts(board, ""),
+        "findings": [finding.record for finding in findings],
+        "systems": plain_records(board.overall[columns]),
+    }
+
+
 def _leads(finding: Finding, language: str) -> bool:
     return finding.language == language and finding.kind in HEADLINES
 
@@ -153,7 +156,8 @@ def _leads(finding: Finding, language: str) -> bool:
 def caution_of(findings: Sequence[Finding], language: str) -> str:
     """Return what limits a language most, or the board, but for its judge's fault; or nothing."""
     for finding in findings:
-        if finding.language == language and finding.kind in CAUTIONS and finding.level:
+        is_limit = finding.kind in CAUTIONS and finding.kind != "judge" and bool(finding.level)
+        if is_limit and finding.language == language:
             return finding.sentence
     return ""
 

@@ -19,7 +19,7 @@ from arena.data.errors import ArenaError, UsageError
 from arena.data.folder import open_arena
 from arena.data.languages import language_name
 from arena.data.wording import short_digest
-from arena.data.writing import replaced_folder
+from arena.data.writing import replaced_folder, write_text
 from arena.quality.influence import LISTED
 from surrogate.board.board import Board
 from surrogate.board.findings import (
@@ -28,14 +28,23 @@ from surrogate.board.findings import (
     board_findings,
     conclusion,
     published_sentence,
+    standing_of,
 )
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
 from surrogate.checks.faults import AnswerFaults, arena_faults
 from surrogate_arena.costs.costs import cost_table
-from surrogate_arena.pages.board_page import SPLIT_NAMES, board_page, caution_of, described_systems
+from surrogate_arena.pages.board_page import (
+    SPLIT_NAMES,
+    board_page,
+    board_record,
+    caution_of,
+    described_systems,
+)
 from surrogate_arena.pages.cost_page import cost_page
+from surrogate_arena.pages.examples import Examples
 from surrogate_arena.pages.fault_tables import FaultTables
+from surrogate_arena.pages.feed import FEED
 from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.history import HistoryEntry, history_view
 from surrogate_arena.pages.pages import filled
@@ -48,6 +57,10 @@ MARKER = "site.json"
 """Tells a site of ours from other folders, and lists its files."""
 GENERATOR = "surrogate-arena publish"
 INDEX = "index.html"
+RECORD = "board.json"
+"""A board for other programs: its findings and rows."""
+EMBEDDED = 5
+"""Systems of the page that others embed."""
 FIRST_LANGUAGE = "en"
 HIDDEN = "Questions and answers are not published."
 """Why a site shows no answers where none are to be shown."""
@@ -131,9 +144,11 @@ def write_site(
     costs = pd.DataFrame()
     texts: Texts | str = HIDDEN
     tables = None
+    about: dict[str, Any] = {}
     if isinstance(source, tuple):
         whole, judged = source
         costs = cost_table(board, judged)
+        about = described_systems(whole.attributes)
         faults = arena_faults(whole) if faults is None else faults
         if faults is not None:
             tables = FaultTables(whole, faults, has_texts=chosen.questions > 0)
@@ -141,8 +156,6 @@ def write_site(
             texts = Texts(judged, board.summary.settings.seed, chosen.questions)
     elif chosen.questions:
         texts = f"The answers are not here: {source}"
-    folder = board.built_from if arena is None else arena
-    about = {} if isinstance(folder, Arena | None) else described_systems(Path(folder))
     values = {"parent": parent, "history": history, "faults": tables, "about": about}
     with _site_files(out) as folder:
         _write_pages(board, texts, costs, folder, chosen, values, is_served=is_served)
@@ -203,13 +216,16 @@ def _write_pages(
         "pairs": files[first],
         "has_answers": isinstance(texts, Texts),
         "has_costs": not costs.empty,
-        "caution": caution_of(findings, ""),
-        "feed": "",
+        "caution": board.summary.macro.judge_fault or caution_of(findings, ""),
+        "feed": f"../{FEED}" if values["parent"] else "",
     }
     write = partial(_write_page, folder, shared, is_served)
     view = board_page(board, findings, names, by_name)
     chips = [finding for finding in findings if finding.kind in CHIPS]
     write("index", view=view, chips=chips)
+    record = board_record(board, findings, settings)
+    write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", folder / RECORD)
+    write("embed", rows=record["systems"][:EMBEDDED])
     limits = [finding for finding in findings if finding.level == "warning"]
     cautions = [finding.sentence for finding in limits if finding.kind in CAUTIONS]
     write("judge", report=board.judge_report, listed=LISTED, cautions=cautions)
@@ -218,10 +234,13 @@ def _write_pages(
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)))
     if values["history"]:
         write("history", view=history_view(values["history"], board.systems))
-    _write_systems(write, board, SystemPages(board, by_name), first, values["faults"])
+    shown: list[dict[str, Any]] = []
     for language in languages:
         view = pair_page(board, texts, names, languages, language, caution_of(findings, language))
         write("pairs", f"pairs/{files[language]}.html", view=view)
+        shown.extend(view["texts"]["questions"] if view["texts"] else [])
+    examples = Examples(board, texts, shown) if isinstance(texts, Texts) else None
+    _write_systems(write, board, SystemPages(board, by_name), first, values["faults"], examples)
 
 
 def _write_systems(
@@ -230,6 +249,7 @@ def _write_systems(
     pages: SystemPages,
     language: str,
     faults: FaultTables | None,
+    examples: Examples | None,
 ) -> None:
     """Write a page of each system; those that are compared on the page of a language say so."""
     names = slugs(board.systems)
@@ -237,8 +257,15 @@ def _write_systems(
     for system in board.systems:
         of_system = faults and faults.of_system(system)
         file = f"systems/{names[system]}.html"
-        view = pages.page(system)
-        write("system", file, view=view, compared=compared, system_faults=of_system)
+        write(
+            "system",
+            file,
+            view=pages.page(system),
+            compared=compared,
+            system_faults=of_system,
+            standing=standing_of(board, system),
+            examples=examples and examples.of(system),
+        )
 
 
 def _write_page(

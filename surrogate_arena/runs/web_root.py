@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from surrogate.board.tables import FEATURE_CACHE
 from surrogate_arena.pages.feed import FEED, FeedEntry, atom_feed
 from surrogate_arena.pages.history import HistoryEntry
 from surrogate_arena.pages.pages import filled
-from surrogate_arena.pages.site import INDEX, check_replaceable
+from surrogate_arena.pages.site import INDEX, RECORD, check_replaceable
 from surrogate_arena.runs.configured import ConfiguredBoard, Leaderboards
 from surrogate_arena.runs.past_boards import HISTORY, read_history
 from surrogate_arena.runs.records import BoardRecord, RunRecords
@@ -120,7 +121,9 @@ def _row(
 ) -> dict[str, Any]:
     link = f"{board.name}/{INDEX}"
     last = past[-1] if past else None
+    shown = web / board.name / RECORD
     return {
+        "record": json.loads(shown.read_text("utf-8")) if shown.is_file() else None,
         "title": board.pages.title,
         "description": board.pages.description,
         "link": link if (web / link).is_file() else "",

@@ -25,7 +25,7 @@ def texts(small_arena):
 
 @pytest.fixture(scope="module")
 def english(board, texts):
-    return pair_page(board, texts, slugs(board.systems), board.languages, "en")
+    return pair_page(board, texts, slugs(board.systems), board.languages, "en", "")
 
 
 def pair_places(count):

@@ -1,0 +1,211 @@
+"""What boards say, held against their own files: each finding is computed again from these."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from shared_data import shared_path
+
+from arena import read_arena
+from surrogate import Board, build_board
+from surrogate.board.findings import CAUTIONS, MOST_NAMED, SENTENCES, board_findings
+
+ARENAS = {
+    "rakuda": None,
+    "crowd-rag": None,
+    "vicuna80": None,
+    "trec-rag25": None,
+    "mt-bench-ko-en": None,
+    "nomiracl": ["en", "fa", "ja"],
+}
+
+
+@pytest.fixture(scope="module", params=ARENAS)
+def folder(request, tmp_path_factory):
+    path = shared_path(f"data/arenas/{request.param}")
+    arena = read_arena(path)
+    if ARENAS[request.param]:
+        arena = arena.select(ARENAS[request.param])
+    out = tmp_path_factory.mktemp(request.param)
+    judge = arena.judges[0]
+    build_board(arena, judge=judge, features="answer_length,repetition", tournaments=2).save(out)
+    return out
+
+
+class Files:
+    """The files of a board, read without the project's own code."""
+
+    def __init__(self, folder):
+        self.board = pd.read_csv(folder / "board.csv", keep_default_na=False, na_values=[""])
+        self.overall = pd.read_csv(folder / "overall.csv", keep_default_na=False, na_values=[""])
+        self.differences = pd.read_csv(folder / "differences.csv")
+        self.summary = json.loads((folder / "summary.json").read_text())
+        self.report = json.loads((folder / "judge_report.json").read_text())
+        self.languages = sorted(self.board["language"].unique())
+
+    def ranked(self, language):
+        table = self.board[self.board["language"] == language] if language else self.overall
+        return table[table["rank"].notna()].sort_values("rank", kind="stable")
+
+    def leaders(self, language):
+        """Systems that no ranked one is better than with a probability over 95%."""
+        if not language:
+            if len(self.languages) > 1:
+                ranked = self.ranked("")
+                return list(ranked.loc[ranked["rank_low"] == 1, "system"])
+            language = self.languages[0]
+        ranked = list(self.ranked(language)["system"])
+        pairs = self.differences[self.differences["language"] == language]
+        pairs = pairs[pairs["system"].isin(ranked) & (pairs["probability"] > 0.95)]
+        return [name for name in ranked if name not in set(pairs["opponent"])]
+
+    @property
+    def predicted(self):
+        is_unjudged = (self.board["split"] == "unjudged") & self.board["rating"].notna()
+        return set(self.board.loc[self.board["place"].notna() | is_unjudged, "system"])
+
+
+def first(files, language):
+    leaders = files.leaders(language)
+    row = files.ranked(language).iloc[0]
+    assert leaders == [row["system"]]
+    return leaders, {name: row[name] for name in ("wins", "wins_low", "wins_high")}
+
+
+def shared(files, language):
+    leaders = files.leaders(language)
+    assert len(leaders) > 1
+    return leaders, {"systems": len(leaders)}
+
+
+def leads(files, language):
+    [leader] = files.leaders("")
+    ranked = files.board[files.board["rank"] == 1]
+    languages = list(ranked.loc[ranked["system"] == leader, "language"])
+    alone = [language for language in languages if files.leaders(language) == [leader]]
+    numbers = {"leads": len(languages), "alone": len(alone), "languages": len(files.languages)}
+    return [leader], numbers
+
+
+def openness(files, language):
+    n_open = sum(len(files.leaders(code)) > 1 for code in files.languages)
+    return [], {"open": n_open, "languages": len(files.languages)}
+
+
+def decided(files, language):
+    assert openness(files, language)[1]["open"] == 0
+    shares = [place["dropped"] / place["verdicts"] for place in files.report["first_places"]]
+    assert min(shares, default=1) >= 0.005
+    return [], {}
+
+
+def hangs(files, language):
+    place = min(files.report["first_places"], key=lambda one: one["dropped"] / one["verdicts"])
+    numbers = {name: place[name] for name in ("dropped", "verdicts")}
+    assert numbers["dropped"] / numbers["verdicts"] < 0.005
+    return [place["first"], place["successor"]], numbers
+
+
+def predicted(files, language):
+    return sorted(files.predicted), {"systems": len(files.predicted)}
+
+
+def standing(files, language, system):
+    row = files.overall.set_index("system").loc[system]
+    bounds = ("rank_low", "rank_high") if pd.notna(row["rank"]) else ("place_low", "place_high")
+    numbers = {name: row[name] for name in ("wins", "wins_low", "wins_high", *bounds)}
+    return [system], numbers | {"systems": int(files.overall["rank"].notna().sum())}
+
+
+def coverage(files, language):
+    parts = files.summary["languages"].values()
+    shares = [part["coverage_unseen"] for part in parts if part["coverage_unseen"] is not None]
+    assert files.predicted
+    return [], {"coverage_unseen": min(shares)}
+
+
+def untested(files, language):
+    parts = files.summary["languages"].values()
+    assert all(part["coverage_unseen"] is None for part in parts)
+    return [], {}
+
+
+def of_judge(files, language):
+    assert files.report["label"]["grade"]
+    return [], {}
+
+
+def unreliable(files, language):
+    assert files.report["label"]["grade"] == "unreliable"
+    return [], {}
+
+
+def caution(files, language):
+    scores = files.summary["languages"][language] if language else files.summary["macro"]
+    names = ("unseen", "tau_unseen", "gain", "tau_gain")
+    return [], {name: scores[name] for name in names if scores.get(name) is not None}
+
+
+AGAIN = {
+    "first": first,
+    "shared": shared,
+    "leads": leads,
+    "open": openness,
+    "decided": decided,
+    "hangs": hangs,
+    "predicted": predicted,
+    "held": coverage,
+    "unheld": coverage,
+    "untested": untested,
+    "judge": of_judge,
+    "people": of_judge,
+    "unreliable": unreliable,
+    **dict.fromkeys(CAUTIONS[1:], caution),
+}
+"""Kind of a finding to what computes its systems and numbers again."""
+
+
+@pytest.mark.slow
+def test_every_finding_is_computed_again_from_the_files_of_the_board(folder):
+    files = Files(folder)
+    rows = pd.read_csv(folder / "findings.csv", keep_default_na=False).to_dict("records")
+    assert rows
+    for row in rows:
+        kind, numbers = row["kind"], json.loads(row["numbers"])
+        found = json.loads(row["systems"])
+        if kind in ("standing", "outlook"):
+            systems, expected = standing(files, row["language"], *found)
+        else:
+            systems, expected = AGAIN[kind](files, row["language"])
+        assert (sorted(found) if kind == "predicted" else found) == systems, row
+        if kind not in CAUTIONS[1:]:
+            assert numbers == pytest.approx(expected, abs=1e-6), row
+        else:
+            assert numbers.items() <= expected.items(), row
+        if kind in ("judge", "people", *CAUTIONS):
+            continue
+        # Every number of a sentence is one of its record's, or in a name.
+        text = row["sentence"]
+        for name in found:
+            text = text.replace(name, "")
+        shown = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", text.replace(",", ""))}
+        values = {*expected.values(), *(100 * value for value in expected.values()), 90, 100}
+        values |= {len(found), len(found) - MOST_NAMED}
+        for number in shown:
+            assert any(abs(number - value) <= 0.51 for value in values), (number, row)
+
+
+@pytest.mark.slow
+def test_a_board_that_was_read_finds_what_it_wrote(folder):
+    written = pd.read_csv(folder / "findings.csv", keep_default_na=False)
+    found = [finding.sentence for finding in board_findings(Board.load(folder))]
+    assert found == written["sentence"].tolist()
+
+
+def test_names_of_systems_are_cut_from_their_sentence(small_board):
+    for finding in board_findings(small_board):
+        assert finding.kind in SENTENCES
+        names = finding.parts[1::2]
+        assert set(names) <= set(small_board.systems)
+        assert "".join(finding.parts) == finding.sentence
