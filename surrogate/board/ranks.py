@@ -35,7 +35,7 @@ UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat ch
 VANISHED = "not ranked: it was judged, but none of its answers are in the arena: were they lost?"
 ONE_SIDED = "no rank: the judge says the same whatever the answers are"
 NO_ANSWER = "no answer here"
-CONTRADICTED = "its verdicts contradict what its answers promise: they alone rate it"
+CONTRADICTED = "its verdicts contradict what its answers promise: they decide its rating"
 COPIED = "near-copy of {}, so it gets that rating"
 NO_FEATURES = "no feature of its answers could be computed"
 

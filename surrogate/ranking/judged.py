@@ -124,8 +124,8 @@ def judged_ratings(
     The prior of the systems on the board are its ratings; that of new ones are the surrogate's
     predictions, with the error of its conformal interval. How far verdicts on one question depend
     on each other is known from the board's verdicts: the few on a new system form a star, in which
-    it does not show. Where verdicts contradict a prediction beyond ``CONTRADICTION`` of their
-    joint standard errors, they rate the system alone.
+    it does not show. The variance of a prediction is at least what makes its distance from the
+    verdicts likeliest, so that answers made to please a surrogate gain little once they are judged.
 
     Args:
         board: The board.
@@ -174,12 +174,16 @@ def _judged_in_language(
     rating_prior = RatingPrior.of_table(prior, names, precision=1.0)
     is_new = np.isin(names, sorted(new_systems))
     loose_prior = rating_prior.trusted(np.where(is_new, LOOSE**-2, 1.0))
-    by_both = _rating_table(battles, rating_prior, design_effect)
     by_verdicts = _rating_table(battles, loose_prior, design_effect)
-    errors = np.hypot(by_verdicts["standard_error"], rating_prior.precisions**-0.5)
-    distances = np.abs(by_verdicts["rating"] - rating_prior.means) / errors
-    is_contradicted = is_new & rating_prior.informed & (distances > CONTRADICTION)
-    ratings = by_both.mask(is_contradicted, by_verdicts).assign(is_contradicted=is_contradicted)
+    squared_distances = (by_verdicts["rating"].to_numpy() - rating_prior.means) ** 2
+    noise = by_verdicts["standard_error"].to_numpy() ** 2
+    stated = 1 / rating_prior.precisions
+    is_contradicted = squared_distances > CONTRADICTION**2 * (stated + noise)
+    # The likeliest variance of a prediction, where that is above the stated one.
+    variances = np.maximum(stated, squared_distances - noise)
+    trust = np.where(is_new, stated / variances, 1.0)
+    ratings = _rating_table(battles, rating_prior.trusted(trust), design_effect)
+    ratings = ratings.assign(is_contradicted=is_new & rating_prior.informed & is_contradicted)
     # Verdicts tell differences alone: the new ratings are moved so that the board's stay.
     on_board = prior[~prior["system"].isin(new_systems)].set_index("system")["rating"].dropna()
     shift = float((on_board - ratings["rating"].reindex(on_board.index)).mean())

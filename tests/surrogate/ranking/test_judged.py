@@ -190,7 +190,7 @@ def test_judgments_that_say_nothing_of_a_new_system_are_refused(board, table, ve
             judged_ratings(board, board.surrogate.predict(table), part)
 
 
-def test_verdicts_that_contradict_what_answers_promise_rate_a_system_alone(
+def test_verdicts_that_contradict_what_answers_promise_decide_a_rating(
     board, table, verdicts, whole
 ):
     system = table["system"].iloc[0]
