@@ -78,8 +78,7 @@ Replace = Annotated[
     bool,
     Option(
         "--replace",
-        help="Replace an arena folder that exists. One with judgments, votes or stores is kept "
-        "next to the new one, as DIR.replaced.",
+        help="Replace an arena folder that holds nothing but what an import writes.",
     ),
 ]
 Config = Annotated[

@@ -26,12 +26,13 @@ def init(
     replace_there: opt.Replace = False,
 ) -> None:
     """Write a small arena folder to put your own questions, answers and judgments into."""
-    from surrogate_arena.cli.replaced_arenas import check_arena_target, write_over
+    from arena.data.folder import write_arena
+    from arena.data.writing import replaced_folder
+    from surrogate_arena.cli.replaced_arenas import check_arena_target
 
     check_arena_target(folder, replace_there)
-    backup = write_over(_template(folder.resolve().name), folder, ".jsonl")
-    if backup is not None:
-        print(backup.sentence)
+    with replaced_folder(folder) as writing:
+        write_arena(_template(folder.resolve().name), writing, ".jsonl")
     print(f"Template written to {folder}: arena.json, queries, answers and judgments (.jsonl)")
     print(command("check", folder))
 

@@ -13,6 +13,7 @@ from surrogate_arena.cli.options import (
     given_models,
 )
 from surrogate_arena.cli.printing import (
+    command,
     first_lines,
     plain,
     print_ranks,
@@ -44,7 +45,8 @@ def rank(
     from surrogate.ranking.rank import rank_systems
 
     published = given_board(board, features)
-    read = read_arena(arena or published.arena_folder(), is_judged=False)
+    folder = arena or published.arena_folder()
+    read = read_arena(folder, is_judged=False)
     new = given_answers(answers, read.queries, columns)
     placed = rank_systems(
         published,
@@ -57,7 +59,9 @@ def rank(
     if as_json:
         show(ranked_content(placed), as_json)
     else:
-        print_ranked(placed)
+        named = [word for column in columns or () for word in ("--column", column)]
+        # With its answers in the arena, ``judge --prior`` asks what tells most about its rank.
+        print_ranked(placed, command("add", folder, answers, *named))
     has_neither = placed.new["rank"].isna() & placed.new["place"].isna()
     if has_neither.all():
         raise SystemExit(1)
@@ -75,8 +79,8 @@ def ranked_content(placed: RankedSystems) -> dict[str, Any]:
     }
 
 
-def print_ranked(placed: RankedSystems) -> None:
-    """Print the places of new systems, and why they have them."""
+def print_ranked(placed: RankedSystems, then: str = "") -> None:
+    """Print the places of new systems, why they have them, and what to do next."""
     import pandas as pd
 
     new = placed.new
@@ -100,4 +104,4 @@ def print_ranked(placed: RankedSystems) -> None:
         sentences.append(f"{system}: {'; '.join(parts)}")
     sentences = first_lines(sentences, 2)
     sentences += first_lines(list(map(str, placed.remarks)), 3)
-    print_ranks(table, [*columns, "new"], sentences, [])
+    print_ranks(table, [*columns, "new"], sentences, [then] if then else [])

@@ -184,7 +184,9 @@ def select(
     Rules of the sets of MIRAGE-Bench and MEMERAG are keys of --config: only_hard, at_least,
     least_words, one_answer, bm25, corpus.
     """
-    from surrogate_arena.cli.replaced_arenas import check_arena_target, write_over
+    from arena.data.folder import write_arena
+    from arena.data.writing import replaced_folder
+    from surrogate_arena.cli.replaced_arenas import check_arena_target
 
     if settings.others and settings.questions is None:
         raise UsageError("--others keeps what --questions does not draw; give both")
@@ -197,9 +199,8 @@ def select(
     notes: list[str] = []
     if settings.bm25 is not None:
         chosen, notes = _with_best_passages(chosen, settings.bm25, settings.corpus)
-    backup = write_over(chosen, out)
-    if backup is not None:
-        notes.insert(0, backup.sentence)
+    with replaced_folder(out) as writing:
+        write_arena(chosen, writing)
     counts = arena_counts(chosen)
     content = {
         "arena": out,

@@ -22,7 +22,6 @@ from surrogate_arena.cli.setting_options import configured
 if TYPE_CHECKING:
     import pandas as pd
 
-    from surrogate_arena.cli.replaced_arenas import Backup
     from surrogate_arena.importers import ForeignArena
     from surrogate_arena.importers.imports import Reader
 
@@ -165,7 +164,7 @@ def _write_and_print(
         "features": written.features,
         "apart": written.apart,
         "skipped": read.skipped,
-        "notes": _import_notes(read, written.backup),
+        "notes": _import_notes(read),
     }
     titles = {
         "shown": "The first row, as it was understood",
@@ -186,11 +185,8 @@ def _as_table(shown: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({"field": [name for name, _, _ in parts], "value": [v for *_, v in parts]})
 
 
-def _import_notes(read: ForeignArena, backup: Backup | None) -> list[str]:
-    """Return what to say of the folder that was replaced, of the source, and of its languages."""
+def _import_notes(read: ForeignArena) -> list[str]:
     notes: list[str] = []
-    if backup is not None:
-        notes.append(backup.sentence)
     outcomes = [f"{count} {name}" for name, count in read.tally.items() if name != "records"]
     if outcomes:
         notes.append(f"{count_of(read.tally['records'], 'record')}: {', '.join(outcomes)}")

@@ -13,13 +13,11 @@ from arena.data.folder import write_arena
 from arena.data.plug_ins import find_plug_in, plug_ins
 from arena.data.tables import write_rows
 from arena.data.wording import count_of
+from arena.data.writing import replaced_folder
 from surrogate_arena.cli.replaced_arenas import (
     APART_FILE,
     FEATURES_FILE,
-    Backup,
-    backup_of,
     check_arena_target,
-    replaced_arena,
 )
 from surrogate_arena.importers.answer_rows import SAME_AGAIN
 from surrogate_arena.importers.answers import TABLE, read_answer_tables
@@ -178,14 +176,12 @@ class WrittenImport:
             ``judgments``, ``published_ratings``, ``apart``.
         features: Table of published features, or None.
         apart: Answers of the systems kept apart, or None.
-        backup: Where the folder before is, if it held judgments or other work; else None.
     """
 
     folder: Path
     counts: dict[str, int]
     features: Path | None
     apart: Path | None
-    backup: Backup | None
 
 
 def write_import(
@@ -197,8 +193,7 @@ def write_import(
 ) -> WrittenImport:
     """Write an arena folder, whole or not at all.
 
-    Published features become a file in the folder, for ``board --feature-table``. A folder with
-    judgments, votes or other work in it is not removed but put next to the new one.
+    Published features become a file in the folder, for ``board --feature-table``.
 
     Args:
         foreign: The arena that was read.
@@ -221,8 +216,7 @@ def write_import(
     apart_answers = arena.answers[arena.answers["system"].isin(apart)].reset_index(drop=True)
     tables = {FEATURES_FILE: foreign.features, APART_FILE: apart_answers}
     written: dict[str, Path | None] = dict.fromkeys(tables)
-    backup = backup_of(folder)
-    with replaced_arena(folder, backup) as writing:
+    with replaced_folder(folder) as writing:
         write_arena(part, writing)
         for name, table in tables.items():
             if len(table):
@@ -237,4 +231,4 @@ def write_import(
         "published_ratings": len(part.published_ratings),
         "apart": len(apart_answers),
     }
-    return WrittenImport(folder, counts, written[FEATURES_FILE], written[APART_FILE], backup)
+    return WrittenImport(folder, counts, written[FEATURES_FILE], written[APART_FILE])

@@ -1,7 +1,8 @@
 """``surrogate-arena import`` as a user runs it."""
 
 import json
-from pathlib import Path
+import shlex
+import subprocess
 
 import pandas as pd
 import pytest
@@ -71,55 +72,26 @@ def test_an_arena_is_replaced_only_when_asked(run, table, tmp_path, capsys):
     assert read_arena(out).info.systems == ("m2", "m3")
 
 
-def test_a_replaced_arena_with_work_in_it_is_kept(run, tmp_path, capsys):
+def test_an_arena_with_work_in_it_is_not_replaced(run, tmp_path, capsys):
     out, table = tmp_path / "arena", tmp_path / "answers.csv"
     table.write_text("question,model,answer\nWhere?,m1,Paris\nWhere?,m2,Oslo\n")
     command = ["import", "csv", table, "--out", out]
     assert run(*command) == 0
     assert run(*command, "--replace") == 0
-    assert not list(tmp_path.glob("*.replaced*"))  # the same import would make it again
-    arena = read_arena(out)
-    language, query, system = arena.answers[["language", "query_id", "system"]].iloc[0]
-    vote = {"judge": "person:Ada", "language": language, "query_id": query, "winner": "a"}
-    votes = pytest.importorskip("surrogate_arena.voting.vote_file")
-    votes.append_vote(out, vote | {"system_a": system, "system_b": arena.info.systems[-1]})
-    (out / "judging.sqlite").write_bytes(b"paid")
-    capsys.readouterr()
-    assert run(*command) == 2
-    refusal = capsys.readouterr().err
-    assert "1 judgment, judging.sqlite" in refusal
-    assert f"{out}.replaced" in refusal
-    files = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert run(*command, "--replace") == 0
-    first = tmp_path / "arena.replaced"
-    printed = " ".join(capsys.readouterr().out.split())
-    assert f"The folder before, with 1 judgment, judging.sqlite, is kept in {first}" in printed
-    assert {path.name: path.read_bytes() for path in first.iterdir()} == files
-    assert not (out / "judging.sqlite").exists()
-    # A damaged file is work, too, and no earlier folder is overwritten.
-    (out / "votes.jsonl").write_text("{\n")
-    assert run(*command, "--replace") == 0
-    second = tmp_path / "arena.replaced-2"
-    assert (second / "votes.jsonl").read_text() == "{\n"
-    assert {path.name: path.read_bytes() for path in first.iterdir()} == files
-
-
-def test_an_arena_stays_where_it_is_when_it_cannot_be_replaced(run, table, tmp_path, monkeypatch):
-    out = tmp_path / "arena"
-    assert run("import", "csv", table, "--out", out) == 0
-    (out / "judging.sqlite").write_bytes(b"paid")
+    for name in ("judging.sqlite", "votes.jsonl"):
+        (out / name).write_bytes(b"paid")
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    rename = Path.rename
-
-    def fail(path, target):
-        if Path(target) == out and "replaced" not in path.name:
-            raise OSError("no space")
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "rename", fail)
-    assert run("import", "csv", table, "--out", out, "--replace") != 0
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-    assert [path.name for path in tmp_path.iterdir() if "replaced" in path.name] == []
+    capsys.readouterr()
+    for further in ([], ["--replace"]):
+        assert run(*command, *further) == 2
+        refusal = capsys.readouterr().err
+        assert "judging.sqlite, votes.jsonl, which no import makes again" in refusal
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    moved = refusal.partition("keep this one: ")[2].strip()
+    subprocess.run(shlex.split(moved), check=True)
+    assert run(*command) == 0
+    kept = tmp_path / "arena.before"
+    assert {path.name: path.read_bytes() for path in kept.iterdir()} == before
 
 
 @pytest.mark.parametrize(
