@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.schema import ANSWER_KEY
+from arena.data.languages import language_name
 from arena.data.tables import plain_records, write_record
 from arena.data.wording import count_of, first_of
 from arena.data.writing import replaced_folder
@@ -22,6 +21,7 @@ from surrogate_arena.runs.diff import GONE, MOVED, NEW, diff_boards
 from surrogate_arena.runs.past_boards import (
     KEPT,
     RECORD_FILE,
+    Digests,
     PastBoard,
     PastRecord,
     read_history,
@@ -30,17 +30,12 @@ from surrogate_arena.runs.past_boards import (
 from surrogate_arena.runs.records import Ingredients, changes
 
 NOTHING = "no input, setting or library changed"
-INPUT_NAMES = {
-    "queries": "questions",
-    "judgments": "judgments",
-    "published_ratings": "published ratings",
-}
-"""Start of the name of an arena's file to what it holds, for those that are causes."""
+ANSWERS_OF = "answers of "
 NO_CAUSES = ("arena/", "judge:", "site ", "publish:")
 """Start of ingredients that change nothing of a board, or that are causes by other words."""
 
 
-def keep_board(board: Board, past: Path, ingredients: Ingredients, answers: pd.DataFrame) -> None:
+def keep_board(board: Board, past: Path, ingredients: Ingredients, arena: Arena) -> None:
     """Add a board to the folder of past ones if it differs from the last of them."""
     records = read_history(past)
     new = PastBoard(board.ratings, board.overall, board.summary)
@@ -65,7 +60,7 @@ def keep_board(board: Board, past: Path, ingredients: Ingredients, answers: pd.D
         standings=standings,
     )
     record = PastRecord(
-        entry=entry, digest=digest, ingredients=ingredients, answers=_answer_digests(answers)
+        entry=entry, digest=digest, ingredients=ingredients, contents=content_digests(arena)
     )
     if records:
         last = records[-1]
@@ -78,15 +73,30 @@ def keep_board(board: Board, past: Path, ingredients: Ingredients, answers: pd.D
         write_record(record, target / RECORD_FILE)
 
 
-def _answer_digests(answers: pd.DataFrame) -> dict[str, str]:
-    digests = {}
-    for system, rows in answers.sort_values(ANSWER_KEY).groupby("system"):
-        digest = hashlib.sha256()
-        for record in plain_records(rows):
-            # A column that another system brings changes nothing here.
-            present = {name: value for name, value in record.items() if value is not None}
-            digest.update(json.dumps(present, sort_keys=True).encode())
-        digests[str(system)] = digest.hexdigest()
+def content_digests(arena: Arena) -> Digests:
+    """Digest what an arena's tables hold, whatever its files are: by language, answers by system.
+
+    Returns:
+        ``questions``, ``judgments``, ``published ratings`` and ``answers of`` each system, to
+        language to digest.
+    """
+    tables = {
+        "questions": arena.queries,
+        "judgments": arena.judgments,
+        "published ratings": arena.published_ratings,
+    }
+    for system, rows in arena.answers.groupby("system"):
+        tables[f"{ANSWERS_OF}{system}"] = rows
+    digests: Digests = {}
+    for name, table in tables.items():
+        for language, rows in table.groupby("language"):
+            lines = []
+            for record in plain_records(rows):
+                # A column that another system brings changes nothing here.
+                present = {key: value for key, value in record.items() if value is not None}
+                lines.append(json.dumps(present, sort_keys=True))
+            text = "\n".join(sorted(lines)).encode("utf-8", "surrogatepass")
+            digests.setdefault(name, {})[str(language)] = hashlib.sha256(text).hexdigest()
     return digests
 
 
@@ -111,43 +121,70 @@ def _changes(old: PastBoard, new: PastBoard) -> dict[str, Any]:
 def _causes(
     old: PastBoard, old_record: PastRecord, new: PastBoard, record: PastRecord
 ) -> Iterator[str]:
-    counted = ["judgments", "questions"]
+    """Name what a board and the one before differ in, of what was compared."""
+    for languages, verb in (
+        (set(new.languages) - set(old.languages), "added"),
+        (set(old.languages) - set(new.languages), "removed"),
+    ):
+        for language in sorted(languages):
+            yield f"{language_name(language)} was {verb}"
+    shared = sorted(set(old.languages) & set(new.languages))
+    counted = ["questions", "judgments"]
     if old.summary.judge != new.summary.judge:
         yield f"the judge is now {new.summary.judge}, before it was {old.summary.judge}"
         # Verdicts of one judge are not those of another with some added or removed.
         counted = ["questions"]
-    differences = {noun: _total(new, noun) - _total(old, noun) for noun in counted}
+    differences = {}
+    for noun in counted:
+        differences[noun] = _total(new, noun, shared) - _total(old, noun, shared)
     for noun, difference in differences.items():
         if difference:
             comparative = "more" if difference > 0 else "fewer"
             yield count_of(abs(difference), f"{comparative} {noun.removesuffix('s')}")
-    yield from _causes_by_systems(old, old_record, new, record)
-    before, after = old_record.ingredients, record.ingredients
-    changed_files = {name for name, _ in before.items() ^ after.items()}
-    for stem, noun in INPUT_NAMES.items():
-        is_changed = any(name.startswith(f"arena/{stem}.") for name in changed_files)
-        # More or fewer rows were counted above.
-        if is_changed and not differences.get(noun):
-            yield f"{noun} changed"
-    yield from changes(_settings(before), _settings(after))
-
-
-def _causes_by_systems(
-    old: PastBoard, old_record: PastRecord, new: PastBoard, record: PastRecord
-) -> Iterator[str]:
     systems_before = set(old.ratings["system"])
     systems = set(new.ratings["system"])
     for names, verb in ((systems - systems_before, "joined"), (systems_before - systems, "left")):
         if names:
             yield f"{', '.join(sorted(names))} {verb}"
-    both = sorted(old_record.answers.keys() & record.answers.keys())
-    changed = [name for name in both if old_record.answers[name] != record.answers[name]]
-    if changed:
-        yield f"answers of {first_of(changed)} changed"
+    yield from _changed_contents(old_record.contents, record.contents, shared, differences)
+    before, after = old_record.ingredients, record.ingredients
+    yield from changes(_settings(before), _settings(after))
 
 
-def _total(board: PastBoard, attribute: str) -> int:
-    return sum(getattr(summary, attribute) for summary in board.summary.languages.values())
+def _changed_contents(
+    before: Digests, after: Digests, languages: Sequence[str], differences: Mapping[str, int]
+) -> Iterator[str]:
+    """Name what holds other rows than before in a language that both boards have.
+
+    Who joins, or a question that is new, brings judgments and answers that change nothing of what
+    was there; whether anything else changed with them was not compared.
+    """
+    has_other_questions = bool(differences["questions"])
+    has_other_systems = _answering(before) != _answering(after)
+    changed = []
+    for name in sorted(before.keys() & after.keys()):
+        both = [code for code in languages if code in before[name] and code in after[name]]
+        if any(before[name][code] != after[name][code] for code in both):
+            changed.append(name)
+    for name in changed:
+        if name == "questions" and not has_other_questions:
+            yield "questions changed"
+        if name == "judgments" and not (differences.get(name) or has_other_systems):
+            yield "judgments changed"
+        if name == "published ratings" and not has_other_systems:
+            yield "published ratings changed"
+    answered = [name.removeprefix(ANSWERS_OF) for name in changed if name.startswith(ANSWERS_OF)]
+    if answered and not has_other_questions:
+        yield f"answers of {first_of(answered)} changed"
+
+
+def _answering(contents: Digests) -> set[str]:
+    return {name for name in contents if name.startswith(ANSWERS_OF)}
+
+
+def _total(board: PastBoard, attribute: str, languages: Sequence[str]) -> int:
+    parts = [part for code, part in board.summary.languages.items() if code in languages]
+    return sum(getattr(part, attribute) for part in parts)
 
 
 def _settings(ingredients: Mapping[str, str]) -> Ingredients:

@@ -109,7 +109,7 @@ def make_board(
     if board.judging is not None:
         arena, unfinished = _judged(board, board.judging, arena, out, n_jobs, progress)
     built = _build(board, arena, folder, out / FEATURE_CACHE, n_jobs, progress)
-    keep_board(built, folder / HISTORY, ingredients, arena.answers)
+    keep_board(built, folder / HISTORY, ingredients, arena)
     in_use = against_in_use(built, arena, board.options.in_use)
     if is_published:
         history = [record.entry for record in read_history(folder / HISTORY)]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
@@ -25,6 +26,8 @@ EPOCH = "SOURCE_DATE_EPOCH"
 HISTORY = "history"
 """Folder of a board's past in the output folder of a run."""
 RECORD_FILE = "record.json"
+Digests: TypeAlias = dict[str, dict[str, str]]
+"""Name of a content to language to its digest."""
 KEPT = ("ratings", "overall")
 """Tables that are kept of a past board: those that two boards are compared by."""
 
@@ -68,7 +71,7 @@ class PastBoard:
 class PastRecord(BaseModel):
     """``record.json`` of a past board: what pages show of it, and what it was made from.
 
-    ``digest`` is of its tables, ``answers`` of each system's answers.
+    ``digest`` is of its tables, ``contents`` of the tables of its arena by language.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -76,7 +79,7 @@ class PastRecord(BaseModel):
     entry: HistoryEntry
     digest: str
     ingredients: Ingredients = {}
-    answers: dict[str, str] = {}
+    contents: Digests = {}
 
 
 def open_compared(folder: Path) -> Board | PastBoard:

@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -26,6 +27,7 @@ from surrogate_arena.pages.history import (
     places,
 )
 from surrogate_arena.runs.config import read_configuration
+from surrogate_arena.runs.keeping import content_digests
 from surrogate_arena.runs.past_boards import read_history, today
 from surrogate_arena.runs.run import bring_up_to_date
 
@@ -175,6 +177,30 @@ def test_a_system_named_like_an_input_hides_no_change_of_it(configure, place, ru
     write_rows(queries.assign(query=queries["query"] + " Why?"), folder / "queries.jsonl")
     run_on(boards, 20_001)
     assert {f"{name} joined", "questions changed"} <= set(last_causes(boards))
+
+
+def test_a_language_that_is_added_accuses_nobody(configure, place, run_on):
+    folder = place / "arena"
+    boards = configure(BOARD)
+    run_on(boards, 20_000)
+    info = json.loads((folder / "arena.json").read_text("utf-8"))
+    (folder / "arena.json").write_text(json.dumps(info | {"languages": ["en", "ja"]}))
+    for name in ("queries", "answers", "judgments"):
+        path = folder / f"{name}.jsonl"
+        table = read_rows(path).table
+        write_rows(pd.concat([table, table.assign(language="ja")], ignore_index=True), path)
+    run_on(boards, 20_001)
+    assert last_causes(boards) == ("Japanese was added",)
+
+
+def test_files_that_hold_the_same_are_no_cause(place, tiny_arena):
+    old = content_digests(read_arena(place / "arena"))
+    for path in (place / "arena").glob("*.jsonl"):
+        path.unlink()
+    write_arena(tiny_arena, place / "arena", ".jsonl.gz")
+    assert content_digests(read_arena(place / "arena")) == old
+    shuffled = replace(tiny_arena, answers=tiny_arena.answers.iloc[::-1])
+    assert content_digests(shuffled) == old
 
 
 def test_another_judge_is_named_and_its_verdicts_are_not_counted_against_the_first(
