@@ -91,22 +91,18 @@ def build_board(
     opened = open_arena(arena)
     records = judging_records or JudgingRecords()
     plan = _planned(opened, settings, records, n_jobs)
+    measuring: dict[str, Any] = {
+        "n_jobs": n_jobs,
+        "models": models,
+        "progress": progress,
+        "cache": cache,
+    }
     if feature_table is None:
         chosen = settings.features if features is None else features
-        feature_table = extract(
-            opened, chosen, n_jobs=n_jobs, models=models, progress=progress, cache=cache
-        )
+        feature_table = extract(opened, chosen, **measuring)
         finish(progress, "features")
     elif features is not None:
-        feature_table = completed_table(
-            feature_table,
-            opened,
-            features,
-            n_jobs=n_jobs,
-            models=models,
-            progress=progress,
-            cache=cache,
-        )
+        feature_table = completed_table(feature_table, opened, features, **measuring)
     table = in_slices(feature_table, opened.queries, settings.by)
     table = table[are_in(table, plan.arena.answers, FEATURE_KEY)].reset_index(drop=True)
     resolved = plan.settings.model_copy(update={"features": tuple(feature_columns(table))})

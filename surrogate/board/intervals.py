@@ -15,15 +15,17 @@ ratings is known with n - 1 degrees of freedom, so is the error's (docs/referenc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from arena.data.types import Floats
 from surrogate.board.summary import LEVEL, RatingInterval
+from surrogate.checks.copies import Key
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import FEWEST_SYSTEMS
+from surrogate.learning.surrogate import ANSWER_MARK, FEWEST_SYSTEMS, Surrogate
 
 NO_SURROGATE = "no surrogate could be trained"
 ALL_EQUAL = "all judged systems have the same rating"
@@ -224,3 +226,51 @@ def _usual_half_width(n_systems: int, n_residuals: int) -> float:
     inflation = (_PRIOR_RESIDUALS + excess * n_residuals) / weights
     quantile = float(stdtrit(n_systems - 1, (1 + LEVEL) / 2))
     return quantile * math.sqrt(_error_share(n_systems) * inflation)
+
+
+def variances_of_coverage(
+    surrogate: Surrogate, X: pd.DataFrame, n_questions: Mapping[str, int]
+) -> dict[Key, float]:
+    """Return by how much ratings vary for want of answers to all questions, in squared logits.
+
+    The delete-a-group jackknife (Kott, 2001) of what the surrogate predicts, times the finite
+    population correction 1 - n / Q: a system that answered all Q questions has none.
+
+    Args:
+        surrogate: The board's.
+        X: Feature table; with the column ``answer`` where the surrogate reads answers.
+        n_questions: Language to its number of questions.
+
+    Returns:
+        Language and system to the variance; systems that answered every question, or one alone,
+        are left out.
+    """
+    replicates = []
+    corrections: dict[Key, float] = {}
+    for (language, system), rows in X.groupby(["language", "system"]):
+        total = n_questions.get(language, 0)
+        if 1 < len(rows) < total:
+            corrections[language, system] = 1 - len(rows) / total
+            replicates += _replicates(rows)
+    if not replicates:
+        return {}
+    predictions = surrogate.predict(pd.concat(replicates, ignore_index=True))
+    systems = predictions["system"].str.rsplit(ANSWER_MARK, n=1).str[0]
+    ratings = predictions.groupby(["language", systems])["rating"]
+    # The jackknife's variance of G replicates: (G - 1) / G times their sum of squares.
+    variances = (ratings.count() - 1) * ratings.var(ddof=0)
+    return {key: float(variances[key]) * factor for key, factor in corrections.items()}
+
+
+def _replicates(rows: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return a system's rows without each group of its answers, as systems of their own."""
+    most_groups = 10
+    n_groups = min(most_groups, len(rows))
+    groups = np.arange(len(rows)) % n_groups
+    rows = rows.sort_values("query_id", kind="stable")
+    replicates = []
+    for group in range(n_groups):
+        # The mark keeps a replicate from being compared with its own system in the field.
+        names = rows["system"] + f"{ANSWER_MARK}{group}"
+        replicates.append(rows.assign(system=names)[groups != group])
+    return replicates

@@ -16,10 +16,11 @@ from scipy.special import expit, logit
 from arena.data.types import Floats
 from arena.rating.intervals import ranks_and_tiers
 from arena.statistics.significance import NORMAL_90
+from surrogate.board.intervals import variances_of_coverage
 from surrogate.board.tables import RATINGS
 from surrogate.checks.copies import Key, flag_judged
 from surrogate.learning.field import ANSWER
-from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
+from surrogate.learning.surrogate import Surrogate
 
 PLACE_COLUMNS = ["place", "place_low", "place_high"]
 RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
@@ -370,46 +371,3 @@ def needed_answers(n_questions: int) -> int:
     # Rounded first: a fifth of 25 must not become 6 by a rounding error.
     needed = math.ceil(round(least_share * n_questions, 9))
     return min(n_questions, max(fewest, min(needed, enough)))
-
-
-def variances_of_coverage(
-    surrogate: Surrogate, X: pd.DataFrame, n_questions: Mapping[str, int]
-) -> dict[Key, float]:
-    """Return by how much ratings vary for want of answers to all questions, in squared logits.
-
-    The delete-a-group jackknife (Kott, 2001) of what the surrogate predicts, times the finite
-    population correction 1 - n / Q: a system that answered all Q questions has none.
-
-    Args:
-        surrogate: The board's.
-        X: Feature table; with the column ``answer`` where the surrogate reads answers.
-        n_questions: Language to its number of questions.
-
-    Returns:
-        Language and system to the variance; systems that answered every question, or one alone,
-        are left out.
-    """
-    most_groups = 10
-    replicates = []
-    corrections: dict[Key, float] = {}
-    for (language, system), rows in X.groupby(["language", "system"]):
-        n_answers = len(rows)
-        total = n_questions.get(language, 0)
-        if not 1 < n_answers < total:
-            continue
-        corrections[language, system] = 1 - n_answers / total
-        rows = rows.sort_values("query_id", kind="stable")
-        n_groups = min(most_groups, n_answers)
-        groups = np.arange(n_answers) % n_groups
-        for group in range(n_groups):
-            # The mark keeps a replicate from being compared with its own system in the field.
-            name = f"{system}{ANSWER_MARK}{group}"
-            replicates.append(rows[groups != group].assign(system=name))
-    if not replicates:
-        return {}
-    predictions = surrogate.predict(pd.concat(replicates, ignore_index=True))
-    systems = predictions["system"].str.rsplit(ANSWER_MARK, n=1).str[0]
-    ratings = predictions.groupby(["language", systems])["rating"]
-    # The jackknife's variance of G replicates: (G - 1) / G times their sum of squares.
-    variances = (ratings.count() - 1) * ratings.var(ddof=0)
-    return {key: float(variances[key]) * factor for key, factor in corrections.items()}

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surrogate.board.ranks import needed_answers, variances_of_coverage
+from surrogate.board.intervals import variances_of_coverage
+from surrogate.board.ranks import needed_answers
 
 
 class MeanOfLength:
