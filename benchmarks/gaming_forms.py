@@ -40,6 +40,7 @@ from gaming_texts import (
     distinct_words,
     every_word,
     glued,
+    hidden,
     interleaved,
     joined,
     longest_words,
@@ -191,7 +192,7 @@ DISGUISED: Mapping[str, Change] = {
         lambda text: text.translate({code: code + 0xFEE0 for code in range(0x21, 0x7F)})
     ),
     "the best's in a link's address": of_best(
-        lambda text: f"[My answer.](https://e.org/{'-'.join(words(text))})"
+        lambda text: f"[My answer.](https://e.org/{hidden(text, '-')})"
     ),
 }
 """The best other system's answers, and nothing else."""
@@ -362,13 +363,13 @@ MANIPULATED: Mapping[str, Change] = {
         lambda material, index: [sentences(text)[0] for text in material.passages[index]]
     ),
     "the best's words in the address of a citation": with_best(
-        lambda text, best: f"{text} [1](https://e.org/{'-'.join(words(best))})"
+        lambda text, best: f"{text} [1](https://e.org/{hidden(best, '-')})"
     ),
     "the best's in the title of a link": with_best(
-        lambda text, best: f'{text} [source](https://e.org "{joined(words(best), best)}")'
+        lambda text, best: f'{text} [source](https://e.org "{hidden(best)}")'
     ),
     "the best's as the text of a picture": with_best(
-        lambda text, best: f"{text} ![{joined(words(best), best)}](https://e.org/a.png)"
+        lambda text, best: f"{text} ![{hidden(best)}](https://e.org/a.png)"
     ),
     "own and the best's sentences in a table": with_best(
         lambda text, best: "\n".join(f"| {' | '.join(row)} |" for row in (tens(text), tens(best)))

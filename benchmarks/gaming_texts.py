@@ -56,6 +56,11 @@ def joined(parts: Sequence[str], text: str) -> str:
     return (" " if is_spaced(text) else "").join(parts)
 
 
+def hidden(text: str, between: str = " ") -> str:
+    """Return a text without marks and line ends, which would show it where it is to be hidden."""
+    return between.join(re.findall(r"\w+", text))
+
+
 def every_word(period: int, change: Callable[[str], str]) -> Callable[[str], str]:
     """Change every word of a period."""
 
