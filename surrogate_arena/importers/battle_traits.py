@@ -27,16 +27,16 @@ from surrogate_arena.importers.values import is_missing_cell, number_of, opened_
 
 @dataclass(frozen=True)
 class _TraitColumns:
-    """The columns of one trait: of both answers, or one that holds the difference.
+    """The columns of one trait.
 
     Attributes:
         trait: Its name.
-        columns: One column or two.
+        columns: Of answer A and of answer B.
         is_text: Whether these hold the answers, in which the trait is counted.
     """
 
     trait: str
-    columns: tuple[str, ...]
+    columns: tuple[str, str]
     is_text: bool = False
 
 
@@ -46,9 +46,8 @@ def with_trait_columns(
     """Add a column ``trait_...`` for each trait, for ``Battles.from_judgments``.
 
     A trait is ``length``, ``lists``, ``headings`` or ``bold``, of which ``names.toml`` has the
-    usual columns; two columns that differ in a word for a side (``tokens`` for ``tokens_a`` and
-    ``tokens_b``); or one column, by how much A exceeds B. Cells are numbers, or records of numbers,
-    which are added up.
+    usual columns; or two columns that differ in a word for a side (``tokens`` for ``tokens_a`` and
+    ``tokens_b``). Cells are numbers, or records of numbers, which are added up.
 
     Returns:
         The table, and the columns of each trait.
@@ -59,11 +58,8 @@ def with_trait_columns(
     read: dict[str, tuple[str, ...]] = {}
     for trait in traits:
         table, chosen = _chosen(table, trait)
-        values = [_counts(table, column, chosen) for column in chosen.columns]
-        if len(values) == 1:
-            difference = _in_deviations(values[0])
-        else:
-            difference = relative_difference(trait, *values)
+        counts_a, counts_b = (_counts(table, column, chosen) for column in chosen.columns)
+        difference = relative_difference(trait, counts_a, counts_b)
         table = replace(table, frame=table.frame.assign(**{f"{TRAIT}{trait}": difference}))
         read[trait] = chosen.columns
     return table, read
@@ -71,13 +67,10 @@ def with_trait_columns(
 
 def trait_lines(read: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Say where each trait is read from."""
-    lines = []
-    for trait, columns in read.items():
-        if len(columns) == 1:
-            lines.append(f"{trait} is by how much A exceeds B, in standard deviations")
-        else:
-            lines.append(f"{trait} is read from {' and '.join(map(repr, columns))}")
-    return lines
+    return [
+        f"{trait} is read from {' and '.join(map(repr, columns))}"
+        for trait, columns in read.items()
+    ]
 
 
 def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]:
@@ -92,19 +85,16 @@ def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]
         if _without_side(first) == bare_column(trait):
             return table, _TraitColumns(trait, (first, second))
     if is_measured(trait):
-        answers = [_column_of(columns, name) for name in ("answer_a", "answer_b")]
+        answers = _column_of(columns, "answer_a"), _column_of(columns, "answer_b")
         if all(answers):
-            return table, _TraitColumns(trait, tuple(answers), is_text=True)
-    with_difference = _with_paths(table, (trait,))
-    if trait in with_difference.frame:
-        return with_difference, _TraitColumns(trait, (trait,))
+            return table, _TraitColumns(trait, answers, is_text=True)
     listed = first_of(columns, MOST_NAMED)
     in_texts = ""
     if is_measured(trait):
         in_texts = "; in an arena folder with answers it is counted in their texts"
     raise UsageError(
         f"{table.source}: no columns of {trait!r} ({argument('equal')}): name two that differ in "
-        f"a and b, or one that holds the difference; the columns are {listed}{in_texts}"
+        f"a and b; the columns are {listed}{in_texts}"
     )
 
 
@@ -168,10 +158,3 @@ def _number_in(cell: object) -> float | None:
     numbers = [number_of(value) for value in inside.values()]
     known = [number for number in numbers if number is not None]
     return sum(known) if len(known) == len(numbers) else None
-
-
-def _in_deviations(differences: Floats) -> Floats:
-    """Divide by the root mean square, which stays the same if all sides are exchanged."""
-    known = differences[np.isfinite(differences)]
-    scale = float(np.sqrt(np.mean(known**2))) if known.any() else 1.0
-    return differences / scale

@@ -19,4 +19,4 @@ def test_the_example_ranks_three_systems_and_combines_judgments(tmp_path, monkey
     n_verdicts = 8 * 3 * 8  # questions, newer systems, systems of the board
     assert f"Rated by their answers and {n_verdicts} verdicts" in printed
     for system in ("Mixtral-8x7B-Instruct-v0.1", "Orca-2-7b", "aya-101"):
-        assert printed.count(system) >= 4
+        assert printed.count(system) >= 3

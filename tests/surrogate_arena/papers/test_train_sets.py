@@ -173,8 +173,9 @@ def test_the_commands_write_chats_and_say_what_they_left_out(
     [(False, "rows.jsonl", "nothing is left to train on"), (True, "rows.txt", "rows.txt")],
 )
 def test_what_no_row_can_come_of_is_said_before_the_teacher_is_asked(
-    small_arena, tmp_path, run, capsys, teacher, has_expected, name, message
+    small_arena, tmp_path, run, capsys, monkeypatch, teacher, has_expected, name, message
 ):
+    monkeypatch.chdir(tmp_path)
     answers = small_arena.answers
     is_expected = answers["system"] == small_arena.info.reference_system
     if not has_expected:
