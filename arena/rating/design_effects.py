@@ -48,7 +48,7 @@ class DesignEffects:
 
     @classmethod
     def of_all(cls, parts: Sequence[DesignEffects]) -> DesignEffects:
-        """Put the systems of several languages behind each other."""
+        """Concatenate the systems of several languages."""
         return cls(
             estimates=np.concatenate([np.empty(0), *(part.estimates for part in parts)]),
             n_questions=np.concatenate([np.empty(0), *(part.n_questions for part in parts)]),

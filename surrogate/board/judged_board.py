@@ -228,7 +228,7 @@ def _edited_remarks(judged: Arena) -> list[Remark]:
 
 
 def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
-    """Rate all systems in every language, by name of the language.
+    """Rate all systems in every language, a table per language.
 
     Where the surrogate is not shown to work, systems without any verdict have no rank.
     """

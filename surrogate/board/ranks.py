@@ -104,7 +104,10 @@ def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
     places = pd.DataFrame(index=rows.index)
     # The better the rating, the lower the place: an interval's high end gives the lowest.
     for place_column, bound in zip(PLACE_COLUMNS, ("rating", "high", "low"), strict=True):
-        taken = [1 + int((compared > value).sum()) for value in rows[bound]]
+        taken = [
+            1 + int((compared.drop(system, errors="ignore") > value).sum())
+            for system, value in rows[bound].items()
+        ]
         places[place_column] = pd.Series(taken, rows.index, "Int64").mask(rows[bound].isna())
     return places
 
@@ -149,7 +152,7 @@ def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
 def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
     """Return the covariance of S quantities by their derivatives, shape (S, N), by N others.
 
-    It is NaN of those that depend on a variance that is not known most.
+    NaN for quantities that depend on an unknown variance.
     """
     values = covariance.to_numpy(np.float64)
     is_unknown = np.isnan(np.diag(values))
@@ -179,11 +182,15 @@ def wins_against(field: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
     """
     opponents = field if len(field) else rows["rating"].dropna()
     ratings = opponents.to_numpy(np.float64)
+    # No system meets itself.
+    is_met = rows.index.to_numpy()[:, None] != opponents.index.to_numpy()[None, :]
+    n_met = is_met.sum(axis=1)
     wins = pd.DataFrame(index=rows.index)
     for column, bound in zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True):
         values = rows[bound].to_numpy(np.float64)
         shares = expit(values[:, None] - ratings[None, :])
-        wins[column] = shares.mean(axis=1) if len(ratings) else np.nan
+        points = pd.Series((shares * is_met).sum(axis=1), rows.index)
+        wins[column] = points / np.where(n_met, n_met, np.nan)
     return wins
 
 
@@ -295,7 +302,7 @@ def ranking_status(
     Returns:
         By ``language`` and ``system``, of those with answers: ``unranked`` (why its answers keep
         it from a rank until it is judged, or empty), ``original`` (the judged system it is a
-        near-copy of, or empty), and ``variance`` of its rating for want of answers (squared
+        near-copy of, or empty), and ``variance`` of its rating due to missing answers (squared
         logits).
     """
     # An empty text answers nothing.

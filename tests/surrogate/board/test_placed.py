@@ -4,9 +4,16 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from surrogate import build_board, rank_systems
-from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, PLACE_COLUMNS, RANK_COLUMNS
+from surrogate.board.ranks import (
+    FEWEST_JUDGED_QUESTIONS,
+    PLACE_COLUMNS,
+    RANK_COLUMNS,
+    places_among,
+    wins_against,
+)
 
 OPTIONS = {"features": "answer_length,bleu", "tournaments": 2}
 
@@ -102,3 +109,21 @@ def test_whoever_asks_for_it_ranks_all(bilingual_arena, unjudged):
     assert board.ratings["rank"].notna().all()
     assert board.ratings["place"].isna().all()
     assert build_board(arena, preset="mirage", **OPTIONS).summary.settings.unjudged == "ranked"
+
+
+def test_where_nobody_is_ranked_each_is_placed_among_the_others():
+    """A system once was its own opponent: wins were drawn to a half, and places went beyond S."""
+    names = ["a", "b", "c"]
+    rows = pd.DataFrame(
+        {"rating": [1.0, 0.0, -1.0], "low": [-2.0, -3.0, -4.0], "high": [4.0, 3.0, 2.0]}, names
+    )
+    nobody = pd.Series(dtype=float)
+    places = places_among(rows, nobody)
+    assert places["place"].tolist() == [1, 2, 3]
+    assert places["place_low"].tolist() == [1, 1, 1]
+    assert places["place_high"].tolist() == [3, 3, 3]
+    wins = wins_against(nobody, rows)["wins"]
+    chances = expit([1.0, 2.0])
+    assert wins["a"] == pytest.approx(chances.mean())
+    assert wins["a"] + wins["c"] == pytest.approx(1)
+    assert wins["b"] == pytest.approx(0.5)
