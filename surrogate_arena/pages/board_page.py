@@ -92,6 +92,9 @@ def board_page(
         views[language] = board.ratings[board.ratings["language"] == language]
     index_of = {name: index for index, name in enumerate(board.systems)}
     files = slugs(board.languages)
+    macro = board.summary.macro
+    # Why no system has a rank
+    without_ranks = macro.judge_fault if macro.is_one_sided else ""
     data: Row = {}
     for code, table in views.items():
         rows = _with_tiers(table)
@@ -101,7 +104,7 @@ def board_page(
             "name": language_name(code) if code else f"{len(languages)} {board.summary.parts}",
             "pairs": files.get(code, ""),
             "sentences": [item.parts for item in findings if _leads(item, code)],
-            "caution": caution_of(findings, code),
+            "caution": without_ranks or caution_of(findings, code),
             "facts": _counts(board, code),
             "rows": [[index, *row, note] for index, row, note in cells],
         }

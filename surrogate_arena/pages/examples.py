@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
@@ -43,7 +44,8 @@ class Examples:
             answered |= {(*question["key"], answer["system"]) for answer in question["answers"]}
         for side in ("system", "opponent"):
             keys = votes[[*QUESTION_KEY, side]].itertuples(index=False, name=None)
-            votes = votes[[key in answered for key in keys]]
+            is_shown = [key in answered for key in keys]
+            votes = votes[np.array(is_shown, dtype=np.bool_)]
         keys = pd.MultiIndex.from_frame(votes[["language", "opponent"]])
         votes = votes.assign(order=order.reindex(keys).to_numpy())
         self._votes = {str(name): rows for name, rows in votes.groupby("system")}

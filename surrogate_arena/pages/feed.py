@@ -19,6 +19,7 @@ class FeedEntry:
 
     Attributes:
         key: What tells it from all other entries of the feed, always the same.
+        time: When it was made, in UTC.
         number: Its place among the changes of the board on that day, from 1.
         page: Page that shows it, relative to the feed.
     """
@@ -30,6 +31,7 @@ class FeedEntry:
     lead: str
     points: tuple[str, ...] = ()
     number: int = 1
+    time: datetime.time = datetime.time()
 
 
 def atom_feed(
@@ -50,14 +52,14 @@ def atom_feed(
         title=title,
         rights=rights,
         id=feed_id.urn,
-        updated=_moment(latest[0].date),
+        updated=_moment(latest[0]),
         feed=address and urljoin(address, FEED),
         page=urljoin(address, "index.html"),
         entries=[
             {
                 "title": f"{entry.board}: {entry.lead}",
                 "id": uuid.uuid5(feed_id, entry.key).urn,
-                "updated": _moment(entry.date),
+                "updated": _moment(entry),
                 "page": urljoin(address, entry.page),
                 "lead": entry.lead,
                 "points": entry.points,
@@ -67,5 +69,5 @@ def atom_feed(
     )
 
 
-def _moment(day: datetime.date) -> str:
-    return f"{day.isoformat()}T00:00:00Z"
+def _moment(entry: FeedEntry) -> str:
+    return f"{entry.date.isoformat()}T{entry.time.isoformat()}Z"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from arena.data.languages import language_name
+from arena.data.wording import all_of, count_of
 from surrogate_arena.pages.formats import decimal, rank_interval
 
 WIDTH = 240
@@ -65,6 +66,8 @@ class HistoryEntry(BaseModel):
     Attributes:
         name: Its folder's name; the date, and a number where a day has several.
         causes: What its inputs, settings or software differ in from those before.
+        time: When it was made, in UTC.
+        news: Who is first now, entered or passed whom, as sentences without full stops.
         counts: How many systems moved, as text; empty for the first board.
         standings: System to its overall rank and mean rating.
     """
@@ -73,7 +76,9 @@ class HistoryEntry(BaseModel):
 
     name: str
     date: datetime.date
+    time: datetime.time = datetime.time()
     conclusion: str
+    news: tuple[str, ...] = ()
     causes: tuple[str, ...] = ()
     counts: str = ""
     moves: tuple[Move, ...] = ()
@@ -103,6 +108,56 @@ class HistoryEntry(BaseModel):
         if n_further:
             sentences.append(f"{n_further} further systems; see the table of ranks")
         return sentences
+
+
+Standings: TypeAlias = Mapping[str, tuple[float | None, float | None]]
+"""System to its overall rank and mean rating."""
+MOST_PASSED = 5
+"""Systems of which news say whom they passed."""
+
+
+def news_of(old: Standings, new: Standings, *, has_same_languages: bool) -> Iterator[str]:
+    """Say who is first now, who entered or left, and who passed whom, without full stops.
+
+    Args:
+        old: Of the board before.
+        new: Of the board.
+        has_same_languages: Whether overall ranks of both are over the same languages.
+    """
+    before, after = _leaders(old), _leaders(new)
+    if before and after:
+        if before == after:
+            yield "First place unchanged"
+        else:
+            yield f"First place: {all_of(after)}, before it was {all_of(before)}"
+    for system in sorted(new.keys() - old.keys()):
+        rank, _ = new[system]
+        yield f"{system} entered" + (", predicted" if rank is None else f" at rank {rank:.0f}")
+    n_left = len(old.keys() - new.keys())
+    if n_left:
+        yield f"{count_of(n_left, 'system')} left"
+    if has_same_languages:
+        yield from _passings(_ranks_of(old), _ranks_of(new))
+
+
+def _passings(old: Mapping[str, float], new: Mapping[str, float]) -> Iterator[str]:
+    both = sorted(old.keys() & new.keys(), key=lambda system: (new[system], system))
+    passed: dict[str, list[str]] = {}
+    for system in both:
+        behind = [other for other in both if old[other] < old[system] and new[other] > new[system]]
+        if behind:
+            passed[system] = behind
+    for system, behind in list(passed.items())[:MOST_PASSED]:
+        ranks = f"from rank {old[system]:.0f} to {new[system]:.0f}"
+        yield f"{system} passed {all_of(behind)}, {ranks}"
+
+
+def _ranks_of(standings: Standings) -> dict[str, float]:
+    return {system: rank for system, (rank, _) in standings.items() if rank is not None}
+
+
+def _leaders(standings: Standings) -> list[str]:
+    return sorted(system for system, rank in _ranks_of(standings).items() if rank == 1)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from arena.data.wording import count_of, first_of
 from arena.data.writing import replaced_folder
 from surrogate.board.board import Board
 from surrogate.board.findings import conclusion
-from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move
+from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move, news_of
 from surrogate_arena.runs.diff import GONE, MOVED, NEW, diff_boards
 from surrogate_arena.runs.past_boards import (
     KEPT,
@@ -24,8 +24,8 @@ from surrogate_arena.runs.past_boards import (
     Digests,
     PastBoard,
     PastRecord,
+    now,
     read_history,
-    today,
 )
 from surrogate_arena.runs.records import Ingredients, changes
 
@@ -44,7 +44,8 @@ def keep_board(board: Board, past: Path, ingredients: Ingredients, arena: Arena)
     if records and records[-1].digest == digest:
         return
     # A clock that was set back must not change the order of boards.
-    date = max([today(), *(record.entry.date for record in records)])
+    made = now()
+    date = max([made.date(), *(record.entry.date for record in records)])
     name = date.isoformat()
     # Boards of the day may have been removed since: their count may be the number of another.
     numbers = [record.entry.number for record in records if record.entry.date == date]
@@ -56,6 +57,7 @@ def keep_board(board: Board, past: Path, ingredients: Ingredients, arena: Arena)
     entry = HistoryEntry(
         name=name,
         date=date,
+        time=made.time().replace(microsecond=0),
         conclusion=conclusion(board),
         standings=standings,
     )
@@ -66,7 +68,11 @@ def keep_board(board: Board, past: Path, ingredients: Ingredients, arena: Arena)
         last = records[-1]
         old = PastBoard.load(past / last.entry.name)
         causes = tuple(_causes(old, last, new, record)) or (NOTHING,)
-        entry = entry.model_copy(update={**_changes(old, new), "causes": causes})
+        news = news_of(
+            last.entry.standings, standings, has_same_languages=old.languages == new.languages
+        )
+        fields = {**_changes(old, new), "causes": causes, "news": tuple(news)}
+        entry = entry.model_copy(update=fields)
         record = record.model_copy(update={"entry": entry})
     with replaced_folder(past / entry.name) as target:
         new.save(target)

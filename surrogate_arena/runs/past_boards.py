@@ -101,13 +101,13 @@ def board_before(folder: Path) -> Path:
     return past / names[index - 1]
 
 
-def today() -> datetime.date:
-    """Return the day in UTC, or that of ``SOURCE_DATE_EPOCH``."""
+def now() -> datetime.datetime:
+    """Return the time in UTC, or that of ``SOURCE_DATE_EPOCH``."""
     text = os.environ.get(EPOCH)
     if not text:
-        return datetime.datetime.now(datetime.UTC).date()
+        return datetime.datetime.now(datetime.UTC)
     try:
-        return datetime.datetime.fromtimestamp(int(text), datetime.UTC).date()
+        return datetime.datetime.fromtimestamp(int(text), datetime.UTC)
     except (ValueError, OverflowError, OSError):
         raise UsageError(f"{EPOCH} is {text!r}; set it to seconds since 1970") from None
 

@@ -139,6 +139,7 @@ def _changes(
 ) -> Iterator[FeedEntry]:
     for entry in past:
         causes = [f"Why: {'; '.join(entry.causes)}."] if entry.causes else []
+        further = [f"{sentence}." for sentence in entry.news[1:]]
         sentences = [f"{sentence}." for sentence in entry.sentences]
         yield FeedEntry(
             board=board.pages.title,
@@ -146,8 +147,9 @@ def _changes(
             date=entry.date,
             number=entry.number,
             page=f"{board.name}/history.html#{entry.name}" if link else INDEX,
-            lead=entry.counts or "The first board that was kept",
-            points=(entry.conclusion, *causes, *sentences),
+            time=entry.time,
+            lead=next(iter(entry.news), entry.counts) or "The first board that was kept",
+            points=(entry.conclusion, *further, *causes, *sentences),
         )
 
 

@@ -12,7 +12,7 @@ from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
-from arena.statistics.significance import NORMAL_95
+from arena.statistics.significance import NORMAL_90
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.kernels import GaussianProcess
 from surrogate.learning.observations import (
@@ -101,7 +101,7 @@ def test_the_covariance_is_that_of_a_bootstrap_over_questions_on_average():
     tournaments = bootstrap_tournaments(rows, 2)
     seen = observe(training_ratings({"en": tournaments}))["en"]
     table = rate(tournaments.battles, ridge=0.1).table.set_index("system").loc[list(seen.systems)]
-    expected = ((table["high"] - table["low"]) / (2 * NORMAL_95)).to_numpy() ** 2
+    expected = ((table["high"] - table["low"]) / (2 * NORMAL_90)).to_numpy() ** 2
     np.testing.assert_allclose(np.diag(seen.noise).mean(), expected.mean(), rtol=0.1)
     np.testing.assert_allclose(np.diag(seen.noise), expected, rtol=0.3)
     np.testing.assert_allclose(seen.ratings, table["rating"], atol=0.01)

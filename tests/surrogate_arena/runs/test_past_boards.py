@@ -24,11 +24,12 @@ from surrogate_arena.pages.history import (
     Move,
     drawn,
     history_view,
+    news_of,
     places,
 )
 from surrogate_arena.runs.config import read_configuration
 from surrogate_arena.runs.keeping import content_digests
-from surrogate_arena.runs.past_boards import read_history, today
+from surrogate_arena.runs.past_boards import now, read_history
 from surrogate_arena.runs.run import bring_up_to_date
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -298,10 +299,23 @@ def test_a_clock_that_was_set_back_keeps_the_order(configure, run_on):
 
 def test_the_date_may_be_fixed(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    assert today() == datetime.date(1970, 1, 1)
+    assert now().date() == datetime.date(1970, 1, 1)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "now")
     with pytest.raises(ValueError, match="seconds since 1970"):
-        today()
+        now()
+
+
+def test_news_say_who_leads_entered_and_passed_whom():
+    old = {"a": (1.0, 2.0), "b": (2.0, 1.0), "c": (3.0, 0.0), "gone": (4.0, -1.0)}
+    new = {"a": (2.0, 1.0), "b": (3.0, 0.5), "c": (1.0, 2.0), "d": (None, None)}
+    assert list(news_of(old, new, has_same_languages=True)) == [
+        "First place: c, before it was a",
+        "d entered, predicted",
+        "1 system left",
+        "c passed a and b, from rank 3 to 1",
+    ]
+    # Ranks over other languages tell of no passing.
+    assert list(news_of(old, old, has_same_languages=False)) == ["First place unchanged"]
 
 
 def test_moves_are_said_in_words():
