@@ -30,7 +30,7 @@ from surrogate_arena.importers.contract import (
 from surrogate_arena.importers.values import option
 from surrogate_arena.importers.verdict_values import UnclearValuesError, read_values
 
-_IN_GUIDE = "write a row for each battle: the importing guide has the lines, under"
+_RECIPE = "write a row for each battle: the reference's recipes have the lines, under"
 
 
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
@@ -50,7 +50,7 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
     hints = [option("column", f"{name}={fields.get(name, 'NAME')}") for name in asked]
     hints += _values_to_state(table, {**columns.names, **fields})
     listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
-    shapes = "the importing guide has short recipes for other shapes"
+    shapes = "the reference has short recipes for other shapes"
     if hold_records([table.frame]):
         shapes = MAPS_READ_RECORDS
     raise UsageError(
@@ -105,7 +105,7 @@ def _refuse_matrices(table: ColumnTable) -> None:
     systems = set(map(str, table.column(names[0]).cells)) if names else set()
     if len(systems) > 1 and systems == set(names[1:]):
         raise UsageError(
-            f"{table.source}: rows and columns are the same systems; {_IN_GUIDE} 'A matrix of wins'"
+            f"{table.source}: rows and columns are the same systems; {_RECIPE} 'A matrix of wins'"
         )
 
 
@@ -119,7 +119,7 @@ def _refuse_ranks(table: ColumnTable) -> None:
             ranks.append(name)
     if len(ranks) > 1:
         raise UsageError(
-            f"{table.source}: {ranks[0]!r}, {ranks[1]!r} … rank the systems of a row; {_IN_GUIDE} "
+            f"{table.source}: {ranks[0]!r}, {ranks[1]!r} … rank the systems of a row; {_RECIPE} "
             "'Rankings in columns'"
         )
 

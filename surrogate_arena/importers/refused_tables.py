@@ -124,8 +124,8 @@ def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]
     kind = "columns" if paths == columns else "columns and paths in them"
     raise UsageError(
         f"no column is known for {all_of(missing)}: {' '.join(hints)}; "
-        f"the {kind} are {first_of(paths, MOST_NAMED)}. A row is one answer: the importing guide "
-        "has short recipes for other shapes"
+        f"the {kind} are {first_of(paths, MOST_NAMED)}. A row is one answer: the reference has "
+        "short recipes for other shapes"
     )
 
 
