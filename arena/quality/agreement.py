@@ -224,9 +224,7 @@ def _kappas(cells: Floats) -> Floats:
     return cohen_kappas(cells.reshape(-1, 3, 3))
 
 
-def agreement_with_reference(
-    judgments: pd.DataFrame, reference: Sequence[str], seed: int = 0
-) -> pd.DataFrame:
+def agreement_with_reference(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
     """Compare every judge with a reference, such as people: all of them, by majority.
 
     Returns:
@@ -252,7 +250,7 @@ def agreement_with_reference(
     reference_posteriors = posteriors_by_language(judgments[judgments["judge"].isin(reference)])
     rows = []
     for judge, part in shared.groupby("judge"):
-        random = generator(seed, "agreement", str(judge))
+        random = generator(0, "agreement", str(judge))
         row = {"judge": judge} | _measured(part, part["outcome_reference"], random)
         posteriors = posteriors_by_language(judgments[judgments["judge"] == judge])
         row |= _rankings(posteriors, reference_posteriors, random)

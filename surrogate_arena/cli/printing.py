@@ -249,9 +249,9 @@ def cut_middle(name: str, longest: int) -> str:
     return f"{name[: longest - half - 1]}…{name[-half:]}"
 
 
-def first_lines(texts: Sequence[str], most: int) -> list[str]:
-    """Return the first texts, and a line that counts the rest."""
-    lines = list(texts[:most])
+def first_lines(texts: Sequence[object], most: int) -> list[str]:
+    """Return the first texts or remarks, and a line that counts the rest."""
+    lines = list(map(str, texts[:most]))
     if len(texts) > most:
         lines.append(f"… and {len(texts) - most:,} more; --json has all")
     return lines

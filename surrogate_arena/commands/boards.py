@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError, argument
-from arena.data.wording import count_of, sentence, split_names
+from arena.data.wording import sentence, split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
@@ -23,6 +23,7 @@ from surrogate_arena.cli.printing import (
     cell,
     command,
     cut_middle,
+    first_lines,
     print_ranks,
     progress_lines,
     show,
@@ -246,11 +247,7 @@ def print_board(
     headline = conclusion(board)
     sentences = wrapped(headline, 5)
     # A board is printed on one screen.
-    for remark in summary.remarks[:2]:
-        sentences += wrapped(str(remark), 2)
-    n_more = len(summary.remarks) - 2
-    if n_more > 0:
-        sentences.append(f"… and {count_of(n_more, 'more remark')} on the first page")
+    sentences += first_lines(summary.remarks, 2)
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += _fragile_places(board)
     sentences += further

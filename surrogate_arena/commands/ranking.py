@@ -103,5 +103,5 @@ def print_ranked(placed: RankedSystems, then: str = "") -> None:
         parts = [text for text in (place, placed.reasons[system]) if text]
         sentences.append(f"{system}: {'; '.join(parts)}")
     sentences = first_lines(sentences, 2)
-    sentences += first_lines(list(map(str, placed.remarks)), 3)
+    sentences += first_lines(placed.remarks, 3)
     print_ranks(table, [*columns, "new"], sentences, [then] if then else [])
