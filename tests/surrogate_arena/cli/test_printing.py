@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from surrogate_arena.cli.printing import (
     INTERVAL,
-    OVERALL_RANKS,
-    RANKS_AT_ONCE,
+    RANKS,
     WIDTH,
     shown_board,
     wrapped,
@@ -46,10 +45,4 @@ def test_a_system_without_a_rank_shows_neither_rating_nor_interval(quick_board):
     shown = rows.set_index("system")[["rating", INTERVAL]]
     assert list(shown.loc[first]) == ["–", "–"]
     assert not (shown.drop(first) == "–").any(axis=None)
-    assert OVERALL_RANKS in columns
-
-
-def test_rank_intervals_are_of_all_systems_at_once_in_one_language_alone(quick_board):
-    is_english = quick_board.ratings["language"] == "en"
-    _, columns = shown_board(quick_board.ratings[is_english], quick_board.overall)
-    assert RANKS_AT_ONCE in columns
+    assert RANKS in columns
