@@ -262,7 +262,7 @@ def breaks_off(text: str) -> bool | None:
     ):
         return False
     if is_terminated(last):
-        return len(lines) > 1 and _is_bare_marker(last)
+        return len(lines) > 1 and is_bare_marker(last)
     items = [line for line in lines[:-1] if LIST_MARKER.match(line)]
     return not (LIST_MARKER.match(lines[-1]) and items) or any(map(is_terminated, items))
 
@@ -274,7 +274,7 @@ def is_terminated(text: str) -> bool:
     return _TERMINAL.match(backwards, start) is not None
 
 
-def _is_bare_marker(line: str) -> bool:
+def is_bare_marker(line: str) -> bool:
     """Return whether a line is the number of a list's item and nothing else: ``3.``."""
     marker = LIST_MARKER.match(f"{line} ")
     return marker is not None and not line[marker.end() :].strip()
@@ -298,7 +298,7 @@ def ends_in_mid_sentence(text: str) -> bool | None:
         return is_broken_off
     lines = [line for line in text.splitlines() if line.strip()]
     last = lines.pop()
-    if _is_bare_marker(last.strip()) or _is_open_row(last, lines):
+    if is_bare_marker(last.strip()) or _is_open_row(last, lines):
         return True
     items = [line for line in lines if LIST_MARKER.match(line)]
     n_ended = sum(map(is_terminated, items))

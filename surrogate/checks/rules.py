@@ -25,6 +25,7 @@ from features.text.sentences import (
     LIST_MARKER,
     breaks_off,
     ends_in_mid_sentence,
+    is_bare_marker,
     is_prose,
     is_terminated,
 )
@@ -102,7 +103,7 @@ _LOOP = re.compile(r"\W*+(.{20,300}?)\1{3,}")
 _UNSEEN = regex.compile(r"[\s\p{C}]")
 _INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
-_HASHTAG_AT_END = re.compile(r"#\w+\W*\Z")
+_MARK_AT_END = re.compile(r"(?:#\w+\W*|```)\Z")
 
 
 def is_empty(sample: Sample) -> bool:
@@ -269,7 +270,8 @@ def is_cut(sample: Sample) -> bool | None:
         return True
     if not is_broken_off:
         return is_broken_off
-    if _HASHTAG_AT_END.search(text) or (is_terminated(text) and not ends_in_mid_sentence(text)):
+    is_ended = is_terminated(text) and not is_bare_marker(text.splitlines()[-1].strip())
+    if is_ended or _MARK_AT_END.search(text):
         return False
     # A phrase may be cut or be all there is to say.
     return True if ends_in_mid_sentence(text) else None
@@ -304,10 +306,13 @@ def _unfinished_words() -> Mapping[str, str]:
 def repeats_itself(sample: Sample) -> bool:
     """Return whether a phrase is repeated to its end; rules and drawings have few letters."""
     fewest_letters = 10
-    text = LIST_MARKER.sub(" ", _without_code(sample.part("answer")))
-    backwards = " ".join(text.split()).casefold()[::-1]
-    match = _LOOP.match(backwards)
-    return match is not None and sum(map(str.isalpha, match[1])) >= fewest_letters
+    # Neither is a citation a phrase, nor are two phrases that cite different passages the same.
+    for part in (sample.text, sample.part("answer")):
+        text = LIST_MARKER.sub(" ", _without_code(part))
+        match = _LOOP.match(" ".join(text.split()).casefold()[::-1])
+        if match is None or sum(map(str.isalpha, match[1])) < fewest_letters:
+            return False
+    return True
 
 
 def is_refusal(sample: Sample) -> bool | None:
