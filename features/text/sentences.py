@@ -45,7 +45,8 @@ _CODE_BLOCK = "```"
 _OPEN_END = regex.compile(r"[\p{L}\p{M},;،؛、，；]\s*\Z", regex.V1)
 _COMMA = re.compile("[,;،؛、，；]")
 _ENDED_SENTENCE = regex.compile(r"[\p{Sentence_Terminal}…‥⋯--.!?](?=.)|[.!?]\S{0,2}\s", regex.V1)
-_ADDRESS_OR_ROW = re.compile(r"(?:://|@)\S*\Z| \| ")
+_WHOLE_END = regex.compile(r"(?:://|@)\S*\Z| \| |[\d十百千万億]\s?\p{L}{1,3}\Z", regex.V1)
+"""An address, the row of a table, or a number with its unit."""
 
 
 def split_sentences(text: str, language: str) -> list[str]:
@@ -304,7 +305,7 @@ def ends_in_mid_sentence(text: str) -> bool | None:
     n_ended = sum(map(is_terminated, items))
     if LIST_MARKER.match(last) and (n_ended < fewest_items or 4 * n_ended < 3 * len(items)):
         return False
-    if not _OPEN_END.search(last) or _ADDRESS_OR_ROW.search(last.strip()) or not _is_sentence(last):
+    if not _OPEN_END.search(last) or _WHOLE_END.search(last.strip()) or not _is_sentence(last):
         return False
     if not _COMMA.match(last.rstrip()[-1]) and not _ENDED_SENTENCE.search(text):
         return False

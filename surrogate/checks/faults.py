@@ -17,7 +17,7 @@ from features.declare.sample import Memo, Question, Sample, passage_text
 from features.engine.extraction import answers_of
 from features.text.sentences import is_prose
 from features.text.tokens import folded_words, tokens_per_word
-from surrogate.checks.rules import CHECKS, RULES, CheckClass, of_class, refuses
+from surrogate.checks.rules import CHECKS, RULES, CheckClass, content_words, of_class, refuses
 from surrogate.learning.answer_texts import mixed
 
 FAULT_COLUMNS = [*ANSWER_KEY, "check"]
@@ -165,7 +165,8 @@ def same_texts(table: pd.DataFrame) -> Flags:
 def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     """Flag texts that are a system's answer to a different question but for one word.
 
-    A word that the question or one of its passages has is what was asked for, not a variation.
+    A word that the question or one of its passages has is what was asked for, not a variation,
+    unless the passages have nothing else that the text speaks of.
 
     Args:
         table: As for ``same_texts``.
@@ -184,7 +185,7 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     for row, place in varied.itertuples(index=False, name=None):
         words = texts[row]
         is_long = len(words) >= fewest * tokens_per_word(words)
-        flags[row] |= is_long and not _has_word(questions[row], words[place])
+        flags[row] |= is_long and _is_a_form(words, words[place], questions[row])
     return flags
 
 
@@ -285,6 +286,15 @@ def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.Da
     return gaps[gaps["key"].duplicated(keep=False)]
 
 
-def _has_word(question: Question, word: str) -> bool:
-    """Return whether a question or its passages have a word."""
-    return word in folded_words(_given(question))
+def _is_a_form(words: Sequence[str], word: str, question: Question) -> bool:
+    """Return whether a question and its passages lack a word of a text, or most others it has."""
+    # Other words of a text that speaks of something, and their share that passages may have by
+    # chance
+    fewest = 8
+    few = 0.25
+    if word not in folded_words(_given(question)):
+        return True
+    passages = "\n".join(map(passage_text, question.passages))
+    others = content_words([other for other in words if other != word])
+    shared = others & content_words(folded_words(passages))
+    return passages != "" and len(others) >= fewest and len(shared) <= few * len(others)

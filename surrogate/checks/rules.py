@@ -99,6 +99,7 @@ FAILURE_MARKS = ("failed", "happened", "stopped", "machine", "code", "again")
 OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_QUOTED = re.compile(r"„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』|\"[^\"\n]*\"")
 _LOOP = re.compile(r"\W*+(.{20,300}?)\1{3,}")
 _UNSEEN = regex.compile(r"[\s\p{C}]")
 _INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
@@ -134,27 +135,28 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
     """
     # Words of the longest message that is not listed as a pattern
     longest = 40
+    text = _QUOTED.sub(" ", sample.text)
     message = sample.folded_words
     if not 0 < len(message) <= longest * tokens_per_word(message) or sample.citations.matched:
         return False
-    matches = [marks(kind).search(sample.text) for kind in FAILURE_MARKS]
+    matches = [marks(kind).search(text) for kind in FAILURE_MARKS]
     found = [match[0] for match in matches if match is not None]
     if len(found) < 2:
         return False
-    about = _content(message)
+    about = content_words(message)
     query = sample.question.query
     passages = "\n".join(map(passage_text, sample.question.passages))
-    given = _content(folded_words(passages))
+    given = content_words(folded_words(passages))
     if tokens_per_word(message) > 1:
         # Runs of parts may be shared that are polite forms and no more.
         is_asked = any(mark in query for mark in found)
     else:
-        is_asked = not about.isdisjoint(_content(folded_words(query)))
+        is_asked = not about.isdisjoint(content_words(folded_words(query)))
     is_given = 2 * len(about & given) >= len(about) > 0
     return None if is_asked or is_given else True
 
 
-def _content(tokens: Sequence[str]) -> set[tuple[str, ...]]:
+def content_words(tokens: Sequence[str]) -> set[tuple[str, ...]]:
     """Return the words that tell what a text is about; runs of parts where words are not spaced."""
     # Shorter ones are of any text.
     shortest_word = 5
@@ -191,13 +193,13 @@ def _cited_in_words(sample: Sample) -> set[str]:
     What the question or a passage numbers itself is no number of a passage that was given.
     """
     output = sample.part("output")
-    kinds = ["passage"] if marks("numbered").search(output) else ["passage", "section"]
-    word = rf"(?:{'|'.join(marks(kind).pattern for kind in kinds)})"
+    passage = rf"(?:{marks('passage').pattern})"
+    section = rf"(?:{marks('section').pattern})"
+    word = passage if marks("numbered").search(output) else rf"(?:{passage}|{section})"
     joined = rf"(?:{marks('joining').pattern})"
-    numbers = rf"(?:{word}|{joined}|[^\w()（）]|\d)*"
-    bracketed = rf"[(（](?:{joined}\W+)?{word}{numbers}[)）]"
-    named = rf"(?:{marks('naming').pattern})\W+{word} \d+\b"
-    mentions = re.findall(rf"{bracketed}|{named}", output, re.IGNORECASE)
+    bracketed = rf"[(（](?:{joined}\W+)?{word}(?:{word}|{joined}|[^\w()（）]|\d)*[)）]"
+    plain = rf"{passage} ?\d+(?:(?:[,、，] ?| ?{joined} ?)\d+\b)*"
+    mentions = re.findall(rf"{bracketed}|{plain}", output, re.IGNORECASE)
     if not mentions:
         return set()
     given = [sample.question.query, *map(passage_text, sample.question.passages)]
@@ -293,7 +295,8 @@ def _ends_in_part_of_word(sample: Sample) -> bool:
     given = folded_words("\n".join([question.query, *map(passage_text, question.passages)]))
     *others, last = folded_words(sample.text)
     known = {*given, *others}
-    if last in known or tokens_per_word(others) > 1:
+    is_unit = "".join(others)[-1:].isdecimal()
+    if last in known or is_unit or tokens_per_word(others) > 1:
         return False
     return any(word.startswith(last) and len(word) - len(last) >= fewest for word in known)
 
