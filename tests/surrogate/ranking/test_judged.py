@@ -11,7 +11,7 @@ from arena.data.errors import DataError, UsageError
 from surrogate import build_board, rank_systems
 from surrogate.board.ranks import CONTRADICTED, FEWEST_JUDGED_QUESTIONS
 from surrogate.learning.language_data import with_answers
-from surrogate.ranking.judged import NOBODY, judged_ratings
+from surrogate.ranking.judged import NOBODY, _judged_in_language, judged_ratings
 from surrogate.ranking.rank import place_systems
 
 FEATURES = "answer_length,content_coverage,citation_recall@10"
@@ -203,3 +203,42 @@ def test_verdicts_that_contradict_what_answers_promise_decide_a_rating(
     placed = place_systems(board, table, whole.queries, judgments=opposite)
     assert any(f"{system}: {CONTRADICTED}" in note for note in map(str, placed.remarks))
     assert (placed.new["rating"].iloc[0] > mean) != is_strong
+
+
+def judged_where_predicted(rating, n_questions):
+    """Rate a system in the middle of a board by its verdicts and a prediction."""
+    on_board = {"a": 1.0, "b": 0.5, "c": -0.5, "d": -1.0}
+    names = [*on_board, "new"]
+    prior = pd.DataFrame(
+        {
+            "language": "en",
+            "system": names,
+            "rating": [*on_board.values(), rating],
+            "standard_error": [0.2] * len(on_board) + [0.8],
+        }
+    )
+    rows = [
+        {
+            "language": "en",
+            "query_id": str(question),
+            "system_a": "new",
+            "system_b": name,
+            "winner": "b" if on_board[name] > 0 else "a",
+        }
+        for question in range(n_questions)
+        for name in on_board
+    ]
+    return _judged_in_language(prior, pd.DataFrame(rows), {"new"}, 1.0).iloc[0]
+
+
+@pytest.mark.parametrize(("n_questions", "most_kept"), [(3, 0.25), (6, 0.1), (12, 0.07)])
+def test_verdicts_leave_little_of_a_prediction_far_above_them(n_questions, most_kept):
+    bought = judged_where_predicted(3.0, n_questions)["rating"]
+    honest = judged_where_predicted(0.0, n_questions)["rating"]
+    assert 0 <= bought - honest < most_kept * 3.0
+
+
+def test_a_prediction_that_verdicts_bear_out_keeps_its_weight():
+    shares = [judged_where_predicted(rating, 3)["verdict_share"] for rating in (0.0, 0.3, 3.0)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)
+    assert shares[2] > shares[0] + 0.1
