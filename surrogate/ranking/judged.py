@@ -174,21 +174,19 @@ def _judged_in_language(
     rating_prior = RatingPrior.of_table(prior, names, precision=1.0)
     is_new = np.isin(names, sorted(new_systems))
     loose_prior = rating_prior.trusted(np.where(is_new, LOOSE**-2, 1.0))
-    by_verdicts = _rating_table(battles, loose_prior, design_effect)
-    squared_distances = (by_verdicts["rating"].to_numpy() - rating_prior.means) ** 2
+    expected = prior.set_index("system")["rating"]
+    on_board = expected[~expected.index.isin(new_systems)].dropna()
+    by_verdicts = _rating_table(battles, loose_prior, design_effect, on_board)
+    squared_distances = (by_verdicts["rating"] - expected.reindex(names)).to_numpy() ** 2
     noise = by_verdicts["standard_error"].to_numpy() ** 2
     stated = 1 / rating_prior.precisions
     is_contradicted = squared_distances > CONTRADICTION**2 * (stated + noise)
     # The likeliest variance of a prediction, where that is above the stated one.
     variances = np.maximum(stated, squared_distances - noise)
     trust = np.where(is_new, stated / variances, 1.0)
-    ratings = _rating_table(battles, rating_prior.trusted(trust), design_effect)
+    ratings = _rating_table(battles, rating_prior.trusted(trust), design_effect, on_board)
     ratings = ratings.assign(is_contradicted=is_new & rating_prior.informed & is_contradicted)
-    # Verdicts tell differences alone: the new ratings are moved so that the board's stay.
-    on_board = prior[~prior["system"].isin(new_systems)].set_index("system")["rating"].dropna()
-    shift = float((on_board - ratings["rating"].reindex(on_board.index)).mean())
     judged = ratings.loc[sorted(new_systems & compared)].rename_axis("system").reset_index()
-    judged["rating"] += shift
     is_own = [_involves(judgments, {name}) for name in judged["system"]]
     judged = judged.assign(
         language=prior["language"].iloc[0],
@@ -198,15 +196,19 @@ def _judged_in_language(
     return judged[JUDGED_COLUMNS]
 
 
-def _rating_table(battles: Battles, prior: RatingPrior, design_effect: float) -> pd.DataFrame:
+def _rating_table(
+    battles: Battles, prior: RatingPrior, design_effect: float, on_board: pd.Series
+) -> pd.DataFrame:
     posterior = battle_posterior(battles, prior, trust=(1.0,), design_effect=design_effect)
+    ratings = pd.Series(posterior.ratings, list(posterior.systems))
+    # Verdicts tell differences alone: all ratings are moved so that the board's stay.
+    shift = float((on_board - ratings.reindex(on_board.index)).mean())
     return pd.DataFrame(
         {
-            "rating": posterior.ratings,
+            "rating": ratings + shift,
             "standard_error": posterior.standard_errors,
             "verdict_share": posterior.shares,
-        },
-        index=list(posterior.systems),
+        }
     )
 
 
