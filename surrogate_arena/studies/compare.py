@@ -15,6 +15,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.folder import open_arena
 from arena.data.types import Floats
+from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_95
 from features.declare.feature import Feature
 from features.measures.registry import chosen_features
@@ -153,7 +154,7 @@ def _scores(comparisons: Mapping[str, PairedTaus]) -> pd.DataFrame:
     rows = []
     for rated_by in next(iter(comparisons.values())).estimates:
         taus = [comparison.macro(rated_by) for comparison in comparisons.values()]
-        mean = ResampledTau.mean(taus)
+        mean = _mean_over_arenas(taus)
         error = spread(mean.replicates)
         row = {"language": MACRO, RATED_BY: rated_by, "tau": mean.value, "standard_error": error}
         row["tau_low"] = mean.value - NORMAL_95 * error
@@ -172,10 +173,22 @@ def _differences(
     means = {}
     for pair in pairs:
         parts = [comparison.difference(*pair)[MACRO] for comparison in comparisons.values()]
-        means[pair] = ResampledTau.mean(parts)
+        means[pair] = _mean_over_arenas(parts)
     tables[MEAN] = tested_differences(means)
     tables[MEAN].insert(0, "language", MACRO)
     return _stacked(tables)
+
+
+def _mean_over_arenas(parts: Sequence[ResampledTau]) -> ResampledTau:
+    """Average over arenas, whose resamples are independent.
+
+    Arenas of as many systems have the same draws by rank, so these are shuffled.
+    """
+    shuffled = []
+    for index, part in enumerate(parts):
+        random = generator(0, "resamples of arenas", str(index))
+        shuffled.append(part._replace(replicates=random.permutation(part.replicates)))
+    return ResampledTau.mean(shuffled)
 
 
 def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -42,7 +42,7 @@ _HEADINGS = {
     CONSISTENT: "right in both orders",
     RIGHT: "right",
     SOFT: "soft pairwise",
-    BY_CHANCE: "soft pairwise by coin flips",
+    BY_CHANCE: "by chance",
     "flip_rate": "flips",
     "share_a": "side A",
     "share_longer": "longer answer",
@@ -50,7 +50,7 @@ _HEADINGS = {
 }
 _NOTES = (
     "Right: a tie counts one half; a reply without a verdict is wrong in both columns.",
-    "Soft pairwise: agreement on which of two systems is surely better (WMT24). By coin flips: the "
+    "Soft pairwise: agreement on which of two systems is surely better (WMT24). By chance: the "
     "same of the judge's verdicts turned at random, with the range of 95% of the flips.",
     "Side A, longer answer: of decided verdicts, as if the better answer stood on either side, and "
     "were the longer one, equally often: 50 without a preference.",

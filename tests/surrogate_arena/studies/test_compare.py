@@ -168,6 +168,9 @@ def test_several_arenas_have_a_mean(simulated, table, settings):
     own, mean = rows.loc[(first.info.name, "macro")], rows.loc[("mean", "macro")]
     assert (mean["rated_by"], mean["minus"]) == ("linear, lengths", "linear, coverage")
     assert mean["difference"] == pytest.approx(own["difference"])
+    # Errors of arenas are independent, also of two with as many systems.
+    alone = own["standard_error"]
+    assert mean["standard_error"] == pytest.approx(alone / np.sqrt(2), rel=0.1)
     with pytest.raises(UsageError, match="name of its own"):
         compare([first, first], [], scores=["answer_length", "citations"], repeats=1, **settings)
     with pytest.raises(UsageError, match="of one arena"):
