@@ -250,7 +250,7 @@ def _leading_languages(board: Board, system: str) -> Finding:
     numbers = {"leads": len(leads), "alone": len(alone), "languages": parts}
     noun = board.summary.parts
     words = {
-        "leads": f"all {parts} {noun}"
+        "leads": f"{'both' if parts == 2 else f'all {parts}'} {noun}"
         if len(leads) == parts
         else f"{len(leads)} of {parts} {noun}",
         "alone": _alone(alone, len(leads)),
