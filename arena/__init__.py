@@ -22,6 +22,6 @@ Errors:
 Names are loaded on first use; those of importing and diagnosing live in ``surrogate_arena``.
 """
 
-from arena.data.lazy_names import lazy_names
+from arena.data import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

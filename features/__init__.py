@@ -21,6 +21,6 @@ Declaring your own:
 ``features.declare`` has more reasons for a missing value, and parameters such as ``@10``.
 """
 
-from arena.data.lazy_names import lazy_names
+from arena.data import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

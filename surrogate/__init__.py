@@ -17,6 +17,6 @@ Surrogates:
 Names are loaded on first use.
 """
 
-from arena.data.lazy_names import lazy_names
+from arena.data import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -54,6 +54,6 @@ def _refuse_others() -> None:
 
 _refuse_others()
 
-from arena.data.lazy_names import lazy_names  # noqa: E402 - after the check
+from arena.data import lazy_names  # noqa: E402 - after the check
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,4 +1,47 @@
-"""Formats: the arena's tables and files, and what is wrong with them."""
+"""Formats: the arena's tables and files, and what is wrong with them.
+
+Also what the packages' own files share: the version, and public names that load on first use.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import resolve_name
+from pathlib import Path
+
+LazyNames = tuple[Callable[[str], object], Callable[[], list[str]], list[str]]
+
+
+def lazy_names(package: str, file: str) -> LazyNames:
+    """Return ``__getattr__, __dir__, __all__`` of a package whose stub says where names live.
+
+    The stub stands beside ``__init__.py`` and holds lines ``from MODULE import NAME as NAME``,
+    which type checkers read too. MODULE may be in another package, also in one above: nothing is
+    imported before a name is asked for.
+    """
+    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+    homes: dict[str, str] = {}
+    for node in ast.parse(stub).body:
+        if isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            homes.update({alias.name: module for alias in node.names})
+
+    def load(name: str) -> object:
+        if name not in homes:
+            raise AttributeError(f"No {package} attribute {name}")
+        home = homes[name]
+        if home == package:  # a folder or file of the package itself
+            return import_module(f"{package}.{name}")
+        loaded = getattr(import_module(home), name)
+        setattr(import_module(package), name, loaded)
+        return loaded
+
+    def names() -> list[str]:
+        return sorted(homes)
+
+    return load, names, names()
 
 
 def __getattr__(name: str) -> str:

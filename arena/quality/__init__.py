@@ -1,5 +1,5 @@
 """How good a judge is: its label, preferences, consistency, and agreement with people."""
 
-from arena.data.lazy_names import lazy_names
+from arena.data import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

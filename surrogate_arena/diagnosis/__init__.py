@@ -1,5 +1,5 @@
 """What limits a board, in sentences; how well ratings fit; priors of judging."""
 
-from arena.data.lazy_names import lazy_names
+from arena.data import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,5 +1,5 @@
 """May a new version go live? Compared with its baseline by answers, verdicts and costs."""
 
-from arena.data.lazy_names import lazy_names
+from arena.data import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

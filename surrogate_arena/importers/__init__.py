@@ -1,5 +1,5 @@
 """Files of other programs and publishers, read as arenas: one reader per kind, see ``imports``."""
 
-from arena.data.lazy_names import lazy_names
+from arena.data import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

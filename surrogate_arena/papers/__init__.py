@@ -4,6 +4,6 @@
 share: judges compared with people, training sets, tuning. Only commands import from here.
 """
 
-from arena.data.lazy_names import lazy_names
+from arena.data import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,5 +1,5 @@
 """Validating surrogates: how well they rank systems, languages and questions they have not seen."""
 
-from arena.data.lazy_names import lazy_names
+from arena.data import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
