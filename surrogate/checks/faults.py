@@ -201,7 +201,7 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     """
     # Share of a text's runs of words that another question has, and most that its own may have
     most_of_a_text = 0.5
-    hardly_any = 0.1
+    hardly_any = 0.2
     # Share of a text's words that the other question and its passages have more of
     least_nearer = 0.5
     # Questions with a run from which it is a way of speaking; ``same_texts`` finds more.

@@ -328,6 +328,8 @@ def is_refusal(sample: Sample) -> bool | None:
     labels = [passage.relevance for passage in sample.question.passages]
     if labels and all(label == 0 for label in labels):
         return False
+    if marks("however").search(sample.text):
+        return False
     return refuses(sample.text, sample.question.language)
 
 
@@ -338,7 +340,7 @@ def refuses(text: str, language: str) -> bool | None:
     if language not in refusals():
         return None
     opening = text[:OPENING].replace("’", "'")
-    if marks("affirmative").match(opening):
+    if any(map(marks("affirmative").match, LIST_MARKER.sub("", text).splitlines())):
         return False
     matches = _refusal_pattern(language).finditer(opening)
     # What is quoted within a text is a word for others to say.

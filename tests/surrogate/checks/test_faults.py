@@ -194,6 +194,7 @@ def test_every_pattern_finds_one_of_the_examples():
         "section": ["(Abschnitt 7)"],
         "numbered": ["in Section 7 of the Act", "l'article 7 de la loi"],
         "about_prompts": ["a template", "eine Vorlage", "テンプレート"],
+        "however": ["I do not know. However, passage 1 has it.", "Das ist jedoch offen."],
         "affirmative": ["Yes, answer is present.", "はい、そうです。"],
     }
     texts |= {kind: list(ERRORS) for kind in FAILURE_MARKS}
@@ -451,6 +452,13 @@ def test_answers_that_end_in_mid_sentence(text):
 
 def test_a_quoted_refusal_is_none():
     assert found_in(instead('Say yes, or "I do not know", to the form of the portal [1].')) == {}
+
+
+def test_a_refusal_that_tells_what_it_found_is_none():
+    text = "The passages do not state it. However, the portal takes some minutes."
+    assert found_in(instead(text)) == {}
+    refusal = "I cannot answer this. However, you can call us if you need help with it."
+    assert found_in(instead(refusal)) == {"refusal": ["en-03"]}
 
 
 def test_sympathy_is_no_refusal():
