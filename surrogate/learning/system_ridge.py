@@ -331,8 +331,7 @@ def beside_originals(
     (docs/reference/surrogate.md, "Copies").
 
     Letters that nobody else writes, or words without vowels, make a copy less like all systems. So
-    likeness counts a second time, in the wording that is known. That lowers ratings alone: terse
-    systems, which are unlike all others, gain nothing by those that they are liker to.
+    who is a copy is decided in the wording that is known, too.
 
     Args:
         ratings: Predicted relative to the mean of the rated systems, shape (M,).
@@ -348,22 +347,23 @@ def beside_originals(
     cosines = np.where(view.is_self, 0.0, view.mean_cosines)[:, is_rated]
     among_field = np.where(field_view.is_self, 0.0, field_view.mean_cosines)
     among_rated = among_field[np.ix_(is_rated, is_rated)]
-    moved = _moved(ratings, centered, cosines, among_rated)
+    excess = _excess(cosines, among_rated)
+    weights = excess / np.maximum(excess.sum(axis=1, keepdims=True), 1.0)
+    moved = (1.0 - weights.sum(axis=1)) * ratings + weights @ centered
     known = _in_known_wording(cosines, among_rated, view.is_self[:, is_rated])
     is_self = np.eye(len(among_rated), dtype=bool)
     known_among = _in_known_wording(among_rated, among_rated, is_self)
-    return np.minimum(moved, _moved(ratings, centered, known, known_among))
+    for shares in (weights, _excess(known, known_among)):
+        of_nearest = centered[shares.argmax(axis=1)]
+        is_copy = shares.max(axis=1) > MOSTLY_COPIED
+        moved = np.where(is_copy, np.minimum(moved, of_nearest), moved)
+    return np.asarray(moved)
 
 
-def _moved(ratings: Floats, rated: Floats, likeness: Floats, among_rated: Floats) -> Floats:
-    """Move M ratings to those of N rated systems, shape (M,), by likeness of shape (M, N)."""
+def _excess(likeness: Floats, among_rated: Floats) -> Floats:
+    """Return how far likeness is beyond any among rated systems, 1 at most, shape (M, N)."""
     usual = float(among_rated.max())
-    excess = np.maximum(likeness - usual, 0.0) / max(1.0 - usual, SMALLEST)
-    weights = excess / np.maximum(excess.sum(axis=1, keepdims=True), 1.0)
-    moved = (1.0 - weights.sum(axis=1)) * ratings + weights @ rated
-    of_nearest = rated[weights.argmax(axis=1)]
-    is_copy = weights.max(axis=1) > MOSTLY_COPIED
-    return np.asarray(np.where(is_copy, np.minimum(moved, of_nearest), moved))
+    return np.asarray(np.maximum(likeness - usual, 0.0) / max(1.0 - usual, SMALLEST))
 
 
 def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> Floats:
