@@ -58,13 +58,13 @@
       known ? `, 90% interval ${interval(found.low, found.high)}.` : "; how surely is not known, as there is no interval.",
     );
   }
-  /* Two systems may share a tier although one is surely better: a tier is tested with all pairs at once */
+  /* Two systems may share a tier although one is better: a tier is about its best system */
   function sayTiers(a, b) {
     const [first, second] = [rows[a].tier, rows[b].tier];
     const line = find("tiers");
     line.hidden = first === null || second === null || apart(a, b) === null;
     const which = first === second ? `Both are in tier ${first}` : `They are in tiers ${first} and ${second}`;
-    line.textContent = `${which}. A tier holds the systems that are not distinguishable from its best one when all pairs are tested at once; the probability above is of these two alone.`;
+    line.textContent = `${which}. A tier holds the systems that its best one does not beat with a probability over 95%.`;
   }
   function sayMet(a, b) {
     const { wins, ties, losses } = met(a, b);
