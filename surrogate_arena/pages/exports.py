@@ -73,7 +73,7 @@ def export_text(
     printed = table[list(columns)] if columns else _printed(table, language)
     part = language
     if language == OVERALL:
-        part = f"mean rank over {summary.parts}"
+        part = f"over {summary.parts}"
     elif language == ALL:
         part = f"every {summary.part}"
     remark = " (not judged)" if summary.is_first else ""

@@ -172,8 +172,8 @@ def rank_heat_map(board: Board) -> Figure:
     n_parts = count_of(len(board.languages), board.summary.part, board.summary.parts)
     caption = Caption(
         f"Ranks by {board.summary.part}: {board.summary.arena}",
-        f"n = {count_of(len(board.systems), 'system')}, {n_parts}. Rank 1 is best; systems by the "
-        f"board's mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
+        f"n = {count_of(len(board.systems), 'system')}, {n_parts}. Rank 1 is best; systems in the "
+        f"board's order; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
         board.summary.signature,
     )
     n_columns = len(board.languages) + 1  # the last has the mean
