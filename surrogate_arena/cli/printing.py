@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from arena.data.wording import Remark, count_of, short_digest
+from arena.data.wording import Remark, by_severity, count_of, short_digest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +30,7 @@ INTERVAL = "90% interval"
 PLACE = "about"
 """Stands before the places of a system that verdicts do not rank."""
 RANKS = "90% ranks"
+MOST_REMARKS = 5
 MOST_OF_A_TEXT = 9
 """Lines of a text."""
 SIGNATURE = "signature"
@@ -270,13 +271,16 @@ def print_notes(notes: Sequence[object], title: str = "Note", most: int = 10) ->
 
 
 def print_remarks(remarks: Sequence[Remark]) -> None:
-    """Print remarks, those of a kind together; only what limits something has its severity."""
-    by_kind: dict[tuple[str, str], list[Remark]] = {}
-    for remark in remarks:
-        by_kind.setdefault((remark.severity, remark.name), []).append(remark)
-    for alike in by_kind.values():
-        severity = alike[0].severity.capitalize() if alike[0].is_warning else ""
-        print_notes(alike, severity, 5)
+    """Print what limits something, then one remark of each other kind; the rest is counted."""
+    others = {remark.name: remark for remark in reversed(remarks) if not remark.is_warning}
+    first = [remark for remark in by_severity(remarks) if remark.is_warning]
+    first += [remark for remark in remarks if others.get(remark.name) is remark]
+    for remark in first[:MOST_REMARKS]:
+        severity = f"{remark.severity.capitalize()}: " if remark.is_warning else ""
+        print("\n".join(wrapped(f"{severity}{remark}", MOST_OF_A_TEXT)))
+    n_left = len(remarks) - len(first[:MOST_REMARKS])
+    if n_left:
+        print(f"… and {n_left:,} more; --json has all")
 
 
 def is_missing(value: object) -> bool:
