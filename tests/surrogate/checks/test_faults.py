@@ -13,6 +13,10 @@ from surrogate.checks.faults import find_faults
 from surrogate.checks.rules import CHECKS, FAILURE_MARKS, FAULTS, RULES, refusals
 
 ERRORS = (
+    "Se ha superado el límite de solicitudes. Espere 60 segundos antes de volver a intentarlo.",
+    "El servicio no está disponible en este momento (503).",
+    "Limite de requêtes dépassée, patientez quelques instants.",
+    "Il servizio non è disponibile, riprovi tra qualche minuto.",
     ERROR,
     "Traceback (most recent call last):\n  File \"app.py\", line 3\nKeyError: 'answer'",
     '{"error": {"message": "Rate limit reached", "code": 429}}',
