@@ -120,6 +120,7 @@ def board_page(
         "ticks": list(range(first, last + 1, _step(first, last))),
         "step": _step(first, last),
         "facts": data[""]["facts"],
+        "has_intervals": any(table["wins_low"].notna().any() for table in views.values()),
         "caution": data[""]["caution"],
         "counts": _group_counts(overall),
         "has_own_ratings": not board.summary.is_first,
@@ -163,6 +164,14 @@ def caution_of(findings: Sequence[Finding], language: str) -> str:
         if is_limit and finding.language == language:
             return finding.sentence
     return ""
+
+
+def in_its_language(finding: Finding) -> str:
+    """Return a finding's sentence with the name of the language that it is on."""
+    sentence = finding.sentence
+    if not finding.language:
+        return sentence
+    return f"{language_name(finding.language)}: {sentence[:1].lower()}{sentence[1:]}"
 
 
 def _overall_rows(board: Board) -> pd.DataFrame:

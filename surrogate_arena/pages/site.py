@@ -40,6 +40,7 @@ from surrogate_arena.pages.board_page import (
     board_record,
     caution_of,
     described_systems,
+    in_its_language,
 )
 from surrogate_arena.pages.cost_page import cost_page
 from surrogate_arena.pages.examples import Examples
@@ -227,7 +228,7 @@ def _write_pages(
     write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", folder / RECORD)
     write("embed", rows=record["systems"][:EMBEDDED])
     limits = [finding for finding in findings if finding.level == "warning"]
-    cautions = [finding.sentence for finding in limits if finding.kind in CAUTIONS]
+    cautions = [in_its_language(finding) for finding in limits if finding.kind in CAUTIONS]
     write("judge", report=board.judge_report, listed=LISTED, cautions=cautions)
     if not costs.empty:
         write("costs", view=cost_page(board, costs))
@@ -254,6 +255,7 @@ def _write_systems(
     """Write a page of each system; those that are compared on the page of a language say so."""
     names = slugs(board.systems)
     compared = set(board.table(language)["system"][:MOST_SYSTEMS])
+    has_place = board.overall.set_index("system")[["rank", "place"]].notna().any(axis=1)
     for system in board.systems:
         of_system = faults and faults.of_system(system)
         file = f"systems/{names[system]}.html"
@@ -264,6 +266,7 @@ def _write_systems(
             compared=compared,
             system_faults=of_system,
             standing=standing_of(board, system),
+            has_place=bool(has_place.get(system, False)),
             examples=examples and examples.of(system),
         )
 

@@ -39,6 +39,7 @@
       } else (cell.querySelector("span") ?? cell).textContent = TEXTS[name](row);
       const values = { place: row.rank ?? row.place_low, interval: row.low };
       if ("v" in cell.dataset) cell.dataset.v = values[name] ?? row[name] ?? "";
+      if ("high" in cell.dataset) cell.dataset.high = row.high ?? "";
       if (name === "note") cell.hidden = !row.note;
     }
     const drawn = { low: row.wins_low ?? row.wins, mid: row.wins, high: row.wins_high ?? row.wins, from: row.tier_low, to: row.tier_high };

@@ -103,7 +103,7 @@ const site = (() => {
     const headers = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
     const rows = [...table.querySelectorAll("tbody tr:not(.band), tfoot tr")];
     const columns = headers.flatMap((header, place) => {
-      if (["go", "absent-column"].some((name) => header.classList.contains(name))) return [];
+      if (["go", "absent-column", "drawn"].some((name) => header.classList.contains(name))) return [];
       const name = label(header);
       const cells = (read) => rows.map((row) => (row.cells[place] ? read(row.cells[place]) : ""));
       if (!rows.some((row) => row.cells[place]?.dataset.high !== undefined)) return [[name, cells(plain)]];

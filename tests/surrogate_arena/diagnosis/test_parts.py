@@ -101,8 +101,8 @@ def test_intervals_in_parts_and_over_them_hold_as_stated():
         means = np.mean(list(truth.values()), axis=0)
         rows = rated.table.set_index("system").sort_index()
         inside_means += list((rows["low"] <= means) & (means <= rows["high"]))
-    assert 0.9 < np.mean(inside) < 0.99
-    assert 0.9 < np.mean(inside_means) < 0.99
+    assert 0.85 < np.mean(inside) < 0.96
+    assert 0.85 < np.mean(inside_means) < 0.96
 
 
 def test_with_many_verdicts_a_part_is_rated_as_alone():

@@ -31,6 +31,8 @@ def test_every_page_states_title_license_date_and_the_way_back(board, small_aren
     pages = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
     assert len(pages) > 5
     for path, text in pages.items():
+        if path.name == "embed.html":
+            continue  # a few rows in a page of others, and a link to the board
         root = "../" * len(path.relative_to(site).parent.parts)
         footer = text.split("<footer>")[1]
         assert "Support &lt;bots&gt;</title>" in text

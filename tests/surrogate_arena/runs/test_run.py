@@ -140,8 +140,8 @@ def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
 
 
 @pytest.mark.slow
-def test_two_runs_write_the_same_bytes(configure, tmp_path):
-    """Days on pages are those of the run; there is no other clock time."""
+def test_two_runs_at_one_time_write_the_same_bytes(configure, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     boards = configure(BOARD + "publish = true\n[boards.broken]\narena = 'nowhere'\n")
     contents = []
     for name in ("first", "second"):

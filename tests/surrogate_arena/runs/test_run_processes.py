@@ -38,7 +38,8 @@ def test_of_two_runs_at_once_each_board_is_made_by_one(configure, place):
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_with_the_same_bytes(made, configure, place):
+def test_a_killed_run_goes_on_with_the_same_bytes(made, configure, place, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     boards = configure(
         "[boards.a]\narena = 'arena'\n[boards.b]\narena = 'arena'\ntournaments = 40\n"
     )
