@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -40,6 +41,8 @@ def test_of_two_runs_at_once_each_board_is_made_by_one(configure, place):
 @pytest.mark.slow
 def test_a_killed_run_goes_on_with_the_same_bytes(made, configure, place, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    shutil.rmtree(made.out)
+    bring_up_to_date(made, made.out)
     boards = configure(
         "[boards.a]\narena = 'arena'\n[boards.b]\narena = 'arena'\ntournaments = 40\n"
     )
