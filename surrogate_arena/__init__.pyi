@@ -29,4 +29,4 @@ from surrogate import validate as validate
 from .diagnosis.parts import rate_parts as rate_parts
 from .gating.gate import gate as gate
 from .pages.site import write_site as write_site
-from .studies.compare import compare as compare
+from .studies.comparison_study import compare as compare

@@ -216,3 +216,15 @@ def test_words_are_those_of_the_field(word):
         if pattern.search(line)
     ]
     assert found == [], f"say {OLD_WORDS[word]}"
+
+
+def test_no_name_of_a_package_is_also_one_of_its_modules():
+    """Once it is imported, the module takes the place of a function that loads on first use."""
+    clashes = []
+    for stub in sorted(ROOT.glob("*/**/__init__.pyi")):
+        text = stub.read_text(encoding="utf-8")
+        names = set(re.findall(r"^from \.\w.* as (\w+)$", text, re.MULTILINE))
+        modules = {path.stem for path in stub.parent.glob("*.py")}
+        modules |= {path.parent.name for path in stub.parent.glob("*/__init__.py")}
+        clashes += [f"{shown(stub)}: {name}" for name in sorted(names & modules)]
+    assert clashes == []
