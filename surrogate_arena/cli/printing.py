@@ -304,6 +304,11 @@ def two_decimals(value: float | None) -> str:
     return cell(None) if is_missing(value) else f"{value:z.2f}"
 
 
+def _percent(value: float | None) -> str:
+    """Show a share in percent, with one decimal."""
+    return cell(None) if is_missing(value) else f"{value:.1%}"
+
+
 def spans(
     table: pd.DataFrame,
     low: str = "low",
@@ -336,14 +341,14 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     has_languages = ratings["language"].nunique() > 1
     columns = ["rank", RANKS, "system", "rating", INTERVAL]
     if has_languages:
-        columns.insert(3, "mean_rank")
+        columns.insert(3, "wins")
         grouped = rows.groupby("system")
         means = grouped[["rating", "low", "high"]].mean().astype({"rating": float})
         means["note"] = grouped["note"].agg(
             lambda notes: "; ".join(dict.fromkeys(filter(None, notes)))
         )
         rows = overall.join(means, on="system")
-        rows["mean_rank"] = rows["mean_rank"].map(two_decimals)
+        rows["wins"] = rows["wins"].map(_percent)
     incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
     # A system with neither has too few verdicts for its rating to be read.
     rated = rows[["rating", "low", "high"]].mask(rows["rank"].isna() & rows["place"].isna())

@@ -30,7 +30,7 @@ SPANS = {"rank interval": ("rank_low", "rank_high"), "90% interval": ("low", "hi
 """Columns of LaTeX that show two of a board's as one."""
 PRINTED = ("rank", "rank interval", "system", "rating", "90% interval")
 NAMED = ("rank", "system")
-PRINTED_OVERALL = ("rank", "rank interval", "system", "mean_rank", "mean_rating", "arena_rank")
+PRINTED_OVERALL = ("rank", "rank interval", "system", "wins", "mean_rating", "arena_rank")
 HEADINGS = {
     "rank_low": "rank from",
     "rank_high": "rank to",

@@ -46,3 +46,11 @@ def test_a_system_without_a_rank_shows_neither_rating_nor_interval(quick_board):
     assert list(shown.loc[first]) == ["–", "–"]
     assert not (shown.drop(first) == "–").any(axis=None)
     assert RANKS in columns
+
+
+def test_systems_of_several_languages_stand_in_the_order_of_the_wins_beside_them(quick_board):
+    rows, columns = shown_board(quick_board.ratings, quick_board.overall)
+    assert columns[3] == "wins"
+    wins = rows.loc[rows["rank"].notna(), "wins"].str.removesuffix("%").astype(float)
+    assert wins.is_monotonic_decreasing
+    assert wins.max() > 1
