@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, distribution
 from typing import ClassVar, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
@@ -200,6 +199,8 @@ class MissingDependencyError(ArenaError, ImportError):
 
 def _install_command(extra: str) -> str:
     """Return what installs an extra from where the package itself came (PEP 610)."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     requirement = f"{PACKAGE}[{extra}]"
     try:
         written = distribution(PACKAGE).read_text("direct_url.json")

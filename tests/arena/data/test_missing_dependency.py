@@ -26,7 +26,7 @@ def test_the_hint_installs_the_extra_from_the_same_place(origin, command, monkey
             assert name == "direct_url.json"
             return origin and json.dumps(origin)
 
-    monkeypatch.setattr("arena.data.errors.distribution", lambda _: Installed())
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: Installed())
     assert str(MissingDependencyError("judging", "openai", "llm")).endswith(command)
 
 
@@ -34,5 +34,5 @@ def test_a_checkout_that_is_not_installed_has_a_hint_too(monkeypatch):
     def absent(name):
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr("arena.data.errors.distribution", absent)
+    monkeypatch.setattr("importlib.metadata.distribution", absent)
     assert "surrogate-arena[llm]" in str(MissingDependencyError("judging", "openai", "llm"))
