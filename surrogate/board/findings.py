@@ -58,11 +58,21 @@ SENTENCES: Mapping[str, str] = {
 }
 """Kind of a finding to its words."""
 HEADLINES = (
-    *("first", "shared", "ahead", "highest", "only", "none", "alike", "liked", "unreliable"),
+    "first",
+    "shared",
+    "ahead",
+    "highest",
+    "only",
+    "none",
+    "alike",
+    "liked",
+    "unreliable",
     "leads",
 )
 CHIPS = ("people", "decided", "hangs", "open", "held", "unheld", "untested")
 CAUTIONS = ("judge", "unseen", "gain", "unjudged")
+CAUTION_NUMBERS = {"unseen": "tau_unseen", "gain": "gain"}
+"""Kind of a caution to the score that it rests on."""
 CUT = "\x00"
 """Around names of systems, which never hold it."""
 MOST_NAMED = 5
@@ -104,7 +114,7 @@ class Finding:
         """The sentence cut at names of systems: texts and names by turns."""
         names = [f"{CUT}{name}{CUT}" for name in self.systems[:MOST_NAMED]]
         listed = _listing(len(self.systems)).format(*names)
-        texts = {"systems": listed, **shown_numbers(self.numbers), **self.words}
+        texts = {"systems": listed, **_shown_numbers(self.numbers), **self.words}
         sentence = SENTENCES[self.kind].format(**texts)
         if self.language and self.kind in HEADLINES:
             # A system's name keeps its first letter.
@@ -132,7 +142,7 @@ def _listing(count: int) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if count > 1 else "".join(names)
 
 
-def shown_numbers(numbers: Mapping[str, float | None]) -> dict[str, str]:
+def _shown_numbers(numbers: Mapping[str, float | None]) -> dict[str, str]:
     """Show shares in percent, with a decimal where the interval is narrow; leave other numbers."""
     shares = {name: numbers[name] for name in SHARES if numbers.get(name) is not None}
     digits = 0
@@ -279,7 +289,7 @@ def _judging(board: Board) -> Iterator[Finding]:
     else:
         level: Level = "warning" if label.faults else ""
         yield Finding("judge", words={"text": label.sentence}, level=level)
-    placed = predicted_systems(board)
+    placed = _predicted_systems(board)
     if placed:
         verb = "system is" if len(placed) == 1 else "systems are"
         words = {"count": f"{len(placed)} {verb}"}
@@ -297,7 +307,7 @@ def published_sentence(judge: str) -> str:
     return f"Ratings rest on {whose}"
 
 
-def predicted_systems(board: Board) -> list[str]:
+def _predicted_systems(board: Board) -> list[str]:
     """Return the systems that have a place, or a rating without any verdict, in some language."""
     ratings = board.ratings
     is_unjudged = ratings["split"].eq("unjudged") & ratings["rating"].notna()
@@ -313,7 +323,7 @@ def _chips(board: Board) -> Iterator[Finding]:
     yield _people(summary)
     if not summary.macro.is_unreliable:
         yield from _decided(board)
-    if predicted_systems(board):
+    if _predicted_systems(board):
         yield _held(summary)
 
 
@@ -326,10 +336,8 @@ def _people(summary: BoardSummary) -> Finding:
     elif label is not None and label.grade == "agrees":
         text, level = "The judge agrees with people", "good"
     elif label is not None and label.faults:
-        text, level = (
-            f"The judge is {label.words}",
-            "bad" if label.grade == "unreliable" else "warning",
-        )
+        text = f"The judge is {label.words}"
+        level = "bad" if label.grade == "unreliable" else "warning"
     return Finding("people", words={"text": text}, level=level)
 
 
@@ -380,18 +388,21 @@ def _cautions(board: Board, language: str) -> Iterator[Finding]:
     scores = summary.languages.get(language) if language else summary.macro
     if scores is None or (language and summary.macro.is_one_sided):
         return
-    has_predictions = bool(predicted_systems(board))
+    has_predictions = bool(_predicted_systems(board))
     conclusions = scores.conclusions
     if isinstance(scores, LanguageSummary):
         conclusions = summary.conclusions_of(scores)
     for conclusion in conclusions:
+        kind = conclusion.name
+        if not conclusion.is_warning or kind == "judge":
+            continue
         # A caution speaks of systems that exist.
-        if not conclusion.is_warning or (conclusion.name == "unseen" and not has_predictions):
+        if kind == "unseen" and not has_predictions:
             continue
-        if conclusion.name == "judge":
-            continue
-        names = (f"{conclusion.name}", f"tau_{conclusion.name}")
-        numbers = {name: getattr(scores, name, None) for name in names}
-        known = {name: value for name, value in numbers.items() if value is not None}
+        numbers = {}
+        score = CAUTION_NUMBERS.get(kind, "")
+        value = getattr(scores, score, None)
+        if value is not None:
+            numbers[score] = value
         words = {"text": conclusion.sentence}
-        yield Finding(conclusion.name, language, (), known, words, "warning")
+        yield Finding(kind, language, (), numbers, words, "warning")

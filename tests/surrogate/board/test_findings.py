@@ -143,7 +143,7 @@ def unreliable(files, language):
 
 def caution(files, language):
     scores = files.summary["languages"][language] if language else files.summary["macro"]
-    names = ("unseen", "tau_unseen", "gain", "tau_gain")
+    names = ("tau_unseen", "gain")
     return [], {name: scores[name] for name in names if scores.get(name) is not None}
 
 
