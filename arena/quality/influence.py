@@ -31,7 +31,7 @@ MOST_SYSTEMS = 1_000
 MOST_JUDGES = 20
 LISTED = 50
 """Number of verdicts that a record of first place lists."""
-VERDICT_COLUMNS = ["query_id", "system_a", "system_b", "winner"]
+DECISIVE_COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 
 
 def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlace | None:
@@ -50,7 +50,7 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     if not 2 <= len(systems) <= MOST_SYSTEMS or len(systems) < len(battles.systems):
         return None
     # Equally influential verdicts are named in one order, whatever the order of the rows.
-    rows = judgments.sort_values(VERDICT_COLUMNS, kind="stable")
+    rows = judgments.sort_values(DECISIVE_COLUMNS, kind="stable")
     matches = Matches.of(rows, systems)
     ratings = matches.ratings()
     order = np.argsort(-ratings, kind="stable")
@@ -61,7 +61,7 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     if fewest is None:
         return None
     dropped, successor = fewest
-    decisive = rows.iloc[dropped][VERDICT_COLUMNS]
+    decisive = rows.iloc[dropped][DECISIVE_COLUMNS]
     return FirstPlace(
         language=language,
         judge=judge,

@@ -25,7 +25,7 @@ from surrogate.learning.surrogate import Surrogate
 PLACE_COLUMNS = ["place", "place_low", "place_high"]
 RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
 WINS_COLUMNS = ["wins", "wins_low", "wins_high"]
-VERDICT_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
+ARENA_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
 """Columns by verdicts alone."""
 FEWEST_JUDGED_QUESTIONS = 3
 """From so many questions on that a system was judged on, verdicts rank it."""
@@ -76,7 +76,7 @@ def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: i
     """Mark rated systems that too few verdicts rank, with the reason as the beginning of a note.
 
     Args:
-        rows: As of ``rated_rows``.
+        rows: As in ``rated_rows``.
         judged_questions: By system, the questions on which it was judged.
         needed: Judged questions that a rank needs.
 
@@ -116,7 +116,7 @@ def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
     """Add ``WINS_COLUMNS``: how often a system is expected to win against the ranked ones.
 
     Args:
-        rows: As of ``rated_rows``; with a column ``is_placed`` these are no opponents.
+        rows: As in ``rated_rows``; with a column ``is_placed`` these are no opponents.
         covariance: Of the ratings, see ``covariance_of``.
     """
     is_placed = rows.get("is_placed", pd.Series(False, rows.index))
@@ -152,7 +152,8 @@ def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
 def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
     """Return the covariance of S quantities by their derivatives, shape (S, N), by N others.
 
-    NaN for quantities that depend on an unknown variance.
+    A value of unknown variance leaves the quantities that grow with it NaN. To the others it counts
+    as exact.
     """
     values = covariance.to_numpy(np.float64)
     is_unknown = np.isnan(np.diag(values))
@@ -215,7 +216,7 @@ def ranked_rows(
     """Rank the rated systems of a language, and place those that verdicts do not rank.
 
     Args:
-        rows: As of ``rated_rows``; with a column ``is_placed`` these take no rank.
+        rows: As in ``rated_rows``; with a column ``is_placed`` these take no rank.
         covariance: Of the ratings, see ``covariance_of``.
         language: Language code.
         verdict_ratings: By system: ``rank, rating, low, high`` by verdicts alone.
@@ -235,7 +236,7 @@ def ranked_rows(
     table["language"] = language
     table["rank"] = ratings.rank(ascending=False, method="min")
     if verdict_ratings is None:
-        by_verdicts = pd.DataFrame(np.nan, rows.index, VERDICT_COLUMNS)
+        by_verdicts = pd.DataFrame(np.nan, rows.index, ARENA_COLUMNS)
     else:
         by_verdicts = verdict_ratings.add_prefix("arena_")
     table = table.join(by_verdicts).rename_axis("system").reset_index()

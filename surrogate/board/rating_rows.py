@@ -67,8 +67,8 @@ def rated_rows(
             rating. Only on a board by the surrogate alone does it differ from ``predicted``.
             Also ``answers, coverage, split``, and ``why`` an estimate is missing.
         interval: Conformal interval of the surrogate's predictions.
-        status: By system, as of ``ranking_status``; systems may be missing.
-        unproven: As of ``reasons_without_rank``.
+        status: By system, as in ``ranking_status``; systems may be missing.
+        unproven: As in ``reasons_without_rank``.
         originals: Rows of the systems that copies take their rating from; by default those made
             here.
 
@@ -171,7 +171,7 @@ def rows_with_verdicts(
         study: Results of training in this language.
         predictions: The trained surrogate's predictions in this language, by system.
         systems: Every system of the arena.
-        interval: As of ``rated_rows``, like the next two.
+        interval: As in ``rated_rows``, like the next two.
         status: Of the systems.
         unproven: Those that have no rank until judged.
         unjudged: Whether systems that hardly anybody judged are ``placed`` or ``ranked``.
@@ -272,7 +272,7 @@ def rows_without_verdicts(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate the systems in a language without a verdict, by the surrogate's predictions.
 
-    Arguments and results as of ``rows_with_verdicts``; no row where the surrogate rates nobody.
+    Arguments and results as in ``rows_with_verdicts``; no row where the surrogate rates nobody.
     """
     estimates = predicted_estimates(predictions, systems, n_questions)
     if estimates["predicted_error"].isna().all() or estimates["predicted"].isna().all():

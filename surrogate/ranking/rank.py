@@ -22,7 +22,7 @@ from features.engine.extraction import FEATURE_KEY, extract
 from features.measures.registry import chosen_features
 from surrogate.board.board import Board, open_board
 from surrogate.board.ranks import (
-    VERDICT_COLUMNS,
+    ARENA_COLUMNS,
     absence,
     counting_languages,
     needed_questions,
@@ -51,7 +51,7 @@ from surrogate.learning.surrogate import known_features
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS, RankedSystems
 
 NO_COPIES: Mapping[Key, str] = MappingProxyType({})
-NO_SURROGATE = "the board has no surrogate here"
+NO_SURROGATE_HERE = "the board has no surrogate here"
 RANKED_APART = Remark(
     "ranks", "info", "new systems are ranked among the board's, not among each other"
 )
@@ -158,7 +158,7 @@ def _estimates(
     reasons = []
     for rating, n_answers in zip(ratings, estimates["answers"], strict=True):
         if np.isnan(rating) and not is_trained:
-            reasons.append(NO_SURROGATE)
+            reasons.append(NO_SURROGATE_HERE)
         else:
             reasons.append(absence(rating, n_answers))
     counts = verdicts[["judgments", "judged_questions"]].astype(float).fillna(0).astype("int64")
@@ -228,7 +228,7 @@ def _remarks(board: Board, new: pd.DataFrame, languages: Sequence[str]) -> Itera
 
 def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     """Add new systems to the rows of a board, each above the systems that it beats."""
-    unknown = dict.fromkeys(["tier", *VERDICT_COLUMNS], np.nan)
+    unknown = dict.fromkeys(["tier", *ARENA_COLUMNS], np.nan)
     rows = typed_board_table(new.assign(**unknown), RATINGS)
     placed = pd.concat([board.ratings, rows], ignore_index=True)
     placed["descending_rating"] = -placed["rating"]

@@ -27,7 +27,7 @@ from arena.quality.agreement import (
     agreement_table,
     oriented_verdicts,
 )
-from arena.quality.influence import VERDICT_COLUMNS, first_places
+from arena.quality.influence import DECISIVE_COLUMNS, first_places
 from arena.quality.judge_label import verdict_tests
 from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
 from arena.rating.biases import LENGTH, answer_traits
@@ -353,4 +353,6 @@ def _support_table(places: list[FirstPlace]) -> pd.DataFrame:
         standing = [place.language, place.judge, place.first, place.successor]
         for verdict in place.decisive:
             rows.append([*standing, *astuple(verdict)])
-    return pd.DataFrame(rows, columns=["language", "judge", "first", "successor", *VERDICT_COLUMNS])
+    return pd.DataFrame(
+        rows, columns=["language", "judge", "first", "successor", *DECISIVE_COLUMNS]
+    )

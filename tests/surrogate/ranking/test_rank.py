@@ -8,7 +8,7 @@ import pytest
 from arena.data.errors import DataError, UsageError
 from surrogate import Board, build_board, rank_systems
 from surrogate.board.ranks import NO_ANSWER, ONE_SIDED
-from surrogate.ranking.rank import NO_SURROGATE, RANKED_APART, place_systems
+from surrogate.ranking.rank import NO_SURROGATE_HERE, RANKED_APART, place_systems
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_a_language_without_a_surrogate_is_said(published, small_board, small_ar
     foreign = table[table["language"] == "en"].assign(language="fi", system="finn")
     queries = pd.concat([small_arena.queries, small_arena.queries.head(10).assign(language="fi")])
     new = place_systems(published, foreign, queries).new.set_index("language")
-    assert new.loc["fi", "note"] == NO_SURROGATE
+    assert new.loc["fi", "note"] == NO_SURROGATE_HERE
     assert pd.isna(new.loc["fi", "rank"])
 
 
