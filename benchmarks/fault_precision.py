@@ -33,7 +33,7 @@ def main() -> None:
         faults = find_faults(arena, arena.answers)
         counts = {
             "found": faults.found["check"].value_counts(),
-            "untold": faults.untold["check"].value_counts(),
+            "unchecked": faults.unchecked["check"].value_counts(),
         }
         print(f"\n{arena.info.name}: {len(arena.answers):,} answers")
         print(pd.DataFrame(counts).fillna(0).astype(int).to_string())

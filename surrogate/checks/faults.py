@@ -13,11 +13,20 @@ from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.types import Flags, Indices
 from arena.data.wording import count_of, first_of
-from features.declare.sample import Memo, Question, Sample, passage_text
+from features.declare.sample import Memo, Question, Sample
 from features.engine.extraction import answers_of
 from features.text.sentences import is_prose
 from features.text.tokens import folded_words, tokens_per_word
-from surrogate.checks.rules import CHECKS, RULES, CheckClass, content_words, of_class, refuses
+from surrogate.checks.rules import (
+    CHECKS,
+    RULES,
+    CheckClass,
+    content_words,
+    given_text,
+    of_class,
+    passages_text,
+    refuses,
+)
 from surrogate.learning.answer_texts import mixed
 
 FAULT_COLUMNS = [*ANSWER_KEY, "check"]
@@ -35,16 +44,16 @@ class AnswerFaults:
         answers: The answers that were checked: columns ``language, query_id, system``.
         found: A row for each answer and check that found something: ``FAULT_COLUMNS``, in the
             order of the table of checks, then by language, question and system.
-        untold: The same where a check cannot tell.
+        unchecked: The same where a check could not be made.
     """
 
     answers: pd.DataFrame
     found: pd.DataFrame
-    untold: pd.DataFrame
+    unchecked: pd.DataFrame
 
     def of(self, system: str) -> AnswerFaults:
         """Return those of one system."""
-        tables = (self.answers, self.found, self.untold)
+        tables = (self.answers, self.found, self.unchecked)
         return AnswerFaults(*(table[table["system"] == system] for table in tables))
 
     def of_class(self, certainty: CheckClass) -> pd.DataFrame:
@@ -128,7 +137,7 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
     return AnswerFaults(
         answers=table[ANSWER_KEY],
         found=_listed(table, results == 1),
-        untold=_listed(table, results.isna()),
+        unchecked=_listed(table, results.isna()),
     )
 
 
@@ -224,7 +233,7 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     flags = np.zeros(len(table), dtype=bool)
     for (row, other), count in counts.items():
         words = set(texts["words"][row])
-        own = set(folded_words(_given(questions[row])))
+        own = set(folded_words(given_text(questions[row])))
         nearer = len(words & given[other]) - len(words & own)
         is_most = count >= most_of_a_text * n_runs[row]
         flags[row] |= is_most and nearer >= least_nearer * len(words)
@@ -241,12 +250,8 @@ def _wordings(table: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFram
     answers = table[["language"]].assign(question=number)
     answers["words"] = table["text"].map(folded_words)
     given = answers.drop_duplicates("question").copy()
-    given["words"] = [folded_words(_given(questions[row])) for row in given.index]
+    given["words"] = [folded_words(given_text(questions[row])) for row in given.index]
     return pd.concat([answers, given], ignore_index=True)
-
-
-def _given(question: Question) -> str:
-    return "\n".join([question.query, *map(passage_text, question.passages)])
 
 
 def _runs(texts: pd.DataFrame) -> pd.DataFrame:
@@ -292,9 +297,9 @@ def _is_a_form(words: Sequence[str], word: str, question: Question) -> bool:
     # chance
     fewest = 8
     few = 0.25
-    if word not in folded_words(_given(question)):
+    if word not in folded_words(given_text(question)):
         return True
-    passages = "\n".join(map(passage_text, question.passages))
+    passages = passages_text(question)
     others = content_words([other for other in words if other != word])
     shared = others & content_words(folded_words(passages))
     return passages != "" and len(others) >= fewest and len(shared) <= few * len(others)

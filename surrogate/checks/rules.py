@@ -1,6 +1,6 @@
 """The one table of checks of answers, and the rules: what each looks for in a single answer.
 
-A rule gives None where it cannot be told.
+A rule returns None for an answer that it cannot check.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import regex
 
 from arena.data.languages import language_name
 from arena.text.thoughts import has_thoughts
-from features.declare.sample import Sample, passage_text
+from features.declare.sample import Question, Sample, passage_text
 from features.measures.language import SUPPORTED, identify, likeliest_language
 from features.text.sentences import (
     LIST_MARKER,
@@ -44,14 +44,14 @@ class Check:
             decides; ``note``: a fact.
         one: What one answer does, as a clause.
         many: What several do.
-        untold: Why it cannot be told of some answers; empty where it always can.
+        unchecked: Why some answers cannot be checked; empty where all can.
     """
 
     name: str
     certainty: CheckClass
     one: str
     many: str
-    untold: str
+    unchecked: str
 
     def clause(self, count: int) -> str:
         """Say what a number of answers do: ``7 are in another language``."""
@@ -65,7 +65,7 @@ def _read(name: str) -> dict[str, Any]:
 def _checks() -> dict[str, Check]:
     checks = {}
     for name, row in _read("checks.toml").items():
-        checks[name] = Check(name, row["class"], row["one"], row["many"], row["untold"])
+        checks[name] = Check(name, row["class"], row["one"], row["many"], row["unchecked"])
     return checks
 
 
@@ -131,7 +131,7 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
     """Return whether a short text has two marks of a failure, and is about nothing that was asked.
 
     An answer about failures has words of the question, or half of its words from passages: then
-    it cannot be told.
+    it cannot be checked.
     """
     # Words of the longest message that is not listed as a pattern
     longest = 40
@@ -145,8 +145,7 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
         return False
     about = content_words(message)
     query = sample.question.query
-    passages = "\n".join(map(passage_text, sample.question.passages))
-    given = content_words(folded_words(passages))
+    given = content_words(folded_words(passages_text(sample.question)))
     if tokens_per_word(message) > 1:
         # Runs of parts may be shared that are polite forms and no more.
         is_asked = any(mark in query for mark in found)
@@ -154,6 +153,16 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
         is_asked = not about.isdisjoint(content_words(folded_words(query)))
     is_given = 2 * len(about & given) >= len(about) > 0
     return None if is_asked or is_given else True
+
+
+def passages_text(question: Question) -> str:
+    """Return the passages of a question as one text."""
+    return "\n".join(map(passage_text, question.passages))
+
+
+def given_text(question: Question) -> str:
+    """Return a question and its passages as one text."""
+    return f"{question.query}\n{passages_text(question)}"
 
 
 def content_words(tokens: Sequence[str]) -> set[tuple[str, ...]]:
@@ -202,8 +211,8 @@ def _cited_in_words(sample: Sample) -> set[str]:
     mentions = re.findall(rf"{bracketed}|{plain}", output, re.IGNORECASE)
     if not mentions:
         return set()
-    given = [sample.question.query, *map(passage_text, sample.question.passages)]
-    numbered = re.findall(rf"{word}\W{{0,3}}\d+", "\n".join(given), re.IGNORECASE)
+    given = given_text(sample.question)
+    numbered = re.findall(rf"{word}\W{{0,3}}\d+", given, re.IGNORECASE)
     return _numbers(mentions) - _numbers(numbered) - set(sample.question.passage_ids)
 
 
@@ -291,8 +300,7 @@ def _ends_in_part_of_word(sample: Sample) -> bool:
     fewest = 3
     if not sample.text[-1:].isalpha() or not is_prose(sample.text):
         return False
-    question = sample.question
-    given = folded_words("\n".join([question.query, *map(passage_text, question.passages)]))
+    given = folded_words(given_text(sample.question))
     *others, last = folded_words(sample.text)
     known = {*given, *others}
     is_unit = "".join(others)[-1:].isdecimal()
@@ -363,10 +371,9 @@ def leaks(sample: Sample) -> bool | None:
     match = marks("leak").search(_without_code(sample.output))
     if match is None:
         return False
-    question = sample.question
-    given = [question.query, *map(passage_text, question.passages)]
-    is_quoted = any(match[0] in text for text in given)
-    return None if is_quoted or marks("about_prompts").search(question.query) else True
+    is_quoted = match[0] in given_text(sample.question)
+    is_asked = marks("about_prompts").search(sample.question.query)
+    return None if is_quoted or is_asked else True
 
 
 def addresses_judge(sample: Sample) -> bool:
@@ -395,4 +402,4 @@ RULES: Mapping[str, Rule] = {
     "addresses-judge": addresses_judge,
     "hidden-text": hides_text,
 }
-"""Checks of a single answer; ``same-text``, ``varied-text`` and ``copy`` take several."""
+"""Checks of a single answer; ``find_faults`` adds those that compare answers."""

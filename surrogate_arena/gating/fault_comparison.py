@@ -51,7 +51,7 @@ class CheckCount:
 
     Attributes:
         check: Its name.
-        untold: Number of answers of which it cannot be told.
+        unchecked: Number of answers that it cannot check.
         found: Number of those with the fault.
         new: Number of those with the fault where the baseline has it not.
         baseline: Number of the baseline's answers with the fault.
@@ -59,7 +59,7 @@ class CheckCount:
     """
 
     check: str
-    untold: int
+    unchecked: int
     found: int
     new: int
     baseline: int
@@ -142,10 +142,10 @@ class FaultComparison:
             yield f"No faults, but worth knowing: {notes}."
         n_answers = count_of(len(self.candidate.answers), "answer")
         for count in self.counts:
-            reason = CHECKS[count.check].untold
-            if count.untold and reason and count.certainty != "note":
+            reason = CHECKS[count.check].unchecked
+            if count.unchecked and reason and count.certainty != "note":
                 yield (
-                    f"{count.untold:,} of {n_answers} could not be checked for {count.check}: "
+                    f"{count.unchecked:,} of {n_answers} could not be checked for {count.check}: "
                     f"{reason}."
                 )
 
@@ -216,7 +216,7 @@ def compare_faults(
     for name, check in CHECKS.items():
         count = CheckCount(
             check=name,
-            untold=int((own.untold["check"] == name).sum()),
+            unchecked=int((own.unchecked["check"] == name).sum()),
             found=int((own.found["check"] == name).sum()),
             new=sum(fault.is_new for fault in faults if fault.check == name),
             baseline=int((baseline_found["check"] == name).sum()),

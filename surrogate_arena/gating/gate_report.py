@@ -133,15 +133,15 @@ def _add_answers(suite: ElementTree.Element, faults: FaultComparison) -> None:
     limits = {count.check: count.limit for count in faults.counts}
     found = {(fault.language, fault.query_id, fault.check): fault for fault in faults.faults}
     columns = [*QUESTION_KEY, "check"]
-    untold = set(faults.candidate.untold[columns].itertuples(index=False, name=None))
+    unchecked = set(faults.candidate.unchecked[columns].itertuples(index=False, name=None))
     answers = faults.candidate.answers[QUESTION_KEY]
     for language, query_id in answers.itertuples(index=False, name=None):
         for name in FAULTS:
             case = _add_case(suite, name, f"{language} {query_id}")
             key = (language, query_id, name)
-            if key in untold:
-                reason = CHECKS[name].untold
-                ElementTree.SubElement(case, "skipped", message=f"cannot be told: {reason}")
+            if key in unchecked:
+                reason = CHECKS[name].unchecked
+                ElementTree.SubElement(case, "skipped", message=f"cannot be checked: {reason}")
             if key not in found:
                 continue
             fault = found[key]

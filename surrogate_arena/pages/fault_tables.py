@@ -69,10 +69,10 @@ class FaultTables:
             texts = {name: cut_text(row[name], LONGEST_TEXT) for name in ("query", "answer")}
             certainty = CHECKS[row["check"]].certainty
             listed.append({**row, **texts, "certainty": certainty})
-        untold = own.untold[own.untold["check"].isin([*of_class("certain"), "cut"])]
+        unchecked = own.unchecked[own.unchecked["check"].isin([*of_class("certain"), "cut"])]
         return {
             "rows": listed,
             "found": len(found),
             "answers": len(own.answers),
-            "untold": untold["check"].value_counts(sort=False).to_dict(),
+            "unchecked": unchecked["check"].value_counts(sort=False).to_dict(),
         }

@@ -93,6 +93,7 @@ LIKELY_OR_NOTES = (
     ('{"name": "search", "arguments": {"query": "camera"}} is what I call.', "leak", "en"),
     ("Open the portal.<|im_start|>user\nAnd now?", "leak", "en"),
     ("Open the portal.\n\n### User:\nAnd what does it cost?", "leak", "en"),
+    ("Open the portal and save it.\nUser:\nAnd what does it cost?", "leak", "en"),
     ("Assistant: Open the portal [1].\nUser: And what then?", "leak", "en"),
     ("Open the portal and save it [1].<|im_end|>", "leak", "en"),
     ("Öffnen Sie das Portal und speichern Sie.</s>", "leak", "de"),
@@ -297,8 +298,8 @@ def about_failures(text, query, passage):
 def test_an_answer_about_failures_cannot_be_told(text, query, passage):
     faults = about_failures(text, query, passage)
     assert "error-text" not in set(faults.found["check"])
-    untold = faults.untold[faults.untold["check"] == "error-text"]
-    assert list(untold["query_id"]) == ["en-03"]
+    unchecked = faults.unchecked[faults.unchecked["check"] == "error-text"]
+    assert list(unchecked["query_id"]) == ["en-03"]
 
 
 @pytest.mark.parametrize(
@@ -386,7 +387,7 @@ def test_likely_faults_and_notes_are_told_apart_from_certain_ones(text, check, l
 def test_what_a_question_is_about_is_no_leak(text, query):
     faults = about_failures(text, query, "The refund can be changed in the settings.").of("v2")
     assert "leak" not in set(faults.found["check"])
-    assert "leak" in set(faults.untold["check"])
+    assert "leak" in set(faults.unchecked["check"])
 
 
 def test_a_phrase_repeated_to_the_end_is_found():
@@ -570,7 +571,7 @@ def test_a_word_of_the_question_is_no_variation():
 def test_what_cannot_be_told_is_counted():
     arena = support_arena({"v2": lambda language, number: "Portal" if number < 12 else "Ja."})
     faults = find_faults(arena, arena.answers)
-    counts = faults.untold["check"].value_counts()
+    counts = faults.unchecked["check"].value_counts()
     assert counts["cut"] == 24
     assert counts["other-language"] == 60
 
