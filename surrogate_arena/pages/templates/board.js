@@ -39,7 +39,9 @@
       } else (cell.querySelector("span") ?? cell).textContent = TEXTS[name](row);
       const values = { place: row.rank ?? row.place_low, interval: row.low };
       if ("v" in cell.dataset) cell.dataset.v = values[name] ?? row[name] ?? "";
-      if ("high" in cell.dataset) cell.dataset.high = row.high ?? "";
+      const [low, high] = name === "wins" ? [row.wins_low, row.wins_high] : [row.low, row.high];
+      if ("low" in cell.dataset) cell.dataset.low = low ?? "";
+      if ("high" in cell.dataset) cell.dataset.high = high ?? "";
       if (name === "note") cell.hidden = !row.note;
     }
     const drawn = { low: row.wins_low ?? row.wins, mid: row.wins, high: row.wins_high ?? row.wins, from: row.tier_low, to: row.tier_high };
@@ -56,14 +58,6 @@
     });
     span.append(" ");
     return span;
-  }
-  function markTiers() {
-    let former = 0;
-    for (const row of find("judged").rows) {
-      const tier = Number(row.querySelector("[data-cell=tier]").dataset.v);
-      row.classList.toggle("tier-start", tier > former && former > 0);
-      former = Math.max(former, tier);
-    }
   }
   function hideAbsentColumns() {
     table.querySelectorAll("thead th.more").forEach((header) => {
@@ -96,7 +90,6 @@
     for (const header of table.tHead.rows[0].cells) header.removeAttribute("aria-sort");
     table.tHead.rows[0].cells[0].setAttribute("aria-sort", "ascending");
     site.renewed(table);
-    markTiers();
     const link = find("language-pairs");
     link.setAttribute("href", code ? `pairs/${view.pairs}.html` : link.dataset.first);
     const answers = "answers" in link.dataset ? ", and their answers side by side" : "";

@@ -43,14 +43,13 @@ const site = (() => {
     body.append(...keyed.map(([, row]) => row));
     for (const other of header.parentNode.cells) other.removeAttribute("aria-sort");
     header.setAttribute("aria-sort", direction);
-    markTiers(body, header);
+    markTiers(body, ["Place", "Tier"].includes(label(header)));
   }
-  function markTiers(body, header) {
-    const byTier = label(header) === "Tier";
+  function markTiers(body, isInOrder) {
     let former;
     for (const row of body.rows) {
-      const tier = row.cells[header.cellIndex].dataset.v;
-      row.classList.toggle("tier-start", byTier && former !== undefined && tier !== former);
+      const tier = row.querySelector("[data-cell=tier]")?.dataset.v;
+      row.classList.toggle("tier-start", isInOrder && former !== undefined && tier !== former);
       former = tier;
     }
   }
@@ -76,11 +75,11 @@ const site = (() => {
   }
 
   /* Filtering: rows that hold the text */
-  function filter(table, wanted, textOf = (row) => row.textContent) {
+  function filter(table, wanted) {
     const text = wanted.trim().toLocaleLowerCase();
     let count = 0;
     for (const row of table.tBodies[0].rows) {
-      row.hidden = !textOf(row).toLocaleLowerCase().includes(text);
+      row.hidden = !row.textContent.toLocaleLowerCase().includes(text);
       if (!row.hidden) count += 1;
     }
     return `${count} of ${table.tBodies[0].rows.length}`;
@@ -106,8 +105,11 @@ const site = (() => {
       if (["go", "absent-column", "drawn"].some((name) => header.classList.contains(name))) return [];
       const name = label(header);
       const cells = (read) => rows.map((row) => (row.cells[place] ? read(row.cells[place]) : ""));
-      if (!rows.some((row) => row.cells[place]?.dataset.high !== undefined)) return [[name, cells(plain)]];
-      return [[`${name}, from`, cells(plain)], [`${name}, to`, cells((cell) => cell.dataset.high ?? "")]];
+      const has = (end) => rows.some((row) => row.cells[place]?.dataset[end] !== undefined);
+      if (!has("high")) return [[name, cells(plain)]];
+      const to = [`${name}, to`, cells((cell) => cell.dataset.high ?? "")];
+      if (!has("low")) return [[`${name}, from`, cells(plain)], to];
+      return [[name, cells(plain)], [`${name}, from`, cells((cell) => cell.dataset.low ?? "")], to];
     });
     if (rows.some((row) => row.querySelector(".remark")))
       columns.push(["Note", rows.map((row) => guarded(words(row.querySelector(".remark") ?? document.createElement("i"))))]);
@@ -213,16 +215,10 @@ const site = (() => {
     cell.dataset.v = value ?? "";
     return cell;
   }
-  function intervalCell(low, high) {
-    const cell = numberCell(low, interval(low, high));
-    cell.dataset.high = high ?? "";
-    return cell;
-  }
   const named = (columns, values) =>
     Object.fromEntries(columns.map((column, place) => [column, values[place]]));
 
   return {
-    MISSING, address, element, filter, find, fixed, interval, intervalCell, named,
-    numberCell, percent, range, renewed, whole,
+    MISSING, address, element, find, fixed, interval, named, numberCell, percent, range, renewed, whole,
   };
 })();

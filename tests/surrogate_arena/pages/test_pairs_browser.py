@@ -162,6 +162,11 @@ def test_tables_download_as_csv_that_no_spreadsheet_runs(page, served, hostile_b
     assert bounds.to_numpy().tolist() == [
         pytest.approx(pair, abs=6e-4) for pair in rows[["low", "high"]].to_numpy().tolist()
     ]
+    wins = table[["Wins", "Wins, from", "Wins, to"]].astype(float)
+    assert wins.to_numpy().tolist() == [
+        pytest.approx(values, abs=6e-4)
+        for values in rows[["wins", "wins_low", "wins_high"]].to_numpy().tolist()
+    ]
     assert not table["System"].str.match(r"\s*[=+@-]").any()
     assert "'=1+../x" in set(table["System"])
     names = {name.removeprefix("'") for name in table["System"]}

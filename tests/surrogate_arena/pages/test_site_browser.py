@@ -68,7 +68,12 @@ def test_a_language_shows_its_own_numbers_and_details_what_each_rating_is_by(pag
         "all => all.map(dot => dot.getBoundingClientRect().x)"
     )
     assert dots == sorted(dots, reverse=True)
-    assert page.locator("#judged tr.tier-start").count() == rows["tier"].nunique() - 1
+    tier_starts = page.locator("#judged tr.tier-start")
+    assert tier_starts.count() == rows["tier"].nunique() - 1
+    page.locator("#board-table thead").get_by_role("button", name="System").click()
+    assert tier_starts.count() == 0
+    page.locator("#board-table thead").get_by_role("button", name="Place").click()
+    assert tier_starts.count() == rows["tier"].nunique() - 1
 
 
 def test_without_scripts_the_table_is_the_same(browser, site):
