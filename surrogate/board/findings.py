@@ -39,6 +39,8 @@ SENTENCES: Mapping[str, str] = {
     "leads": "It leads in {leads}, alone in {alone}.",
     "standing": "{systems} wins {wins} of its comparisons ({wins_low} to {wins_high}): "
     "place {place} of {count}.",
+    "outscoring": "The answers of {systems} outscore {wins} of those of other systems "
+    "({wins_low} to {wins_high}): place {place} of {count}.",
     "outlook": "{systems} is predicted to win {wins} of its comparisons "
     "({wins_low} to {wins_high}): about place {place} of {count}.",
     "predicted": "{count} predicted, not judged yet.",
@@ -172,7 +174,8 @@ def standing_of(board: Board, system: str) -> Finding | None:
     row = board.overall.set_index("system").reindex([system]).iloc[0]
     if row[list(SHARES)].isna().any():
         return None
-    kind, columns = "standing", ("rank_low", "rank_high")
+    kind = "outscoring" if board.summary.is_first else "standing"
+    columns = ("rank_low", "rank_high")
     if pd.isna(row["rank"]):
         kind, columns = "outlook", ("place_low", "place_high")
     if row[list(columns)].isna().any():

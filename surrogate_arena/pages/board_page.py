@@ -16,7 +16,7 @@ from surrogate.board.findings import CAUTIONS, HEADLINES, Finding
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate.board.view import LANGUAGE
-from surrogate_arena.pages.formats import SEQUENTIAL, finite, language_groups, slugs
+from surrogate_arena.pages.formats import SEQUENTIAL, finite, language_groups, lower_first, slugs
 from surrogate_arena.pages.site_settings import WEB_ADDRESS, SiteSettings
 
 SPLIT_NAMES = {"train": "yes", "holdout": "no, held out", "unjudged": "no, not judged"}
@@ -38,7 +38,6 @@ NUMBERS = (
     "arena_rank",
     "arena_rating",
     "coverage",
-    "kind",
 )
 """Numbers of a row of the table, as templates and scripts read them."""
 DESCRIBED = ("organization", "license", "date")
@@ -123,7 +122,6 @@ def board_page(
         "has_intervals": any(table["wins_low"].notna().any() for table in views.values()),
         "caution": data[""]["caution"],
         "counts": _group_counts(overall),
-        "has_own_ratings": not board.summary.is_first,
         "judges": _judges(board),
         # With one language the table would repeat the ranks above it.
         "ranks": _ranks(board, languages) if len(languages) > 1 else [],
@@ -131,8 +129,6 @@ def board_page(
         "data": {
             "columns": columns,
             "systems": [[name, system_slugs[name]] for name in index_of],
-            "splits": list(SPLIT_NAMES.values()),
-            "compared": board.summary.is_compared,
             "views": data,
         },
     }
@@ -161,7 +157,9 @@ def caution_of(findings: Sequence[Finding], language: str) -> str:
     """Return what limits a language most, or the board, but for its judge's fault; or nothing."""
     for finding in findings:
         is_limit = finding.kind in CAUTIONS and finding.kind != "judge" and bool(finding.level)
-        if is_limit and finding.language == language:
+        # That a board has no verdicts limits each of its languages, too.
+        holds_there = finding.language == language or finding.kind == "unjudged"
+        if is_limit and holds_there:
             return finding.sentence
     return ""
 
@@ -171,7 +169,7 @@ def in_its_language(finding: Finding) -> str:
     sentence = finding.sentence
     if not finding.language:
         return sentence
-    return f"{language_name(finding.language)}: {sentence[:1].lower()}{sentence[1:]}"
+    return f"In {language_name(finding.language)}, {lower_first(sentence)}"
 
 
 def _overall_rows(board: Board) -> pd.DataFrame:
@@ -180,14 +178,13 @@ def _overall_rows(board: Board) -> pd.DataFrame:
     table = table.rename(columns={"mean_rating": "rating"}).reset_index(names="system")
     empty = ["low", "high", "verdict_share", "surrogate_rating", "arena_rating"]
     table[empty] = np.nan
-    splits = board.ratings.groupby("system")["split"].agg(lambda values: values.iloc[0])
     if len(board.languages) == 1:
         of_language = board.ratings.set_index("system").reindex(table["system"])
         for name in (*empty, "note"):
             table[name] = of_language[name].to_numpy()
     else:
         table["note"] = table["system"].map(_reasons(board)).where(table["rank"].isna(), "")
-    return table.assign(split=table["system"].map(splits), note=table["note"].fillna(""))
+    return table.assign(note=table["note"].fillna(""))
 
 
 def _reasons(board: Board) -> dict[str, str]:
@@ -211,13 +208,11 @@ def no_reason(board: Board, language: str) -> str:
 
 
 def _with_tiers(table: pd.DataFrame) -> pd.DataFrame:
-    """Add the interval of the first system of each row's tier, and the split's number."""
+    """Add the interval of the first system of each row's tier."""
     firsts = table[table["tier"].notna()].drop_duplicates("tier").set_index("tier")
-    split_indices = {name: index for index, name in enumerate(SPLIT_NAMES)}
     return table.assign(
         tier_low=table["tier"].map(firsts["wins_low"]),
         tier_high=table["tier"].map(firsts["wins_high"]),
-        kind=table["split"].map(split_indices),
     )
 
 
