@@ -18,7 +18,6 @@ from surrogate_arena.pages.views import Row, cut_text
 EXAMPLES = 3
 """Questions of either kind."""
 LONGEST_EXCERPT = 700
-VOTES = ["won", "lost"]
 
 
 class Examples:
