@@ -15,6 +15,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.folder import open_arena
 from arena.data.types import Floats
+from arena.data.wording import repeated
 from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_95
 from features.declare.feature import Feature
@@ -223,6 +224,9 @@ class Contest:
         for judge, languages in judged.items():
             by_language = {data.language: data for data in languages}
             rates[judge] = partial(rate_by_judge, judged=by_language, draws=draws)
+        twice = repeated([*contenders, *self.scores, *judged])
+        if twice:
+            raise UsageError(f"contenders need names of their own: {', '.join(twice)}")
         for name, rate in rates.items():
             contenders[name] = untrained(study.languages, rate, folds)
         return PairedTaus.of(contenders, study.settings.seed, self.over, arena_ratings)

@@ -194,6 +194,7 @@ def test_other_judges_are_compared_with_the_arenas(settings):
         ({"surrogates": [QUICK]}, "at least two"),
         ({"surrogates": [QUICK, QUICK]}, "once: linear"),
         ({"scores": ["closed", "nothing"]}, "did you mean 'close'"),
+        ({"scores": ["close", "nothing", "close"]}, "names of their own: close"),
         ({"scores": ["close", "nothing"], "against": "clos"}, "unknown contender"),
         ({"scores": ["close"], "over": "people"}, "systems"),
         ({"budgets": [0.0, 1.0]}, "share"),
