@@ -32,7 +32,7 @@ def main() -> None:
     options = read_options()
     arena = read_arena(options.arena)
     theirs = sampled(arena, options.pairs)
-    pairs = pairs_judged_in(arena, theirs, both_orders=True)
+    pairs = pairs_judged_in(arena, theirs, audit=1.0)
     model = options.model_path or assembled(options.package, options.store.parent)
     server = serve(model)
     url = f"{server.listening_address}/v1"

@@ -43,7 +43,6 @@ def choose_pairs(
     arena: Arena,
     questions: int | None = DEFAULT_QUESTIONS,
     pairs: int | Literal["all"] = "all",
-    both_orders: bool = False,
     languages: Sequence[str] | None = None,
     seed: int = 0,
     *,
@@ -60,10 +59,10 @@ def choose_pairs(
         arena: Questions and answers; its judgments do not matter.
         questions: Questions of each language; None, or more than there are, takes all.
         pairs: ``all`` pairs of systems that answered a question, or so many of them.
-        both_orders: Ask every pair in both orders; else the order is drawn (see ``draw_pair``).
         languages: None takes all.
         seed: Seed of all draws.
-        audit: Share of the pairs that are asked in both orders all the same; see ``asked_pairs``.
+        audit: Share of the pairs that are asked in both orders, 1 for all; see ``asked_pairs``. Of
+            others the order is drawn (see ``draw_pair``).
         spread: Put the pairs in an order that is drawn over all questions, so that the first ones
             are a random sample; else they come question by question.
 
@@ -80,7 +79,7 @@ def choose_pairs(
         keys += _pairs_on(texts, of_language, pairs, seed)
     if spread:
         keys = _in_drawn_order(texts, keys, seed)
-    return asked_pairs(texts, keys, drawn, audit=1.0 if both_orders else audit, seed=seed)
+    return asked_pairs(texts, keys, drawn, audit=audit, seed=seed)
 
 
 def draw_pairs(arena: Arena, settings: JudgingSettings) -> ChosenPairs:
@@ -126,7 +125,7 @@ def sample_pairs(arena: Arena, settings: JudgingSettings, n_pairs: int) -> Chose
 
 
 def pairs_judged_in(
-    arena: Arena, judgments: pd.DataFrame, both_orders: bool = False, seed: int = 0
+    arena: Arena, judgments: pd.DataFrame, audit: float = 0.0, seed: int = 0
 ) -> ChosenPairs:
     """Choose the pairs that were judged, to compare another judge with their verdicts.
 
@@ -134,8 +133,7 @@ def pairs_judged_in(
     """
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
     drawn = tuple(dict.fromkeys(key[:2] for key in keys))
-    share = 1.0 if both_orders else 0.0
-    return asked_pairs(ArenaTexts(arena), keys, drawn, audit=share, seed=seed)
+    return asked_pairs(ArenaTexts(arena), keys, drawn, audit=audit, seed=seed)
 
 
 def pairs_for_people(arena: Arena) -> ChosenPairs:

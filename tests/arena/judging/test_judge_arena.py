@@ -102,7 +102,7 @@ def test_both_orders_show_flips(serve, judge_at, store):
         return completion("[[A]]")
 
     arena = build_arena()
-    pairs = choose_pairs(arena, both_orders=True)
+    pairs = choose_pairs(arena, audit=1.0)
     biased = judge_arena(arena, judge_at(serve(always_a), "biased"), pairs, store).summary
     assert biased.check.grade == "unreliable"
     fair = judge_arena(arena, judge_at(serve(honest), "fair"), pairs, store).summary

@@ -102,7 +102,7 @@ def test_absent_answers_are_not_judged():
 
 def test_identical_answers_are_told_apart():
     same = {("q0", "good"): "the same ", ("q0", "fair"): "the same"}
-    chosen = choose_pairs(build_arena(same), both_orders=True)
+    chosen = choose_pairs(build_arena(same), audit=1.0)
     assert len(chosen.identical) == 2
     assert len(chosen.table) == 2 * 11
 
@@ -116,7 +116,7 @@ def test_pairs_of_another_judge_can_be_chosen():
     chosen = pairs_judged_in(arena, judgments)
     expected = {("en", "q0", "fair", "good"), ("en", "q1", "good", "poor")}
     assert {unordered(key) for key in pair_keys(chosen.table)} == expected
-    assert len(pairs_judged_in(arena, judgments, both_orders=True)) == 4
+    assert len(pairs_judged_in(arena, judgments, audit=1.0)) == 4
     absent = judgments.assign(system_a="nobody")
     with pytest.raises(UsageError, match="nobody"):
         pairs_judged_in(arena, absent)
@@ -130,7 +130,7 @@ def test_judged_pairs_are_left_out_in_either_order():
     chosen = choose_pairs(build_arena(questions=1))
     judged = mirrored(chosen.table.head(1))
     assert len(chosen.without(judged)) == 2
-    both = choose_pairs(build_arena(questions=1), both_orders=True)
+    both = choose_pairs(build_arena(questions=1), audit=1.0)
     assert len(both.without(judged)) == 5
     assert len(both.without(both.table)) == 0
 
