@@ -11,7 +11,8 @@ ratings and the contenders' are means over questions, each with an error of its 
 from __future__ import annotations
 
 import argparse
-from itertools import combinations
+from collections.abc import Callable
+from itertools import combinations, product
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from surrogate.learning.outcomes import RESAMPLES, Outcome
 from surrogate_arena.studies.comparison import ResampledTau, tested_differences
 from surrogate_arena.studies.scores import Contender, replicate_taus
 
+Simulation = Callable[[int, float, np.random.Generator], list[ResampledTau]]
+"""From a number of systems, the size of errors and a generator to the taus of contenders."""
 SPLITS = 5
 N_QUESTIONS = 30
 N_CONTENDERS = 4
@@ -68,32 +71,33 @@ def outcome_of(predicted: Floats, ratings: Floats, folds: np.ndarray | None) -> 
     return Outcome("en", names, predicted, ratings, folds)
 
 
+def share_found(simulated: Simulation, n_systems: int, noise: float, rounds: int) -> Floats:
+    """Return how often one of two is found to differ, and how often any pair."""
+    rng = np.random.default_rng(0)
+    found = np.zeros(2)
+    for _ in range(rounds):
+        taus = simulated(n_systems, noise, rng)
+        differences = {}
+        for first, second in combinations(range(N_CONTENDERS), 2):
+            differences[str(first), str(second)] = taus[first].minus(taus[second])
+        tested = tested_differences(differences)
+        found += tested["p"].iloc[0] < 0.05, (tested["p_holm"] < 0.05).any()
+    return found / rounds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=2000)
     parser.add_argument("--systems", type=int, nargs="+", default=[6, 9, 20, 50])
     parser.add_argument("--errors", type=float, nargs="+", default=[0.5, 2.0])
     options = parser.parse_args()
-    rounds = options.rounds
-    for simulated in (trained, scored):
-        for n_systems in options.systems:
-            for noise in options.errors:
-                rng = np.random.default_rng(0)
-                found = np.zeros(2)
-                for _ in range(rounds):
-                    taus = simulated(n_systems, noise, rng)
-                    differences = {}
-                    for first, second in combinations(range(N_CONTENDERS), 2):
-                        pair = (str(first), str(second))
-                        differences[pair] = taus[first].minus(taus[second])
-                    tested = tested_differences(differences)
-                    found += tested["p"].iloc[0] < 0.05, (tested["p_holm"] < 0.05).any()
-                of_two, of_four = found / rounds
-                print(
-                    f"{simulated.__name__}, {n_systems} systems, error {noise}: "
-                    f"one of two {of_two:.1%}, any of {N_CONTENDERS} {of_four:.1%}",
-                    flush=True,
-                )
+    for simulated, n_systems, noise in product((trained, scored), options.systems, options.errors):
+        of_two, of_four = share_found(simulated, n_systems, noise, options.rounds)
+        print(
+            f"{simulated.__name__}, {n_systems} systems, error {noise}: "
+            f"one of two {of_two:.1%}, any of {N_CONTENDERS} {of_four:.1%}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -45,6 +45,8 @@ FAULTS = ("rate_limited", "broken", "dropped", "cut_body", "truncated_json", "em
 RUNS = 5
 """At most, after the last kill: calls whose every try failed are asked again by the next run."""
 PATIENCE_S = 3600.0
+LATENCY = 0.01
+"""Seconds until the server replies."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,7 @@ def soak(
     calls: int,
     faults: float,
     kills: int,
-    concurrency: int = 16,
-    latency: float = 0.01,
+    concurrency: int,
 ) -> Soak:
     """Judge in a folder, killed some times; see the module.
 
@@ -127,7 +128,6 @@ def soak(
         faults: Share of the replies that are faults.
         kills: Runs to kill, at even shares of the calls.
         concurrency: Calls at the same time.
-        latency: Seconds until the server replies.
     """
     arena = _arena(calls)
     write_arena(arena, folder / "arena")
@@ -135,7 +135,7 @@ def soak(
     server = FaultyServer(faults)
     started = time.monotonic()
     runs = 0
-    with chat_server.ChatServer(server.behave, latency) as local:
+    with chat_server.ChatServer(server.behave, LATENCY) as local:
         settings = f"any_model = true\nconcurrency = {concurrency}\n"
         (folder / "judge.toml").write_text(settings, encoding="utf-8")
         arguments = ["arena", "--model", "m", "--base-url", local.url, "--json"]

@@ -1,4 +1,4 @@
-"""What the papers' figures share: a frame with title and note, and tables of colored cells."""
+"""What figures of studies and papers share: panels with a title and a note, and colored cells."""
 
 from __future__ import annotations
 

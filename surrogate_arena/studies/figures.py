@@ -42,11 +42,14 @@ def draw_study(study: StudyTable) -> Figure:
     if "tau" not in table or table["tau"].isna().all():
         raise UsageError("the table is of no study with a tau; figures are drawn of those alone")
     if "tau_verdicts" in table:
-        return _curves(_replication_panels(table), "questions", study)
-    if "share" in table:
+        figure = _curves(_replication_panels(table), "questions", study)
+    elif "share" in table:
         panel = table["design"] if "design" in table else table["axis"]
-        return _curves(table.assign(panel=panel), "share", study)
-    return _points(table, study)
+        figure = _curves(table.assign(panel=panel), "share", study)
+    else:
+        figure = _points(table, study)
+    figure.set_label(f"{study.title}\n{study.signature}")
+    return figure
 
 
 def _replication_panels(table: pd.DataFrame) -> pd.DataFrame:
@@ -67,7 +70,6 @@ def _curves(table: pd.DataFrame, along: str, study: StudyTable) -> Figure:
             axes.set_title(PANELS.get(name, f"Fewer {name}"))
         panels[names[0]].set_ylabel("Kendall tau")
         panels[names[-1]].legend()
-    figure.set_label(f"{study.title}\n{study.signature}")
     return figure
 
 
@@ -118,5 +120,4 @@ def _points(table: pd.DataFrame, study: StudyTable) -> Figure:
             axes.set_xlabel("Kendall tau")
             axes.grid(axis="x")
         panels[names[0]].invert_yaxis()
-    figure.set_label(f"{study.title}\n{study.signature}")
     return figure

@@ -195,7 +195,8 @@ class Study:
         differences: pd.DataFrame = NO_DIFFERENCES,
     ) -> StudyTable:
         """Return a table with the signature of the study."""
-        surrogates = ",".join(map(settings_text, self.surrogates))
+        signatures = [surrogate.signature for surrogate in self.surrogates]
+        surrogates = ",".join(text.removeprefix("surrogate:") for text in signatures)
         parts = [
             f"protocol:{protocol}|arena:{self.name}|judge:{self.judge}",
             f"features:{','.join(self.features)}",
@@ -361,8 +362,3 @@ def ascending_shares(shares: Sequence[float]) -> list[float]:
 def holdout_text(holdout: Sequence[str] | None) -> list[str]:
     """Return the field of a signature that names held-out systems."""
     return [] if holdout is None else [f"holdout:{','.join(sorted(holdout))}"]
-
-
-def settings_text(surrogate: Surrogate) -> str:
-    """Return a surrogate's settings as a signature has them."""
-    return surrogate.signature.removeprefix("surrogate:")

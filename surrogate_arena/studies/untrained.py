@@ -64,13 +64,14 @@ def rate_by_score(
     questions = list(data.tournaments.battles.questions)
     table = data.rows().pivot_table(index="system", columns="query_id", values=column)
     scores = table.reindex(index=data.systems, columns=questions).to_numpy(np.float64)
+    means = finite_means(scores.T)
     if draws is None:
-        return finite_means(scores.T), None
+        return means, None
     times = draws[questions].to_numpy(np.float64)
     totals = times @ np.nan_to_num(scores).T
     counts = times @ np.isfinite(scores).T
     undefined = np.full(totals.shape, np.nan)
-    return finite_means(scores.T), np.divide(totals, counts, out=undefined, where=counts > 0)
+    return means, np.divide(totals, counts, out=undefined, where=counts > 0)
 
 
 def rate_by_judge(
@@ -81,8 +82,7 @@ def rate_by_judge(
         return np.full(len(data.systems), np.nan), None
     other = judged[data.language]
     places = pd.Index(other.systems).get_indexer(pd.Index(data.systems))
-    rated = [other.arena_ratings[None]]
-    if draws is not None:
-        rated.append(drawn_ratings(other, draws))
-    ordered = [np.where(places >= 0, ratings[:, places], np.nan) for ratings in rated]
-    return ordered[0][0], None if draws is None else ordered[1]
+    ratings = np.where(places >= 0, other.arena_ratings[places], np.nan)
+    if draws is None:
+        return ratings, None
+    return ratings, np.where(places >= 0, drawn_ratings(other, draws)[:, places], np.nan)
