@@ -41,11 +41,7 @@ REGRESSORS: Mapping[str, str] = MappingProxyType(
         "xgboost": "xgboost.XGBRegressor",
     }
 )
-"""The surrogates that MIRAGE-Bench compares (table 3): name to the regressor it stands for."""
-PAPERS_SURROGATE = RANDOM_FOREST
-"""What MIRAGE-Bench builds its boards with (section 4.3)."""
-TABLE_3_SURROGATES = tuple(REGRESSORS)
-"""The surrogates that MIRAGE-Bench compares."""
+"""Name to the regressor that it stands for: the five that MIRAGE-Bench compares (table 3)."""
 SURROGATE_NAMES: tuple[str, ...] = (*REGRESSORS, DEFAULT_SURROGATE)
 """Surrogates that have names; a text that names a regressor of scikit-learn's form is one, too."""
 
@@ -276,7 +272,7 @@ def find_surrogate(
     checked_choice(missing, get_args(MissingRule), "rule of missing values")
     if name == DEFAULT_SURROGATE:
         if missing != "nan":
-            raise UsageError(f'{name} does not support missing="{missing}"; use {PAPERS_SURROGATE}')
+            raise UsageError(f'{name} does not support missing="{missing}"; use {RANDOM_FOREST}')
         from surrogate.learning.answers_surrogate import AnswersSurrogate
 
         return AnswersSurrogate(name=name, rows=rows, seed=seed)
