@@ -19,6 +19,8 @@ from arena.rating.biases import Biases
 from arena.statistics.bootstrap import bootstrap_weights
 from arena.statistics.codes import distinct
 
+BLOCK_ENTRIES = 2_000_000
+"""Counts (replicates x pairs, or x questions) held at a time while resampling."""
 MOST_SYSTEMS = 5_000
 """Of a language that are rated together: memory grows with their square, time with their cube."""
 
@@ -163,10 +165,6 @@ def winning_groups(pairs: Pairs, points: Floats, counts: Floats) -> Indices:
     winners = np.concatenate([pairs.first[has_won], pairs.second[has_lost]])
     losers = np.concatenate([pairs.second[has_won], pairs.first[has_lost]])
     return connected_groups(winners, losers, pairs.n_systems, one_way=True)
-
-
-BLOCK_ENTRIES = 2_000_000
-"""Counts (replicates x pairs, or x questions) held at a time while resampling."""
 
 
 @dataclass(frozen=True)

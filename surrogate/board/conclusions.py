@@ -124,8 +124,6 @@ NOT_GAINED = Remark(
 )
 SMALL_GAIN = 0.05
 """In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
-
-
 GAIN_UNSURE = Remark(
     "gain",
     "info",

@@ -157,11 +157,11 @@ def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
     """
     values = covariance.to_numpy(np.float64)
     is_unknown = np.isnan(np.diag(values))
-    found = slopes @ np.nan_to_num(values) @ slopes.T
+    variances = slopes @ np.nan_to_num(values) @ slopes.T
     without_error = (slopes[:, is_unknown] > 0).any(axis=1)
-    found[without_error] = np.nan
-    found[:, without_error] = np.nan
-    return np.asarray(found)
+    variances[without_error] = np.nan
+    variances[:, without_error] = np.nan
+    return np.asarray(variances)
 
 
 def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
