@@ -100,15 +100,17 @@ def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
     Returns:
         ``PLACE_COLUMNS``, NaN where a bound is not known.
     """
-    compared = ratings if len(ratings) else rows["rating"].dropna()
+    compared = (ratings if len(ratings) else rows["rating"]).dropna().astype(float)
+    ascending = np.sort(compared.to_numpy())
+    own = compared.reindex(rows.index)
     places = pd.DataFrame(index=rows.index)
     # The better the rating, the lower the place: an interval's high end gives the lowest.
     for place_column, bound in zip(PLACE_COLUMNS, ("rating", "high", "low"), strict=True):
-        taken = [
-            1 + int((compared.drop(system, errors="ignore") > value).sum())
-            for system, value in rows[bound].items()
-        ]
-        places[place_column] = pd.Series(taken, rows.index, "Int64").mask(rows[bound].isna())
+        values = rows[bound].astype(float)
+        n_above = len(ascending) - np.searchsorted(ascending, values, side="right")
+        # No system is above itself.
+        taken = 1 + n_above - (own > values)
+        places[place_column] = taken.astype("Int64").mask(values.isna())
     return places
 
 
