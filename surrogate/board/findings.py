@@ -160,8 +160,7 @@ def _shown_numbers(numbers: Mapping[str, float | None]) -> dict[str, str]:
 def board_findings(board: Board) -> list[Finding]:
     """Return all that a board says: who is first, overall and by language, and what limits it."""
     findings = [*_headlines(board), *_judging(board), *_chips(board), *_cautions(board, "")]
-    standings = (standing_of(board, system) for system in board.systems)
-    findings.extend(finding for finding in standings if finding is not None)
+    findings.extend(standings_of(board).values())
     if len(board.languages) > 1:
         for language in board.languages:
             findings.append(_first_place(board, language))
@@ -169,24 +168,24 @@ def board_findings(board: Board) -> list[Finding]:
     return findings
 
 
-def standing_of(board: Board, system: str) -> Finding | None:
-    """Say how often a system wins, and which places that leaves open; None if nothing is known."""
-    row = board.overall.set_index("system").reindex([system]).iloc[0]
-    if row[list(SHARES)].isna().any():
-        return None
-    kind = "outscoring" if board.summary.is_first else "standing"
-    columns = ("rank_low", "rank_high")
-    if pd.isna(row["rank"]):
-        kind, columns = "outlook", ("place_low", "place_high")
-    if row[list(columns)].isna().any():
-        return None
-    low, high = (int(row[name]) for name in columns)
-    numbers: dict[str, float | None] = {name: float(row[name]) for name in SHARES}
-    ranked = int(board.overall["rank"].notna().sum())
-    numbers |= {columns[0]: low, columns[1]: high, "systems": ranked}
-    place = str(low) if low == high else f"{low} to {high}"
-    words = {"place": place, "count": str(ranked)}
-    return Finding(kind, "", (system,), numbers, words)
+def standings_of(board: Board) -> dict[str, Finding]:
+    """Say how often each system wins, and which places that leaves open, if that is known."""
+    n_ranked = int(board.overall["rank"].notna().sum())
+    standings = {}
+    for row in board.overall.to_dict("records"):
+        kind = "outscoring" if board.summary.is_first else "standing"
+        columns = ("rank_low", "rank_high")
+        if pd.isna(row["rank"]):
+            kind, columns = "outlook", ("place_low", "place_high")
+        if any(pd.isna(row[name]) for name in (*SHARES, *columns)):
+            continue
+        low, high = (int(row[name]) for name in columns)
+        numbers: dict[str, float | None] = {name: float(row[name]) for name in SHARES}
+        numbers |= {columns[0]: low, columns[1]: high, "systems": n_ranked}
+        place = str(low) if low == high else f"{low} to {high}"
+        words = {"place": place, "count": str(n_ranked)}
+        standings[row["system"]] = Finding(kind, "", (row["system"],), numbers, words)
+    return standings
 
 
 def finding_table(findings: Sequence[Finding]) -> pd.DataFrame:

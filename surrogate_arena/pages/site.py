@@ -28,7 +28,7 @@ from surrogate.board.findings import (
     board_findings,
     conclusion,
     published_sentence,
-    standing_of,
+    standings_of,
 )
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
@@ -256,6 +256,7 @@ def _write_systems(
     names = slugs(board.systems)
     compared = set(board.table(language)["system"][:MOST_SYSTEMS])
     has_place = board.overall.set_index("system")[["rank", "place"]].notna().any(axis=1)
+    standings = standings_of(board)
     for system in board.systems:
         of_system = faults and faults.of_system(system)
         file = f"systems/{names[system]}.html"
@@ -265,7 +266,7 @@ def _write_systems(
             view=pages.page(system),
             compared=compared,
             system_faults=of_system,
-            standing=standing_of(board, system),
+            standing=standings.get(system),
             has_place=bool(has_place.get(system, False)),
             examples=examples and examples.of(system),
         )
