@@ -34,7 +34,7 @@ from surrogate.checks.rules import refusals, refuses
         ("I cannot answer this.", "ja"),
     ],
 )
-def test_refusals_are_told_in_many_languages(text, language):
+def test_refusals_are_found_in_many_languages(text, language):
     assert refuses(text, language) is True
 
 
@@ -59,7 +59,7 @@ def test_answers_are_no_refusals(text, language):
     assert refuses(text, language) is False
 
 
-def test_languages_without_phrases_cannot_be_told():
+def test_languages_without_phrases_cannot_be_checked():
     assert refuses("I don't know.", "xx") is None
 
 
