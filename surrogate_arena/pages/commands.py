@@ -26,7 +26,7 @@ FIGURES = "figures"
 LATEX = "latex"
 TABLES = ("csv", LATEX)
 STUDY_DRAWINGS = "papers.figures:study_drawings"
-READ_STUDY = "papers.figures:read_study"
+READ_STUDY = "studies.study_table:read_study"
 
 
 @takes_settings(SiteSettings, "title", "license")

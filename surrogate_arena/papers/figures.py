@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from arena.data.errors import DataError, Problem, UsageError
-from arena.data.files import small_file
+from arena.data.errors import UsageError
 from arena.data.tables import read_rows
 from surrogate_arena.papers.grouse.benchmark import ScoreVerdict
 from surrogate_arena.papers.grouse.figures import draw_confusions, draw_unit_tests
@@ -20,9 +16,10 @@ from surrogate_arena.papers.memerag.benchmark import LabelVerdict
 from surrogate_arena.papers.memerag.figures import error_heat_map, memerag_bars
 from surrogate_arena.papers.records import JSONL_SUFFIXES, read_run
 from surrogate_arena.papers.reports import judge_labels, judges_of
-from surrogate_arena.studies.study_table import StudyTable
+from surrogate_arena.studies.study_table import read_study
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 Drawing = tuple[str, Callable[[], "Figure"]]
@@ -43,22 +40,6 @@ def study_drawings(path: Path) -> Iterator[Drawing]:
         yield "memerag-errors", lambda: error_heat_map(error_shares(verdicts))
     else:
         raise UsageError(f"{path.name} holds verdicts that have tables but no figure")
-
-
-def read_study(path: Path) -> StudyTable:
-    """Read what ``validate --json`` printed."""
-    try:
-        content = json.loads(small_file(path))
-        return StudyTable(
-            table=pd.DataFrame(content["table"]),
-            signature=str(content["signature"]),
-            title=str(content["title"]),
-            notes=list(map(str, content["notes"])),
-            differences=pd.DataFrame(content["differences"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        hint = "write it with  surrogate-arena validate ARENA --json > FILE"
-        raise DataError([Problem(path.name, None, None, None, "is no study", hint)]) from error
 
 
 def _grouse_drawings(scores: pd.DataFrame) -> Iterator[Drawing]:

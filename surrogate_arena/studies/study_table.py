@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from arena.data.errors import DataError, Problem
+from arena.data.files import small_file
 from arena.data.wording import notebook_html
 
 if TYPE_CHECKING:
@@ -60,6 +64,22 @@ class StudyTable:
         from surrogate_arena.studies.figures import draw_study
 
         return draw_study(self)
+
+
+def read_study(path: Path) -> StudyTable:
+    """Read what ``validate --json`` printed."""
+    try:
+        content = json.loads(small_file(path))
+        return StudyTable(
+            table=pd.DataFrame(content["table"]),
+            signature=str(content["signature"]),
+            title=str(content["title"]),
+            notes=list(map(str, content["notes"])),
+            differences=pd.DataFrame(content["differences"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        hint = "write it with  surrogate-arena validate ARENA --json > FILE"
+        raise DataError([Problem(path.name, None, None, None, "is no study", hint)]) from error
 
 
 def _tabular(table: pd.DataFrame) -> str:

@@ -11,7 +11,6 @@ from memerag_samples import verdict_table
 
 from arena import DataError, UsageError
 from surrogate_arena.papers.evaluation import evaluate_judges
-from surrogate_arena.papers.figures import read_study
 from surrogate_arena.papers.grouse.benchmark import Grouse
 from surrogate_arena.papers.grouse.figures import draw_confusions, draw_unit_tests
 from surrogate_arena.papers.grouse.metrics import METRICS, AnswerSample
@@ -24,7 +23,7 @@ from surrogate_arena.papers.settings import MetaevalSettings
 from surrogate_arena.papers.verdict import Verdict
 from surrogate_arena.studies.drawing import HATCH
 from surrogate_arena.studies.sampling import study_sampling
-from surrogate_arena.studies.study_table import StudyTable
+from surrogate_arena.studies.study_table import StudyTable, read_study
 
 
 def axes_of(figure):
