@@ -29,28 +29,24 @@ def soft_pairwise_accuracy(
     / √Σd²) for differences d of mean points on a question. Languages have equal weight. The value
     is NaN where the two share fewer than ``FEWEST_SYSTEMS`` systems in every language.
     """
-    estimates = []
+    values = []
+    resampled = []
+    n_pairs = n_questions = 0
     for language, items, systems in _shared_items(judgments, reference):
+        scores = _question_scores(items, systems, "points")
+        reference_scores = _question_scores(items, systems, "points_reference")
+        once = np.ones((1, len(scores)), dtype=np.int64)
+        value, n_compared = _agreement(scores, reference_scores, once)
         random = generator(seed, "soft pairwise accuracy", language)
-        estimates.append(_in_language(items, systems, replicates, random))
-    if not estimates:
+        weights = bootstrap_weights(len(scores), replicates, random)
+        values.append(value[0])
+        resampled.append(_agreement(scores, reference_scores, weights)[0])
+        n_pairs += n_compared
+        n_questions += len(scores)
+    if not values:
         return estimate_of(np.nan, np.empty(0), 0, 0)
-    values, resampled, n_pairs, n_questions = zip(*estimates, strict=True)
     means = np.mean(resampled, axis=0)
-    return estimate_of(float(np.mean(values)), means, sum(n_pairs), sum(n_questions))
-
-
-def _in_language(
-    items: pd.DataFrame, systems: pd.Index, replicates: int, random: np.random.Generator
-) -> tuple[float, Floats, int, int]:
-    """Return SPA in a language, in resamples of its questions, and how many pairs and questions."""
-    scores = _question_scores(items, systems, "points")
-    reference_scores = _question_scores(items, systems, "points_reference")
-    once = np.ones((1, len(scores)), dtype=np.int64)
-    value, n_pairs = _agreement(scores, reference_scores, once)
-    weights = bootstrap_weights(len(scores), replicates, random)
-    resampled, _ = _agreement(scores, reference_scores, weights)
-    return float(value[0]), resampled, n_pairs, len(scores)
+    return estimate_of(float(np.mean(values)), means, n_pairs, n_questions)
 
 
 def soft_accuracy_by_chance(
@@ -64,12 +60,15 @@ def soft_accuracy_by_chance(
     n_pairs = 0
     for language, items, systems in _shared_items(judgments, reference):
         random = generator(seed, "soft pairwise accuracy by chance", language)
+        reference_scores = _question_scores(items, systems, "points_reference")
+        once = np.ones((1, len(reference_scores)), dtype=np.int64)
         of_language = []
         for _ in range(replicates):
             is_turned = random.random(len(items)) < 0.5
             turned = items.assign(points=items["points"].where(~is_turned, 1 - items["points"]))
-            value, _, n_compared, _ = _in_language(turned, systems, 0, random)
-            of_language.append(value)
+            scores = _question_scores(turned, systems, "points")
+            value, n_compared = _agreement(scores, reference_scores, once)
+            of_language.append(value[0])
         values.append(of_language)
         n_pairs += n_compared
     if not values:
