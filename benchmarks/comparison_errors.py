@@ -23,8 +23,6 @@ from surrogate.learning.outcomes import RESAMPLES, Outcome
 from surrogate_arena.studies.comparison import ResampledTau, tested_differences
 from surrogate_arena.studies.scores import Contender, replicate_taus
 
-Simulation = Callable[[int, float, np.random.Generator], list[ResampledTau]]
-"""From a number of systems, the size of errors and a generator to the taus of contenders."""
 SPLITS = 5
 N_QUESTIONS = 30
 N_CONTENDERS = 4
@@ -71,7 +69,9 @@ def outcome_of(predicted: Floats, ratings: Floats, folds: np.ndarray | None) -> 
     return Outcome("en", names, predicted, ratings, folds)
 
 
-def share_found(simulated: Simulation, n_systems: int, noise: float, rounds: int) -> Floats:
+def share_found(
+    simulated: Callable[..., list[ResampledTau]], n_systems: int, noise: float, rounds: int
+) -> Floats:
     """Return how often one of two is found to differ, and how often any pair."""
     rng = np.random.default_rng(0)
     found = np.zeros(2)

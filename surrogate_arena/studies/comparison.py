@@ -94,12 +94,10 @@ class PairedTaus:
             scores = outcome_scores(contender.outcomes, seed, over, taus)
             scores.insert(1, RATED_BY, name)
             tables.append(scores)
-            by_language = scores.set_index("language")
             estimates[name] = {}
-            for language, replicates in taus.items():
-                row = by_language.loc[language]
-                estimate = ResampledTau(float(row["tau"]), replicates, int(row["systems"]))
-                estimates[name][language] = estimate
+            for language, tau, systems in scores[["language", "tau", "systems"]].to_numpy():
+                if language != MACRO:
+                    estimates[name][language] = ResampledTau(tau, taus[language], systems)
         # Each table has the same languages: the n-th rows belong together.
         table = pd.concat(tables).sort_index(kind="stable").reset_index(drop=True)
         return cls(table, estimates)

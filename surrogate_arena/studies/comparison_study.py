@@ -157,9 +157,14 @@ def _scores(comparisons: Mapping[str, PairedTaus]) -> pd.DataFrame:
         taus = [comparison.macro(rated_by) for comparison in comparisons.values()]
         mean = _mean_over_arenas(taus)
         error = spread(mean.replicates)
-        row = {"language": MACRO, RATED_BY: rated_by, "tau": mean.value, "standard_error": error}
-        row["tau_low"] = mean.value - NORMAL_95 * error
-        row["tau_high"] = min(mean.value + NORMAL_95 * error, 1.0)
+        row = {
+            "language": MACRO,
+            RATED_BY: rated_by,
+            "tau": mean.value,
+            "standard_error": error,
+            "tau_low": mean.value - NORMAL_95 * error,
+            "tau_high": min(mean.value + NORMAL_95 * error, 1.0),
+        }
         rows.append(row)
     tables[MEAN] = pd.DataFrame(rows)
     return _stacked(tables)
