@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from surrogate.board.board import Board
 
 Level = Literal["", "good", "warning", "bad", "unknown"]
-SENTENCES: Mapping[str, str] = {
+HEADLINES: Mapping[str, str] = {
     "first": "{systems} answers best: "
     "it wins {wins} of its comparisons ({wins_low} to {wins_high}).",
     "shared": "{count} share first place: {systems}.",
@@ -37,6 +37,26 @@ SENTENCES: Mapping[str, str] = {
     "liked": "The answers of {systems} have most of what judges of other arenas liked.",
     "unreliable": "But ranks rest on verdicts that cannot be relied on one by one.",
     "leads": "It leads in {leads}, alone in {alone}.",
+}
+CHIPS: Mapping[str, str] = {
+    "people": "{text}",
+    "decided": "First place is decided",
+    "hangs": "First place hangs on {count}",
+    "open": "First place is open{text}",
+    "held": "Predictions hold: {held} of 100",
+    "unheld": "Predictions are too sure: {held} of 100 hold, where 90 are meant to",
+    "untested": "Whether predictions hold is not known",
+}
+CAUTIONS: Mapping[str, str] = {
+    "judge": "{text}.",
+    "unseen": "{text}",
+    "gain": "{text}",
+    "unjudged": "{text}",
+}
+SENTENCES: Mapping[str, str] = {
+    **HEADLINES,
+    **CHIPS,
+    **CAUTIONS,
     "standing": "{systems} wins {wins} of its comparisons ({wins_low} to {wins_high}): "
     "place {place} of {count}.",
     "outscoring": "The answers of {systems} outscore {wins} of those of other systems "
@@ -45,34 +65,9 @@ SENTENCES: Mapping[str, str] = {
     "({wins_low} to {wins_high}): about place {place} of {count}.",
     "predicted": "{count} predicted, not judged yet.",
     "nobody": "Nobody has judged these answers, and what ranks them does not measure quality.",
-    "judge": "{text}.",
     "published": "{text}.",
-    "people": "{text}",
-    "decided": "First place is decided",
-    "hangs": "First place hangs on {count}",
-    "open": "First place is open{text}",
-    "held": "Predictions hold: {held} of 100",
-    "unheld": "Predictions are too sure: {held} of 100 hold, where 90 are meant to",
-    "untested": "Whether predictions hold is not known",
-    "unseen": "{text}",
-    "gain": "{text}",
-    "unjudged": "{text}",
 }
 """Kind of a finding to its words."""
-HEADLINES = (
-    "first",
-    "shared",
-    "ahead",
-    "highest",
-    "only",
-    "none",
-    "alike",
-    "liked",
-    "unreliable",
-    "leads",
-)
-CHIPS = ("people", "decided", "hangs", "open", "held", "unheld", "untested")
-CAUTIONS = ("judge", "unseen", "gain", "unjudged")
 CAUTION_NUMBERS = {"unseen": "tau_unseen", "gain": "gain"}
 """Kind of a caution to the score that it rests on."""
 CUT = "\x00"
@@ -102,7 +97,7 @@ class Finding:
     kind: str
     language: str = ""
     systems: tuple[str, ...] = ()
-    numbers: Mapping[str, float | None] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     level: Level = ""
 
@@ -144,17 +139,13 @@ def _listing(count: int) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if count > 1 else "".join(names)
 
 
-def _shown_numbers(numbers: Mapping[str, float | None]) -> dict[str, str]:
-    """Show shares in percent, with a decimal where the interval is narrow; leave other numbers."""
-    shares = {name: numbers[name] for name in SHARES if numbers.get(name) is not None}
-    digits = 0
-    if len(shares) == len(SHARES):
-        width = float(shares["wins_high"] or 0) - float(shares["wins_low"] or 0)
-        digits = int(width < NARROW)
-    return {
-        name: f"{100 * float(value or 0):.{digits}f}{'%' if name == 'wins' else ''}"
-        for name, value in shares.items()
-    }
+def _shown_numbers(numbers: Mapping[str, float]) -> dict[str, str]:
+    """Show shares in percent, with a decimal where their interval is narrow."""
+    if "wins" not in numbers:
+        return {}
+    digits = int(numbers["wins_high"] - numbers["wins_low"] < NARROW)
+    shown = {name: f"{100 * numbers[name]:.{digits}f}" for name in SHARES}
+    return {**shown, "wins": f"{shown['wins']}%"}
 
 
 def board_findings(board: Board) -> list[Finding]:
@@ -180,7 +171,7 @@ def standings_of(board: Board) -> dict[str, Finding]:
         if any(pd.isna(row[name]) for name in (*SHARES, *columns)):
             continue
         low, high = (int(row[name]) for name in columns)
-        numbers: dict[str, float | None] = {name: float(row[name]) for name in SHARES}
+        numbers: dict[str, float] = {name: float(row[name]) for name in SHARES}
         numbers |= {columns[0]: low, columns[1]: high, "systems": n_ranked}
         place = str(low) if low == high else f"{low} to {high}"
         words = {"place": place, "count": str(n_ranked)}
