@@ -392,10 +392,8 @@ def _cautions(board: Board, language: str) -> Iterator[Finding]:
         # A caution speaks of systems that exist.
         if kind == "unseen" and not has_predictions:
             continue
-        numbers = {}
         score = CAUTION_NUMBERS.get(kind, "")
         value = getattr(scores, score, None)
-        if value is not None:
-            numbers[score] = value
+        numbers = {} if value is None else {score: value}
         words = {"text": conclusion.sentence}
         yield Finding(kind, language, (), numbers, words, "warning")
