@@ -183,7 +183,8 @@ def test_a_diagnosis_is_shown_as_its_remarks():
 def test_a_diagnosis_is_sentences_or_strict_json(run, arena_folder, capsys):
     assert run("diagnose", arena_folder) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "of two equally rated answers the one on side A" in printed
+    assert "simulated-teacher: " in printed
+    assert "more; --json has all" in printed
     assert run("diagnose", arena_folder, "--json", "--language", "sw") == 0
     content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert {row["language"] for row in content["counts"]} == {"sw"}
