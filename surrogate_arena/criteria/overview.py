@@ -195,7 +195,6 @@ def _scores(
 
 
 def _ranks(score: pd.DataFrame) -> pd.DataFrame:
-    """Return each system's rank, and those it may have wherever scores lie in their bounds."""
     low = score["low"].fillna(-np.inf)
     high = score["high"].fillna(np.inf)
     ranks = {

@@ -127,7 +127,6 @@ def _changes(old: PastBoard, new: PastBoard) -> dict[str, Any]:
 def _causes(
     old: PastBoard, old_record: PastRecord, new: PastBoard, record: PastRecord
 ) -> Iterator[str]:
-    """Name what a board and the one before differ in, of what was compared."""
     for languages, verb in (
         (set(new.languages) - set(old.languages), "added"),
         (set(old.languages) - set(new.languages), "removed"),

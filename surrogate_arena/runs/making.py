@@ -140,7 +140,6 @@ def _judged(
     n_jobs: int,
     progress: Progress | None,
 ) -> tuple[Arena, str]:
-    """Let an LLM judge; return the arena with its verdicts, and which pairs to ask again."""
     from arena.judging import judge, questions_to_judge
     from arena.judging.judging_result import lasting_failures, require_verdicts
 
