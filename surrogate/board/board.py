@@ -22,7 +22,7 @@ from arena.data.writing import replaced_folder
 from arena.quality.judge_report import JudgeReport
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
-from surrogate.board.findings import board_findings, finding_table
+from surrogate.board.remarks import board_remarks, remark_table
 from surrogate.board.summary import HELD_MARK, HELD_OUT, NO_RATINGS, BoardSummary, RatingInterval
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
@@ -192,8 +192,8 @@ class Board:
         with replaced_folder(folder) as target:
             for name, schema in tables.TABLES.items():
                 tables.write_board_table(getattr(self, name), schema, target)
-            findings = finding_table(board_findings(self))
-            tables.write_board_table(findings, tables.FINDINGS, target)
+            remarks = remark_table(board_remarks(self))
+            tables.write_board_table(remarks, tables.REMARKS, target)
             write_rows(self.features, target / tables.FEATURES_FILE)
             save_surrogate(surrogate, target / tables.SURROGATE_FILE)
             write_record(self.judge_report, target / tables.JUDGE_REPORT_FILE)

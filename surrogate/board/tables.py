@@ -154,15 +154,15 @@ DIFFERENCES = TableSchema(
     key=["language", "system", "opponent"],
 )
 
-FINDINGS = TableSchema(
-    name="findings",
+REMARKS = TableSchema(
+    name="remarks",
     columns={
-        "language": "text",
-        "kind": "text",
-        "systems": "text",
-        "numbers": "text",
-        "level": "text",
+        "name": "text",
+        "severity": "text",
         "sentence": "text",
+        "subject": "text",
+        "statistic": "number",
+        "systems": "text",
     },
 )
 
@@ -183,7 +183,7 @@ def table_file(schema: TableSchema) -> str:
 
 
 BOARD_FILES = (
-    *(table_file(schema) for schema in (*TABLES.values(), FINDINGS)),
+    *(table_file(schema) for schema in (*TABLES.values(), REMARKS)),
     FEATURES_FILE,
     JUDGE_REPORT_FILE,
     SURROGATE_FILE,
