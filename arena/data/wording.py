@@ -70,8 +70,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"did you mean {folded[close[0]]!r}?" if close else ""
 
 
-Severity = Literal["error", "warning", "info", "good"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "good")
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 """Gravest first."""
 
 
@@ -82,13 +82,11 @@ class Remark:
     Attributes:
         name: One word for all remarks of a kind, such as ``connected``.
         severity: ``error``: systems cannot be ranked; ``warning``: they can, but something limits
-            how far to trust it; ``info``: a fact that is no concern by itself; ``good``: a test
-            that was passed.
+            how far to trust it; ``info``: a fact that is no concern by itself.
         sentence: The remark, without its subject.
         subject: What it is about, such as a language and a judge, or a system; empty where its
             place says so.
-        statistic: The number it rests on, or the first of several.
-        systems: Names of systems in its sentence.
+        statistic: The number it rests on, if it is a single one.
     """
 
     name: str
@@ -96,12 +94,11 @@ class Remark:
     sentence: str
     subject: str = ""
     statistic: float | None = None
-    systems: tuple[str, ...] = ()
 
     @property
     def is_warning(self) -> bool:
         """Whether it limits what something can be used for."""
-        return self.severity in ("error", "warning")
+        return self.severity != "info"
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.sentence}" if self.subject else self.sentence

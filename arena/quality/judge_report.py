@@ -30,10 +30,13 @@ class JudgeTest:
     """One test of a judge.
 
     Attributes:
-        name: Such as ``people``, ``replies``, ``length``, ``flips``, ``side`` or ``circles``.
+        name: ``people``, ``replies``, ``length``, ``same verdict``, ``flips``, ``repeats``,
+            ``side``, ``ties`` or ``circles``.
         grade: The best grade that it leaves the judge.
         sentence: Its result in words.
-        statistic: Its result, such as the share of flips, with its 95% interval.
+        statistic: Its result, such as the share of flips; None where it is not known.
+        low: Lower bound of the statistic's 95% interval, if it has one.
+        high: Upper bound.
     """
 
     name: str
@@ -59,10 +62,13 @@ class FirstPlace:
     """The fewest verdicts that decide first place, by one judge in one language.
 
     Attributes:
+        language: Language code.
+        judge: Name of the judge.
         first: System with the highest rating by the verdicts alone.
         successor: System that would be first without ``dropped`` verdicts.
         verdicts: Number of all verdicts.
-        decisive: The dropped verdicts, the most influential first.
+        dropped: The fewest verdicts that decide it.
+        decisive: These verdicts, the most influential first.
     """
 
     language: str
@@ -75,12 +81,12 @@ class FirstPlace:
 
     @property
     def share(self) -> float:
-        """Return the share of the verdicts that decide first place."""
+        """Share of the verdicts that decide first place."""
         return self.dropped / self.verdicts
 
     @property
     def sentence(self) -> str:
-        """Say how few verdicts decide first place, without the full stop."""
+        """How few verdicts decide first place, without the full stop."""
         return (
             f"by the verdicts alone {self.first} is first, and without {self.dropped:,} of "
             f"{count_of(self.verdicts, 'verdict')} ({self.share:.2%}) {self.successor} would be"
@@ -91,9 +97,9 @@ class MetaEvaluation(BaseModel):
     """How a judge did against human labels.
 
     Attributes:
-        judge: Its name as in judgments, perhaps with ``llm:`` before it.
-        dataset: Whose labels: ``memerag``, ``wikieval``, ``grouse``, ``people`` of the arena,
-            another judge, a table of pairs, or your own.
+        judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
+        dataset: Whose labels it was compared with: ``memerag``, ``wikieval``, ``grouse``,
+            ``people`` who voted in the arena, another judge, a table of pairs, or your own.
         metric: Name of the value, such as ``balanced_accuracy``.
         prompt: Its prompt, with version.
         value: A share or a correlation, -1 to 1; no percentage.
@@ -148,10 +154,11 @@ class JudgeLabel:
 
     Attributes:
         judge: Its name.
-        grade: ``unreliable``: single verdicts cannot be relied on, or people decide otherwise;
-            ``doubtful``: something limits them; ``not known``: no fault, but too little was judged
-            in both orders; ``consistent``: no fault in its own verdicts, not compared with people;
-            ``agrees``: people decide alike; ``people``: the judges are people.
+        grade: ``unreliable``: a single verdict of it cannot be relied on, or people decide
+            otherwise; ``doubtful``: something limits what they are worth; ``not known``: no fault,
+            but nothing, or too little, was judged in both orders; ``consistent``: no fault in its
+            own verdicts, which were not compared with people's; ``agrees``: people decide alike;
+            ``people``: the judges are people.
         tests: What was tested. Of several faults the first leads a board.
     """
 
@@ -161,14 +168,14 @@ class JudgeLabel:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Return sentences on what is wrong, the gravest first."""
+        """Sentences on what is wrong, the gravest first."""
         faults = [test for test in self.tests if test.grade in FAULTS]
         faults.sort(key=lambda test: FAULTS.index(test.grade))
         return tuple(test.sentence for test in faults)
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Return sentences on tests that it passed."""
+        """Sentences on tests that it passed."""
         return tuple(test.sentence for test in self.tests if test.grade not in FAULTS)
 
     @property
@@ -187,7 +194,7 @@ class JudgeLabel:
 
     @property
     def words(self) -> str:
-        """Return the label, such as ``consistent with itself but not compared with people``."""
+        """The judge's label, such as ``consistent with itself but not compared with people``."""
         if self.grade == "consistent" and self.is_compared:
             return COMPARED_ON_FEW
         if self.grade == "consistent" and self.test("length") is None:
@@ -199,7 +206,7 @@ class JudgeLabel:
 
     @property
     def short(self) -> str:
-        """Name the judge with its label, without a full stop."""
+        """The judge's label, without a full stop."""
         if self.grade == "people":
             return "The judges are people"
         if self.judge == UNKNOWN_JUDGE:
@@ -208,14 +215,14 @@ class JudgeLabel:
 
     @property
     def sentence(self) -> str:
-        """Name the judge with its label and worst fault, without a full stop."""
+        """The judge's label and worst fault, without a full stop."""
         if not self.faults:
             return self.short
         return f"{self.short}: {self.faults[0]}"
 
     @property
     def remark(self) -> Remark:
-        """Return the judge's label and worst fault as a remark."""
+        """The judge's label and worst fault as a remark."""
         return Remark("judge", "warning" if self.faults else "info", self.sentence)
 
     def __str__(self) -> str:
@@ -223,7 +230,12 @@ class JudgeLabel:
 
 
 class JudgingRecords(BaseModel):
-    """Meta-evaluations and failures (reason to number of pairs; null if unknown) of a judge."""
+    """Records about a judge in an arena's folder, in addition to its judgments.
+
+    Attributes:
+        metaevaluations: How it did against human labels.
+        failures: Reason to the number of pairs it gave no verdict on; null where not known.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -235,8 +247,10 @@ class JudgeReport(JudgingRecords):
     """The quality of a board's judge.
 
     Attributes:
-        label: How far to trust it; None where it has no verdict.
-        first_places: How few verdicts decide first place, the ``LISTED`` most influential of each.
+        judge: Its name.
+        label: How far to trust it, with every test; None where it has no verdict.
+        first_places: How few verdicts decide first place, by language, the ``LISTED`` most
+            influential ones of each.
     """
 
     judge: str

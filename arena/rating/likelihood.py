@@ -1,7 +1,8 @@
 """The Bradley-Terry likelihood of battles, and the variances of its scores.
 
-Parameters are S ratings, then C coefficients of judges' biases, K in all
-(docs/reference/formulas.md, "Verdicts").
+Parameters are S ratings, then the C coefficients of the judges' biases, K in all.
+
+Formulas: docs/reference/formulas.md, "Verdicts".
 """
 
 from __future__ import annotations
@@ -27,38 +28,42 @@ LEAST_DISPERSION = 0.01
 
 @dataclass(frozen=True)
 class BattleLikelihood:
-    """The Bradley-Terry likelihood of battles on Q questions; a tie is half a win for both."""
+    """The Bradley-Terry likelihood of battles, by question; a tie is half a win for both.
+
+    Attributes:
+        items: Outcomes of the battles between S systems, on Q questions.
+    """
 
     items: JudgedItems
 
     @property
     def pairs(self) -> Pairs:
-        """Return the P pairs that met."""
+        """The P pairs that met."""
         return self.items.pairs
 
     @property
     def biases(self) -> Biases:
-        """Return what judges like besides quality."""
+        """What judges like besides quality."""
         return self.items.biases or Biases.none(len(self.pairs))
 
     @property
     def bias_precisions(self) -> Floats:
-        """Return the precision of the prior of each bias, shape (C,)."""
+        """Precision of the prior of each bias, shape (C,)."""
         return self.biases.prior_precisions
 
     def logits(self, parameters: Floats) -> Floats:
-        """Return the logit that each pair's first system is better, shape (P,)."""
+        """Logit that each pair's first system is better, shape (P,)."""
         logits = self.pairs.differences(parameters)
         if self.items.biases is None:
             return logits
         return logits + self.items.biases.logits(parameters[self.pairs.n_systems :])
 
     def expected(self, parameters: Floats) -> Floats:
-        """Return the expected share of points of each pair's first system, shape (P,)."""
+        """Share of points of each pair's first system, shape (P,)."""
         return np.asarray(expit(self.logits(parameters)))
 
     def value(self, parameters: Floats) -> float:
-        """Return the logarithm of the likelihood."""
+        """Logarithm of the likelihood."""
         logits = self.logits(parameters)
         points, counts = self.items.totals
         won = points * log_expit(logits)
@@ -70,8 +75,14 @@ class BattleLikelihood:
     ) -> tuple[Floats, Floats]:
         """Sum the squares of the clusters' gradients.
 
+        Args:
+            parameters: Shape (K,).
+            cluster: Cluster of each item, shape (N,).
+            n_clusters: Number of clusters.
+
         Returns:
-            The sums, and the number of clusters in which each parameter counts, each (K,).
+            The sums over clusters, and the number of clusters in which each parameter counts, each
+            of shape (K,).
         """
         # Items whose scores are held at a time
         items_at_once = 1_000_000
@@ -100,7 +111,12 @@ class BattleLikelihood:
     def _score_entries(
         self, pair: Indices, residuals: Floats
     ) -> tuple[list[Floats], list[Indices]]:
-        """Return what items' ``residuals`` add to gradients, and to which parameters."""
+        """Return what items add to gradients, and to which parameters.
+
+        Args:
+            pair: Pair of each item, shape (N,).
+            residuals: Points of the first system beyond expectation, shape (N,).
+        """
         # What the first system of a pair wins beyond expectation, the second one loses.
         values = [residuals, -residuals]
         columns = [self.pairs.first[pair], self.pairs.second[pair]]
@@ -114,7 +130,7 @@ class BattleLikelihood:
         return values, columns
 
     def slope(self, parameters: Floats) -> Floats:
-        """Return the gradient of the logarithm, shape (K,)."""
+        """Gradient of the logarithm, shape (K,)."""
         points, counts = self.items.totals
         residuals = points - counts * self.expected(parameters)
         slope = self.pairs.sums(residuals)
@@ -123,7 +139,7 @@ class BattleLikelihood:
         return np.append(slope, self.items.biases.sums(residuals))
 
     def penalized(self, prior: NormalPrior, effect: float = 1.0) -> PenalizedLikelihood:
-        """Return the likelihood to the power of 1 / ``effect``, with a prior."""
+        """Return the likelihood to the power of one over a design effect, with a prior."""
         points, counts = self.items.totals
         # The solver takes a column per replicate; here there is one.
         return PenalizedLikelihood(
@@ -137,6 +153,11 @@ class BattleLikelihood:
     def mode(self, prior: NormalPrior, effect: float = 1.0, start: Floats | None = None) -> Floats:
         """Find the most probable parameters, shape (K,).
 
+        Args:
+            prior: Of the systems' ratings.
+            effect: Design effect; the likelihood is to the power of one over it.
+            start: Parameters to climb from; by default the prior's means.
+
         Raises:
             ConvergenceError: If there is no mode.
         """
@@ -145,16 +166,20 @@ class BattleLikelihood:
         return newton(problem, first)[:, 0]
 
     def information(self, parameters: Floats) -> Floats:
-        """Return the information of independent battles, shape (K, K)."""
+        """Of the battles as if they were independent, shape (K, K)."""
         expected = self.expected(parameters)
         by_pair = self.items.totals[1] * expected * (1 - expected)
         return self.pairs.information(by_pair, self.items.biases)
 
     def bias_errors(self, parameters: Floats, effect: float) -> Floats:
-        """Return the biases' errors if only their priors are known before, shape (C,).
+        """Errors of the biases, of whose priors alone something is known before, shape (C,).
 
-        Where one system always stands on side A, its strength and the side's have the same part in
-        every verdict: the error is then the prior's.
+        Where one system always stands on side A, its strength and the side's advantage have the
+        same part in every verdict: the error is then that of the prior.
+
+        Args:
+            parameters: Ratings and biases, shape (K,).
+            effect: Design effect.
         """
         # Next to nothing is known of ratings: they have a deviation of 1,000 logits.
         ratings_precision = 1e-6
@@ -168,8 +193,13 @@ class BattleLikelihood:
     def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
         """Compare the variance of each system's score by question with that of single battles.
 
-        Verdicts on one question depend on each other (Kish, 1965), and so do votes of one voter. In
-        a star of battles most of the variance is the center's, so systems are looked at one by one.
+        Verdicts on one question depend on each other (Kish, 1965), and so do the votes of one
+        voter. Systems are looked at one by one, since in a star of battles about one system most of
+        the variance is that system's.
+
+        Args:
+            parameters: Fitted to these battles, shape (K,).
+            precisions: Of the ratings' prior they were fitted with, a number or shape (S,).
         """
         information = self.information(parameters)
         independent = np.diag(information)
@@ -191,9 +221,19 @@ class BattleLikelihood:
     def _variances_by_question(
         self, parameters: Floats, information: Floats, precisions: npt.ArrayLike, least: float
     ) -> tuple[Floats, Floats]:
-        """Return the variance of scores by question, and the number of questions, each (K,).
+        """Variance of each parameter's score where questions are drawn.
 
-        With one verdict a question, only ties make the variance smaller.
+        Of one verdict a question nothing can depend: only ties make the variance smaller.
+
+        Args:
+            parameters: Shape (K,).
+            information: At these, shape (K, K).
+            precisions: Of the ratings' prior.
+            least: Smallest design effect that is believed.
+
+        Returns:
+            The variances, and the number of questions on which each parameter counts, each of shape
+            (K,).
         """
         independent = np.diag(information)
         n_questions = self.items.n_questions
@@ -213,10 +253,19 @@ class BattleLikelihood:
         return squares * unbiased * n_battles / max(n_battles - n_free, 1.0), judged_on
 
     def _variances_by_voter(self, parameters: Floats, voter: Indices) -> tuple[Floats, Floats]:
-        """Return scores' variance by voter beyond that by question, and the voters, each (K,).
+        """Variance of each parameter's score where voters are drawn, beyond that by questions.
 
-        It is that by voters, less that by a voter's question (Cameron, Gelbach and Miller, 2011,
-        "Robust inference with multiway clustering"), at least 0; 0 with a single voter.
+        The variance with two kinds of clusters is that by questions, plus that by voters, less that
+        by single votes, a voter's on a question (Cameron, Gelbach and Miller, 2011, "Robust
+        inference with multiway clustering"). What is below that by questions is taken for chance.
+
+        Args:
+            parameters: Shape (K,).
+            voter: Of each item, shape (N,).
+
+        Returns:
+            The variances, and the number of voters who count for each parameter, each of shape
+            (K,); of a single voter 0, as if there were many.
         """
         voters = distinct(voter, int(voter.max(initial=-1)) + 1)
         n_voters = len(voters.values)
@@ -229,7 +278,7 @@ class BattleLikelihood:
         return np.maximum(squares - of_votes, 0.0) * n_voters / (n_voters - 1), n_judging
 
     def _share_of_variance(self, parameters: Floats) -> float:
-        """Return the variance of verdicts' points y over that of wins and losses: ties vary less.
+        """Variance of single verdicts' points y over that of wins and losses: ties vary less.
 
         With E y = p it is p (1 - p) - E y (1 - y), of which the last is 0 without ties.
         """
@@ -241,10 +290,11 @@ class BattleLikelihood:
         return 1.0 - float((points * (1 - points)).sum()) / variance
 
     def dispersion(self, parameters: Floats) -> float:
-        """Return the variance of a battle's points over that of a win or loss; 1 unless soft.
+        """Variance of a battle's points over that of a win or loss; 1 without soft verdicts.
 
         Probabilities vary less than wins and losses of the same expectation (Wedderburn, 1974,
-        "Quasi-likelihood functions"). It is Pearson's estimate, from ``LEAST_DISPERSION`` to 1.
+        "Quasi-likelihood functions"). Of soft verdicts it is Pearson's estimate, from
+        ``LEAST_DISPERSION`` to 1.
         """
         items = self.items
         if items.soft_counts is None or not items.soft_counts.any():
@@ -261,7 +311,7 @@ class BattleLikelihood:
         return 1.0 - soft_share * (1.0 - pearson)
 
     def inverse_precision(self, parameters: Floats, precisions: Floats) -> Floats:
-        """Invert the information plus prior precisions (K,), shape (K, K)."""
+        """Inverse of the information with the precisions of a prior, each (K,), shape (K, K)."""
         return np.asarray(np.linalg.inv(self.information(parameters) + np.diag(precisions)))
 
     def covariance(
@@ -272,16 +322,17 @@ class BattleLikelihood:
         effects: Floats,
         common_effect: float = 1.0,
     ) -> Floats:
-        """Return the covariance of the most probable parameters, with ratings centered, (K, K).
+        """Covariance of the most probable parameters, with ratings centered, shape (K, K).
 
-        The sandwich H (M + d P) H with H = (I + P)^-1, I the information, P the prior's precisions,
-        d the common design effect, and M the variance of the gradient over questions: I with every
-        score scaled to its design effect. Estimated from few questions, M would be singular.
+        It is the sandwich H (M + d P) H with H = (I + P)^-1, I the information, P the prior's
+        precisions, d the common design effect, and M the variance of the gradient where questions
+        are drawn: I with every parameter's score scaled to its design effect. The estimate of M
+        from the questions themselves would be singular with fewer questions than systems.
 
         Args:
             parameters: Shape (K,).
-            precisions: P, in units of verdicts of which d count for one, shape (K,).
-            inverse: H.
+            precisions: Of the prior, in units of verdicts of which d count for one, shape (K,).
+            inverse: H, see ``inverse_precision``.
             effects: Design effect of each parameter, shape (K,).
             common_effect: d.
         """

@@ -124,7 +124,14 @@ def build_board(
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is known of a board before answers are measured; features are unresolved."""
+    """What a board is made of, as far as that is known, or refused, before answers are measured.
+
+    Attributes:
+        arena: The arena in the board's parts.
+        surrogate: Not fitted yet.
+        settings: As resolved, but for the features.
+        remarks: On judges that are left out, and on temperatures.
+    """
 
     arena: Arena
     surrogate: Surrogate

@@ -27,7 +27,14 @@ MOST_READ = 16 * 2**20
 
 
 def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
-    """Return the kind of source that files evidently are of, and what to call such a file."""
+    """Return the kind of source that files evidently are of, and what to call such a file.
+
+    Args:
+        paths: Files, or folders of them, of which the first is looked at.
+
+    Returns:
+        None if no kind, or nothing, is evident.
+    """
     try:
         record = _beginning(files_below(paths, (*JSON, *TABLE_SUFFIXES))[0])
     # This only adds a hint to another error, which says what is wrong with the files.

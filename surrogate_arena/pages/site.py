@@ -15,19 +15,21 @@ import pandas as pd
 
 from arena.data import __version__
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.folder import open_arena
 from arena.data.languages import language_name
 from arena.data.wording import short_digest
 from arena.data.writing import replaced_folder, write_text
 from arena.quality.influence import LISTED
 from surrogate.board.board import Board
-from surrogate.board.remarks import (
-    cautions,
-    chips,
+from surrogate.board.findings import (
+    CAUTIONS,
+    CHIPS,
+    board_findings,
     conclusion,
+    headline,
     published_sentence,
-    standings,
+    standings_of,
 )
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
@@ -40,12 +42,15 @@ from surrogate_arena.pages.board_page import (
     caution_of,
     described_systems,
     in_its_language,
+    licenses_of,
 )
 from surrogate_arena.pages.cost_page import cost_page
 from surrogate_arena.pages.examples import Examples
 from surrogate_arena.pages.fault_tables import FaultTables
 from surrogate_arena.pages.feed import FEED
-from surrogate_arena.pages.formats import name_parts, slugs
+from surrogate_arena.pages.figures.figure import save
+from surrogate_arena.pages.figures.preview import draw_preview
+from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.history import HistoryEntry, history_view
 from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.pair_texts import Texts
@@ -59,6 +64,8 @@ GENERATOR = "surrogate-arena publish"
 INDEX = "index.html"
 RECORD = "board.json"
 """A board for other programs: its findings and rows."""
+PICTURE = "preview.png"
+"""What is shown where a link to a board is shared."""
 EMBEDDED = 5
 """Systems of the page that others embed."""
 FIRST_LANGUAGE = "en"
@@ -145,10 +152,12 @@ def write_site(
     texts: Texts | str = HIDDEN
     tables = None
     about: dict[str, Any] = {}
+    licenses: list[str] = []
     if isinstance(source, tuple):
         whole, judged = source
         costs = cost_table(board, judged)
         about = described_systems(whole.attributes)
+        licenses = licenses_of(whole.attributes)
         faults = arena_faults(whole) if faults is None else faults
         if faults is not None:
             tables = FaultTables(whole, faults, has_texts=chosen.questions > 0)
@@ -156,7 +165,13 @@ def write_site(
             texts = Texts(judged, board.summary.settings.seed, chosen.questions)
     elif chosen.questions:
         texts = f"The answers are not here: {source}"
-    values = {"parent": parent, "history": history, "faults": tables, "about": about}
+    values = {
+        "parent": parent,
+        "history": history,
+        "faults": tables,
+        "about": about,
+        "licenses": licenses,
+    }
     with _site_files(out) as folder:
         _write_pages(board, texts, costs, folder, chosen, values, is_served=is_served)
     return out / INDEX
@@ -206,25 +221,33 @@ def _write_pages(
     languages = list(board.languages)
     by_name = sorted(languages, key=language_name)
     first = FIRST_LANGUAGE if FIRST_LANGUAGE in languages else languages[0]
+    findings = board_findings(board)
     files = slugs(languages)
     names = slugs(board.systems)
     shared = {
         **values,
         **_shared_values(board, by_name, settings),
         "slugs": names,
+        "address": settings.address.rstrip("/"),
+        "picture": "",
         "pairs": files[first],
         "has_answers": isinstance(texts, Texts),
         "has_costs": not costs.empty,
-        "caution": board.summary.macro.judge_fault or caution_of(board),
+        "caution": board.summary.macro.judge_fault or caution_of(findings, ""),
         "feed": f"../{FEED}" if values["parent"] else "",
     }
+    if _draw_picture(board, shared["title"], settings, folder):
+        shared["picture"] = PICTURE
     write = partial(_write_page, folder, shared, is_served)
-    write("index", view=board_page(board, names, by_name), chips=list(chips(board)))
-    record = board_record(board, settings)
+    view = board_page(board, findings, names, by_name)
+    chips = [finding for finding in findings if finding.kind in CHIPS]
+    write("index", view=view, chips=chips)
+    record = board_record(board, findings, settings)
     write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", folder / RECORD)
     write("embed", rows=record["systems"][:EMBEDDED])
-    limits = _limits(board)
-    write("judge", report=board.judge_report, listed=LISTED, cautions=limits)
+    limits = [finding for finding in findings if finding.level == "warning"]
+    cautions = [in_its_language(finding) for finding in limits if finding.kind in CAUTIONS]
+    write("judge", report=board.judge_report, listed=LISTED, cautions=cautions)
     if not costs.empty:
         write("costs", view=cost_page(board, costs))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)))
@@ -232,20 +255,23 @@ def _write_pages(
         write("history", view=history_view(values["history"], board.systems))
     shown: list[dict[str, Any]] = []
     for language in languages:
-        view = pair_page(board, texts, names, languages, language, caution_of(board, language))
+        view = pair_page(board, texts, names, languages, language, caution_of(findings, language))
         write("pairs", f"pairs/{files[language]}.html", view=view)
         shown.extend(view["texts"]["questions"] if view["texts"] else [])
     examples = Examples(board, texts, shown) if isinstance(texts, Texts) else None
     _write_systems(write, board, SystemPages(board, by_name), first, values["faults"], examples)
 
 
-def _limits(board: Board) -> list[str]:
-    """Say what limits the board: its judge, and what holds overall or in one of its languages."""
-    sentences = [board.summary.macro.judge_fault] if board.summary.macro.judge_fault else []
-    codes = ["", *board.languages] if len(board.languages) > 1 else [""]
-    for code in codes:
-        sentences += [in_its_language(remark) for remark in cautions(board, code)]
-    return sentences
+def _draw_picture(board: Board, title: str, settings: SiteSettings, folder: Path) -> bool:
+    """Draw the picture of shared links, which need an address; return whether there is one."""
+    if not settings.address:
+        return False
+    try:
+        figure = draw_preview(title, headline(board), board.overall)
+    except MissingDependencyError:
+        return False
+    save(figure, folder / PICTURE)
+    return True
 
 
 def _write_systems(
@@ -260,7 +286,7 @@ def _write_systems(
     names = slugs(board.systems)
     compared = set(board.table(language)["system"][:MOST_SYSTEMS])
     has_place = board.overall.set_index("system")[["rank", "place"]].notna().any(axis=1)
-    remarks = standings(board)
+    standings = standings_of(board)
     for system in board.systems:
         of_system = faults and faults.of_system(system)
         file = f"systems/{names[system]}.html"
@@ -270,7 +296,7 @@ def _write_systems(
             view=pages.page(system),
             compared=compared,
             system_faults=of_system,
-            standing=name_parts(remarks[system]) if system in remarks else [],
+            standing=standings.get(system),
             has_place=bool(has_place.get(system, False)),
             examples=examples and examples.of(system),
         )

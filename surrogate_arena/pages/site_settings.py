@@ -41,6 +41,9 @@ class PageSettings(BaseModel):
         default="", description="License of what is published, named on every page."
     )
     home: WebAddress = Field(default="", description="Address that every page links back to.")
+    address: WebAddress = Field(
+        default="", description="Address where the pages are served, for links from elsewhere."
+    )
     questions: int = Field(
         default=MOST_QUESTIONS,
         ge=0,

@@ -41,7 +41,17 @@ FEATURE_SOURCES = {"features": "feature_table", "feature_table": "features"}
 
 
 def read_configuration(path: Path | str, servers: Collection[str] = ()) -> Leaderboards:
-    """Read and check a configuration file (TOML); paths in it are relative to its folder."""
+    """Read and check a configuration file (TOML); paths in it are relative to its folder.
+
+    Args:
+        path: The file.
+        servers: Addresses of servers that it may name; those of ``OPENAI_BASE_URL`` and OpenAI
+            are allowed besides.
+
+    Raises:
+        UsageError: If there is no such file, or it names no board.
+        DataError: If something in it cannot be used; lists all problems.
+    """
     path = Path(path)
     raw = _read_toml(path)
     try:
@@ -74,6 +84,8 @@ def _configured_boards(
             options = BoardOptions.model_validate(_merged(configuration.defaults, table))
             # What the pages of a board state goes before what those of all boards do.
             stated = configuration.site.model_dump(include=OF_ALL, exclude_unset=True)
+            if configuration.site.address:
+                stated["address"] = f"{configuration.site.address.rstrip('/')}/{name}"
             stated |= options.site.model_dump(exclude_unset=True)
             pages = SiteSettings(**{**stated, "title": options.site.title or name})
             parent = configuration.site.title or ALL_BOARDS

@@ -16,7 +16,7 @@ from arena.judging.judging_settings import JudgingSettings
 from surrogate.board.settings import BoardSettings
 from surrogate_arena.pages.feed import FEED
 from surrogate_arena.pages.site import INDEX
-from surrogate_arena.pages.site_settings import PageSettings, SiteSettings, WebAddress
+from surrogate_arena.pages.site_settings import PageSettings, SiteSettings
 from surrogate_arena.runs.records import RECORDS_FILE
 
 BOARD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -76,10 +76,6 @@ class BoardOptions(BoardSettings):
 
 class RunSite(PageSettings):
     """The page over all boards, and what holds for the pages of each."""
-
-    address: WebAddress = Field(
-        default="", description="Address where the pages are served, for links of the feed."
-    )
 
 
 class Configuration(BaseModel):

@@ -7,6 +7,13 @@
   const search = find("search");
   const details = find("details");
   const rows = new Map([...table.querySelectorAll("tr[data-index]")].map((row) => [Number(row.dataset.index), row]));
+  /* What a search for a system reads: its name, organization, license and date */
+  const described = new Map(
+    [...rows.values()].map((row) => {
+      const name = row.querySelector(".name").textContent;
+      return [name, `${name} ${row.querySelector(".about")?.textContent ?? ""}`.toLocaleLowerCase()];
+    }),
+  );
   let group = "";
 
   /* As the filters "place", "wins" and "group_of" have them */
@@ -99,7 +106,7 @@
   }
   function filterRows() {
     const wanted = search.value.trim().toLocaleLowerCase();
-    const matches = (row) => row.querySelector(".name").textContent.toLocaleLowerCase().includes(wanted);
+    const matches = (row) => described.get(row.querySelector(".name").textContent).includes(wanted);
     let count = 0;
     for (const row of rows.values()) {
       const body = row.parentNode.id;

@@ -80,6 +80,7 @@
     }
   }
   const MEASURES = [
+    ["Wins", (row) => (row.wins_low === null ? percent(row.wins) : `${percent(row.wins)} (${Math.round(100 * row.wins_low)} to ${Math.round(100 * row.wins_high)})`), "wins"],
     ["Rank", (row) => whole(row.rank), "rank"],
     ["Rank interval", (row) => site.range(row.rank_low, row.rank_high), "rank_low"],
     ["Tier", (row) => whole(row.tier), "tier"],
@@ -305,7 +306,7 @@
   if (count > 1) {
     find("controls").addEventListener("submit", (event) => event.preventDefault());
     find("controls").hidden = false;
-    find("versus").hidden = false;
+    for (const part of ["versus", "measured"]) find(part).hidden = false;
     find("answers").classList.add("two");
     fromAddress();
   }

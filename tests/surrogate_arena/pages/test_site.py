@@ -261,3 +261,25 @@ def test_the_command_that_rebuilds_a_board_names_its_arenas_folder(
     saved = small_board.save(tmp_path / "board", tmp_path / "my arena")
     method = (write_site(saved, tmp_path / "site").parent / "method.html").read_text()
     assert "surrogate-arena board &#39;my arena&#39; --out board" in method
+
+
+@pytest.mark.slow
+def test_a_shared_link_shows_the_first_systems(board, small_arena, tmp_path):
+    pytest.importorskip("matplotlib")
+    plain, shared = tmp_path / "plain", tmp_path / "shared"
+    write_site(board, plain, small_arena)
+    write_site(board, shared, small_arena, address="https://boards.example.org/a/")
+    assert 'property="og:image"' not in (plain / "index.html").read_text("utf-8")
+    for path in shared.rglob("*.html"):
+        described = [
+            found.get("property") or found.get("name")
+            for tag, found in Page(path.read_text("utf-8")).elements
+            if tag == "meta" and found.get("content")
+        ]
+        assert "description" in described
+        assert "og:image" in described or path.name == "embed.html"
+    page = (shared / "index.html").read_text("utf-8")
+    assert 'content="https://boards.example.org/a/preview.png"' in page
+    # A PNG begins with its size.
+    size = (shared / "preview.png").read_bytes()[16:24]
+    assert (int.from_bytes(size[:4]), int.from_bytes(size[4:])) == (1200, 630)

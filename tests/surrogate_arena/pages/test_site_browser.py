@@ -267,7 +267,18 @@ def test_the_fault_of_an_unreliable_judge_is_seen_and_stated_on_its_page(
     for part in ("", "#language=en"):
         page.goto("about:blank")
         page.goto(f"{index.as_uri()}{part}")
-        assert page.inner_text(".chips .error") == "The judge is unreliable"
+        assert page.inner_text(".chips .bad") == "The judge is unreliable"
         assert axe.Axe().run(page).response["violations"] == []
-    page.locator(".chips .error a").click()
+    page.locator(".chips .bad a").click()
     assert fault[1:] in page.inner_text("main")
+
+
+def test_a_search_finds_systems_by_what_is_stated_of_them(page, board, small_arena, tmp_path):
+    first, second = board.systems[:2]
+    attributes = pd.DataFrame({"system": [first, second], "license": ["MIT", "proprietary"]})
+    described = replace(small_arena, attributes=attributes)
+    page.goto(write_site(board, tmp_path / "site", described).as_uri())
+    page.locator("#search").fill("mit")
+    assert shown_systems(page) == [first]
+    heat = page.locator("#ranks-table tbody tr:visible .name")
+    assert heat.count() == 0 or heat.all_inner_texts() == [first]

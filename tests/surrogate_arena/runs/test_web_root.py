@@ -69,7 +69,7 @@ def test_the_root_holds_pages_and_the_feed_and_every_link_leads_somewhere(root):
     names = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
     assert {"index.html", "feed.xml", "first/index.html", "second/history.html"} <= names
     for name in names - {"feed.xml"}:
-        assert name.endswith((".html", "/site.json", "/board.json"))
+        assert name.endswith((".html", "/site.json", "/board.json", "/preview.png"))
     pages = {path.resolve(): Links(path.read_text("utf-8")) for path in root.rglob("*.html")}
     for path, page in pages.items():
         for link in page.links:
