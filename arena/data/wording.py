@@ -70,8 +70,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"did you mean {folded[close[0]]!r}?" if close else ""
 
 
-Severity = Literal["error", "warning", "info"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+Severity = Literal["error", "warning", "info", "good"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "good")
 """Gravest first."""
 
 
@@ -82,11 +82,13 @@ class Remark:
     Attributes:
         name: One word for all remarks of a kind, such as ``connected``.
         severity: ``error``: systems cannot be ranked; ``warning``: they can, but something limits
-            how far to trust it; ``info``: a fact that is no concern by itself.
+            how far to trust it; ``info``: a fact that is no concern by itself; ``good``: a test
+            that was passed.
         sentence: The remark, without its subject.
         subject: What it is about, such as a language and a judge, or a system; empty where its
             place says so.
-        statistic: The number it rests on, if it is a single one.
+        statistic: The number it rests on, or the first of several.
+        systems: Names of systems in its sentence.
     """
 
     name: str
@@ -94,11 +96,12 @@ class Remark:
     sentence: str
     subject: str = ""
     statistic: float | None = None
+    systems: tuple[str, ...] = ()
 
     @property
     def is_warning(self) -> bool:
         """Whether it limits what something can be used for."""
-        return self.severity != "info"
+        return self.severity in ("error", "warning")
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.sentence}" if self.subject else self.sentence

@@ -39,12 +39,11 @@ SHOWN_NAMES = 5
 
 
 def oriented_verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Bring judgments to one orientation: the pair's first system is the first by name.
+    """Orient judgments: the pair's first system is the first by name.
 
     Returns:
-        One row per judgment, in their order: columns ``language, judge, query_id, first,
-        second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie) and ``first_on_a``
-        (was it on side A? True where sides were not shown).
+        Columns ``language, judge, query_id, first, second``, ``outcome`` (1 the first wins, -1 the
+        second, 0 a tie) and ``first_on_a`` (also True where sides were not shown).
     """
     # Sides that were not shown are no order.
     judgments = sideless_by_name(judgments)
@@ -77,18 +76,14 @@ def oriented_verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def won_by_a(table: pd.DataFrame) -> pd.Series:
-    """Return for every verdict whether side A won (1), lost (-1) or tied (0)."""
+    """Return whether side A won (1), lost (-1) or tied (0)."""
     return table["outcome"].where(table["first_on_a"], -table["outcome"])
 
 
 def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Make one verdict of several under the same key.
 
-    A system wins if it won more than half of them; anything else is a tie, so that a win in one
-    order and a loss in the other are a tie.
-
-    Returns:
-        The keys and ``outcome``; sorted by keys.
+    A win needs more than half, so that a win in one order and a loss in the other are a tie.
     """
     is_known = table[keys].notna().all(axis=1)
     if not is_known.all():
@@ -104,12 +99,7 @@ def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def without_identical(judgments: pd.DataFrame, answers: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Drop ties between identical answers, which say nothing about a judge.
-
-    Args:
-        judgments: Verdicts; those that no judge was asked for have a flag.
-        answers: Columns ``ANSWER_KEY`` and ``answer``, to find the others, such as imported ones.
-    """
+    """Drop ties between identical answers (flagged, or found in ``answers``)."""
     if VERDICT_FLAGS in judgments:
         flags = judgments[VERDICT_FLAGS].fillna("").astype(str).str.split(FLAG_SEPARATOR)
         judgments = judgments[[IDENTICAL not in names for names in flags]]
@@ -141,20 +131,15 @@ MEASURED = ["items", "questions", "agreement", "kappa", "standard_error", "low",
 
 
 def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> pd.DataFrame:
-    """Compare every two judges on the items both judged.
+    """Compare every two judges on the items both judged, by majority.
 
-    Several judgments of an item by one judge count as their majority. Of more than
-    ``MANY_JUDGES`` judges, those with the most judgments are compared.
-
-    Args:
-        table: As ``oriented_verdicts`` returns it.
-        seed: Seed of the bootstrap.
-        of: Judges to compare with all others; all where it is empty.
+    Judges in ``of`` are compared with all others; at most ``MANY_JUDGES``, those with the most
+    judgments.
 
     Returns:
-        Columns ``language, judge, other_judge`` and ``MEASURED``, sorted: ``agreement`` is the
-        share of items with equal verdicts; kappa has a bootstrap standard error and a 95%
-        interval over questions (NaN with one question or fewer than ``FEWEST_ITEMS`` items).
+        Columns ``language, judge, other_judge`` and ``MEASURED``: ``agreement`` is the share of
+        equal verdicts; kappa has a bootstrap error and 95% interval over questions (NaN with one
+        question or fewer than ``FEWEST_ITEMS`` items).
     """
     counts = table["judge"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
     judges = {*counts.index[:MANY_JUDGES], *of}
@@ -177,7 +162,6 @@ def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> 
 def _measured(
     items: pd.DataFrame, others: pd.Series, random: np.random.Generator
 ) -> dict[str, object]:
-    """Return ``MEASURED`` of items with an ``outcome``, compared with another judge's."""
     cells = _question_cells(items, others)
     has_interval = len(cells) > 1 and len(items) >= FEWEST_ITEMS
     # Questions are resampled, not items: verdicts on one question depend on each other.
@@ -197,18 +181,10 @@ def _measured(
 
 
 def _question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
-    """Count the verdicts of one judge by another's, in a 3 x 3 table per question.
+    """Count one judge's verdicts by another's, a flat 3 x 3 table per question, (questions, 9).
 
-    Which system of a pair is called the first is arbitrary, so every item counts half in either
-    orientation: wins and losses have the same share for each judge, and relabeling systems
-    changes nothing.
-
-    Args:
-        items: Columns ``query_id, outcome`` (1, 0 or -1).
-        others: The other judge's outcomes.
-
-    Returns:
-        Shape (questions, 9), the rows of each table one after another.
+    The order of a pair is arbitrary, so every item counts half in either orientation, and
+    relabeling systems changes nothing.
     """
     questions, names = pd.factorize(items["query_id"])
     cells = np.zeros((len(names), 9))
@@ -228,10 +204,9 @@ def agreement_with_reference(judgments: pd.DataFrame, reference: Sequence[str]) 
     """Compare every judge with a reference, such as people: all of them, by majority.
 
     Returns:
-        Columns ``judge``, ``MEASURED`` (all languages together), the items' ``languages``, and
-        ``RANKED``: Kendall's tau of the rankings by all verdicts of either, mean over languages,
-        with its 95% interval for these systems (NaN below three ``systems``); and the
-        shares of shared items that the judge, and the reference, decide.
+        Columns ``judge``, ``MEASURED`` (all languages together), ``languages``, and ``RANKED``:
+        Kendall's tau of rankings by all verdicts, mean over languages, with its 95% interval for
+        these systems (NaN below three); and shares of shared items that each decides.
 
     Raises:
         UsageError: If a judge of the reference, or any other, has no judgment.
@@ -271,7 +246,7 @@ def _require_reference(reference: Sequence[str], judges: set[str]) -> None:
 
 
 def _shared_items(table: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
-    """Join each judge's items, by majority, with those of the reference (``_reference``)."""
+    """Join each judge's items, by majority, with those of the reference."""
     is_reference = table["judge"].isin(set(reference))
     reference_items = majorities(table[is_reference], QUESTION_PAIR)
     items = majorities(table[~is_reference], ["judge", *QUESTION_PAIR])
@@ -279,7 +254,7 @@ def _shared_items(table: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame
 
 
 def posteriors_by_language(judgments: pd.DataFrame) -> dict[str, RatingPosterior]:
-    """Rate the largest connected group of systems in each language, by verdicts alone."""
+    """Rate the largest group of systems in each language, by verdicts alone."""
     return {
         str(language): battle_posterior(Battles.from_judgments(rows).largest_group())
         for language, rows in judgments.groupby("language")
@@ -291,7 +266,6 @@ def _rankings(
     references: Mapping[str, RatingPosterior],
     random: np.random.Generator,
 ) -> dict[str, object]:
-    """Return tau with its bounds, mean over languages, and the number of systems compared."""
     agreements: list[Agreement] = []
     compared: set[str] = set()
     for language in sorted(posteriors.keys() & references.keys()):
@@ -315,14 +289,11 @@ def _rankings(
 
 
 def rating_differences(judge: RatingPosterior, reference: RatingPosterior) -> pd.DataFrame:
-    """Compare a judge's ratings of systems with those of the reference.
-
-    The judge's ratings are brought to the reference's spread, so that being more decided is no
-    bias.
+    """Compare a judge's ratings, brought to the reference's spread, with the reference's.
 
     Returns:
-        Columns ``DIFFERENCE_COLUMNS``, of systems that both rate (logits about their mean);
-        intervals hold 95% for all systems at once (Bonferroni).
+        ``DIFFERENCE_COLUMNS`` of systems that both rate (logits about their mean); intervals hold
+        95% for all systems at once (Bonferroni).
     """
     names = [name for name in reference.systems if name in judge.systems]
     ratings, variances = _centered_ratings(judge, names)

@@ -1,8 +1,8 @@
 """How few verdicts decide first place: without them another system would be first.
 
-Intervals treat verdicts as a sample; this is the worst case. The effect of a verdict on a rating is
-approximated by one Newton step (Broderick, Giordano and Meager, 2020, "An automatic finite-sample
-robustness metric"); the verdicts that it names are left out and the ratings fitted again.
+This is the worst case. One Newton step approximates a verdict's effect (Broderick, Giordano and
+Meager, 2020, "An automatic finite-sample robustness metric"); ratings without these verdicts are
+fitted again.
 """
 
 from __future__ import annotations
@@ -37,13 +37,8 @@ DECISIVE_COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlace | None:
     """Find the fewest verdicts without which another system would be first.
 
-    Ratings are Bradley-Terry coefficients with a weak prior; a tie is half a win for both. For each
-    of the systems next to the first one, verdicts are ordered by how much the lead over it shrinks
-    without them; as many are left out as it takes, checked by fitting again.
-
-    Returns:
-        None with fewer than two systems, more than ``MOST_SYSTEMS``, systems that the verdicts do
-        not connect, a shared first place, or if more than half of the verdicts would have to go.
+    None with fewer than two systems, more than ``MOST_SYSTEMS``, unconnected ones, a shared first
+    place, or if more than half of the verdicts would have to go.
     """
     battles = Battles.from_judgments(judgments)
     systems = list(battles.largest_group().systems)
@@ -75,15 +70,7 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
 
 @dataclass(frozen=True)
 class Matches:
-    """N verdicts between S systems.
-
-    Attributes:
-        side_a: System on side A, shape (N,).
-        side_b: System on side B.
-        points: Points of side A, 0 to 1.
-        weights: How many verdicts each counts for.
-        n_systems: Number of systems S.
-    """
+    """N verdicts between S systems: sides, points of side A (0 to 1) and weights, shape (N,)."""
 
     side_a: Indices
     side_b: Indices
@@ -105,15 +92,7 @@ class Matches:
         )
 
     def ratings(self, dropped: Sequence[int] | Indices = (), start: Floats | None = None) -> Floats:
-        """Fit Bradley-Terry coefficients without some of the verdicts.
-
-        Args:
-            dropped: Indices of the verdicts to leave out.
-            start: Ratings to start from, shape (S,); by default 0.
-
-        Returns:
-            Shape (S,).
-        """
+        """Fit Bradley-Terry coefficients without some verdicts, shape (S,)."""
         won, met = self._counts(dropped)
         ratings = np.zeros(self.n_systems) if start is None else start.copy()
         for _ in range(50):
@@ -127,11 +106,10 @@ class Matches:
         return ratings
 
     def supporters(self, ratings: Floats, leader: int, opponent: int) -> tuple[Indices, int]:
-        """Order verdicts by how much the leader's lead over an opponent shrinks without them.
+        """Order verdicts by how much the lead over an opponent shrinks without them.
 
         Returns:
-            Indices of the verdicts that support the lead, the most influential first; and how many
-            of them take the lead away by one Newton step, all of them if none do.
+            Indices of verdicts that support the lead, and how many take it away by one Newton step.
         """
         won, met = self._counts()
         information, _ = self._information_and_gradient(ratings, won, met)
@@ -162,7 +140,6 @@ class Matches:
     def _information_and_gradient(
         self, ratings: Floats, won: Floats, met: Floats
     ) -> tuple[Floats, Floats]:
-        """Of the penalized log-likelihood: information, (S, S), and gradient, (S,)."""
         expected = expit(ratings[:, None] - ratings[None, :])
         residuals = won - met * expected
         variances = met * expected * (1 - expected)
@@ -173,7 +150,6 @@ class Matches:
 
 
 def _fewest_of_all(matches: Matches, ratings: Floats, order: Indices) -> tuple[Indices, int] | None:
-    """Find the fewest verdicts without which any of the next systems is first, as ``_fewest``."""
     largest_share = 0.5  # of the verdicts to leave out
     n_opponents = 5
     leader = int(order[0])
@@ -199,23 +175,13 @@ def _fewest(
     ratings: Floats,
     limit: int,
 ) -> tuple[Indices, int] | None:
-    """Find the fewest verdicts to leave out for another system to be first.
+    """Return the fewest verdicts to leave out for another to be first, and that system.
 
-    Args:
-        matches: All verdicts.
-        supporters: Indices of those that support the leader, the most influential first.
-        n_needed: How many of them take the lead away by one Newton step.
-        leader: The first system.
-        ratings: Ratings by all verdicts, shape (S,).
-        limit: How many to leave out at most.
-
-    Returns:
-        Indices of the verdicts, and the system that is first without them; None above the limit.
+    ``supporters`` are ordered by influence; None if it takes more than ``limit``.
     """
     limit = min(limit, len(supporters))
 
     def successor(n_dropped: int) -> int | None:
-        """Return the system that is first without some supporters, if the leader is not."""
         refitted = matches.ratings(supporters[:n_dropped], ratings)
         first = int(np.argmax(refitted))
         if refitted[first] > refitted[leader] + EQUAL:
@@ -242,10 +208,9 @@ def _fewest(
 
 
 def first_places(judgments: pd.DataFrame) -> list[FirstPlace]:
-    """Find the verdicts that decide first place, for each judge and language.
+    """Find verdicts that decide first place, by judge and language; people are one judge.
 
-    People count as one judge. Of more than ``MOST_JUDGES`` judges only those with the most verdicts
-    are examined.
+    Of more than ``MOST_JUDGES`` judges only those with the most verdicts are examined.
     """
     is_by_people = judgments["judge"].map(is_person).astype(bool)
     judged = judgments.assign(judge=judgments["judge"].mask(is_by_people, PEOPLE))

@@ -48,19 +48,19 @@ def label_judge(
 ) -> JudgeLabel:
     """Label a judge by how far to trust it, over all languages.
 
-    The label is the worst result of the tests of its own verdicts (see ``verdict_tests``), of its
-    invalid replies and of its agreement with people. Without people the best label is consistent
-    with itself.
+    The label is the worst result of the tests of its own verdicts, of its invalid replies and of
+    its agreement with people. Without people the best is consistent with itself.
 
     Args:
         judge: Its name, or several as ``judges_named`` takes them.
         judgments: Verdicts of all judges; the judge is compared with the people among them.
-        answers: Columns ``ANSWER_KEY`` and ``answer``; without them the effect of length is not
-            tested, and only flagged ties of identical answers are left out.
+        answers: Columns ``ANSWER_KEY`` and ``answer``; without them length is not tested.
         people: Its agreement with people, if already measured.
-        invalid: Number of unparsable replies: answers without a readable verdict, but no refusals
-            or failed calls. None if not known.
+        invalid: Number of replies without a readable verdict, but no refusals or failed calls.
         replies: Number of all replies; by default the verdicts and the invalid replies.
+
+    Returns:
+        The label, and the tests that it rests on.
     """
     # A name without a verdict stands for itself.
     judges: tuple[str, ...] = (judge,)
@@ -89,12 +89,7 @@ def label_judge(
 def verdict_tests(
     judgments: pd.DataFrame, answers: pd.DataFrame | None = None
 ) -> tuple[JudgeTest, ...]:
-    """Test a judge by its own verdicts: length, sameness, flips, repeats, side, ties and circles.
-
-    Args:
-        judgments: Its verdicts; those on identical answers are left out.
-        answers: As for ``label_judge``.
-    """
+    """Test one judge's verdicts: length, sameness, flips, repeats, side, ties and circles."""
     judged = without_identical(judgments, answers)
     if judged.empty:
         return ()

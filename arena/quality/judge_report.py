@@ -30,13 +30,10 @@ class JudgeTest:
     """One test of a judge.
 
     Attributes:
-        name: ``people``, ``replies``, ``length``, ``same verdict``, ``flips``, ``repeats``,
-            ``side``, ``ties`` or ``circles``.
+        name: Such as ``people``, ``replies``, ``length``, ``flips``, ``side`` or ``circles``.
         grade: The best grade that it leaves the judge.
         sentence: Its result in words.
-        statistic: Its result, such as the share of flips; None where it is not known.
-        low: Lower bound of the statistic's 95% interval, if it has one.
-        high: Upper bound.
+        statistic: Its result, such as the share of flips, with its 95% interval.
     """
 
     name: str
@@ -62,13 +59,10 @@ class FirstPlace:
     """The fewest verdicts that decide first place, by one judge in one language.
 
     Attributes:
-        language: Language code.
-        judge: Name of the judge.
         first: System with the highest rating by the verdicts alone.
         successor: System that would be first without ``dropped`` verdicts.
         verdicts: Number of all verdicts.
-        dropped: The fewest verdicts that decide it.
-        decisive: These verdicts, the most influential first.
+        decisive: The dropped verdicts, the most influential first.
     """
 
     language: str
@@ -81,12 +75,12 @@ class FirstPlace:
 
     @property
     def share(self) -> float:
-        """Share of the verdicts that decide first place."""
+        """Return the share of the verdicts that decide first place."""
         return self.dropped / self.verdicts
 
     @property
     def sentence(self) -> str:
-        """How few verdicts decide first place, without the full stop."""
+        """Say how few verdicts decide first place, without the full stop."""
         return (
             f"by the verdicts alone {self.first} is first, and without {self.dropped:,} of "
             f"{count_of(self.verdicts, 'verdict')} ({self.share:.2%}) {self.successor} would be"
@@ -97,9 +91,9 @@ class MetaEvaluation(BaseModel):
     """How a judge did against human labels.
 
     Attributes:
-        judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
-        dataset: Whose labels it was compared with: ``memerag``, ``wikieval``, ``grouse``,
-            ``people`` who voted in the arena, another judge, a table of pairs, or your own.
+        judge: Its name as in judgments, perhaps with ``llm:`` before it.
+        dataset: Whose labels: ``memerag``, ``wikieval``, ``grouse``, ``people`` of the arena,
+            another judge, a table of pairs, or your own.
         metric: Name of the value, such as ``balanced_accuracy``.
         prompt: Its prompt, with version.
         value: A share or a correlation, -1 to 1; no percentage.
@@ -154,11 +148,10 @@ class JudgeLabel:
 
     Attributes:
         judge: Its name.
-        grade: ``unreliable``: a single verdict of it cannot be relied on, or people decide
-            otherwise; ``doubtful``: something limits what they are worth; ``not known``: no fault,
-            but nothing, or too little, was judged in both orders; ``consistent``: no fault in its
-            own verdicts, which were not compared with people's; ``agrees``: people decide alike;
-            ``people``: the judges are people.
+        grade: ``unreliable``: single verdicts cannot be relied on, or people decide otherwise;
+            ``doubtful``: something limits them; ``not known``: no fault, but too little was judged
+            in both orders; ``consistent``: no fault in its own verdicts, not compared with people;
+            ``agrees``: people decide alike; ``people``: the judges are people.
         tests: What was tested. Of several faults the first leads a board.
     """
 
@@ -168,14 +161,14 @@ class JudgeLabel:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Sentences on what is wrong, the gravest first."""
+        """Return sentences on what is wrong, the gravest first."""
         faults = [test for test in self.tests if test.grade in FAULTS]
         faults.sort(key=lambda test: FAULTS.index(test.grade))
         return tuple(test.sentence for test in faults)
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Sentences on tests that it passed."""
+        """Return sentences on tests that it passed."""
         return tuple(test.sentence for test in self.tests if test.grade not in FAULTS)
 
     @property
@@ -194,7 +187,7 @@ class JudgeLabel:
 
     @property
     def words(self) -> str:
-        """The judge's label, such as ``consistent with itself but not compared with people``."""
+        """Return the label, such as ``consistent with itself but not compared with people``."""
         if self.grade == "consistent" and self.is_compared:
             return COMPARED_ON_FEW
         if self.grade == "consistent" and self.test("length") is None:
@@ -206,7 +199,7 @@ class JudgeLabel:
 
     @property
     def short(self) -> str:
-        """The judge's label, without a full stop."""
+        """Name the judge with its label, without a full stop."""
         if self.grade == "people":
             return "The judges are people"
         if self.judge == UNKNOWN_JUDGE:
@@ -215,14 +208,14 @@ class JudgeLabel:
 
     @property
     def sentence(self) -> str:
-        """The judge's label and worst fault, without a full stop."""
+        """Name the judge with its label and worst fault, without a full stop."""
         if not self.faults:
             return self.short
         return f"{self.short}: {self.faults[0]}"
 
     @property
     def remark(self) -> Remark:
-        """The judge's label and worst fault as a remark."""
+        """Return the judge's label and worst fault as a remark."""
         return Remark("judge", "warning" if self.faults else "info", self.sentence)
 
     def __str__(self) -> str:
@@ -230,12 +223,7 @@ class JudgeLabel:
 
 
 class JudgingRecords(BaseModel):
-    """Records about a judge in an arena's folder, in addition to its judgments.
-
-    Attributes:
-        metaevaluations: How it did against human labels.
-        failures: Reason to the number of pairs it gave no verdict on; null where not known.
-    """
+    """Meta-evaluations and failures (reason to number of pairs; null if unknown) of a judge."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -247,10 +235,8 @@ class JudgeReport(JudgingRecords):
     """The quality of a board's judge.
 
     Attributes:
-        judge: Its name.
-        label: How far to trust it, with every test; None where it has no verdict.
-        first_places: How few verdicts decide first place, by language, the ``LISTED`` most
-            influential ones of each.
+        label: How far to trust it; None where it has no verdict.
+        first_places: How few verdicts decide first place, the ``LISTED`` most influential of each.
     """
 
     judge: str

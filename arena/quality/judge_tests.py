@@ -40,12 +40,12 @@ class Share:
 
     @property
     def value(self) -> float:
-        """The share; there must be a case."""
+        """Return the share; there must be a case."""
         return self.count / self.total
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Lower and upper bound of the interval."""
+        """Return the interval."""
         (low,), (high,) = wilson_interval([self.count], [self.total])
         return float(low), float(high)
 
@@ -54,7 +54,7 @@ class Share:
         return f"{self.value:.1%}, 95% interval {low:.1%} to {high:.1%}"
 
     def test(self, name: str, grade: Grade, sentence: str) -> JudgeTest:
-        """Return the test whose statistic it is."""
+        """Return the test whose statistic the share is."""
         low, high = self.bounds
         return JudgeTest(name, grade, sentence, self.value, low, high)
 
@@ -74,12 +74,8 @@ def same_verdict(winners: pd.Series) -> tuple[str, int] | None:
 def same_verdict_test(judgments: pd.DataFrame, side: JudgeTest | None) -> JudgeTest | None:
     """Report a judge that gives one verdict to nearly all pairs.
 
-    A side that wins nearly always says nothing of a judge where the better systems always stood
-    there, nor where sides were not shown.
-
-    Args:
-        judgments: Verdicts of one judge.
-        side: Its preference for a side, estimated with the ratings; see ``side_test``.
+    A side that nearly always wins says nothing where better systems stood there (``side``), nor
+    where sides were not shown.
     """
     winners = judgments["winner"]
     constant = same_verdict(winners)
@@ -101,10 +97,7 @@ def same_verdict_test(judgments: pd.DataFrame, side: JudgeTest | None) -> JudgeT
 
 
 def flip_test(oriented: pd.DataFrame) -> JudgeTest:
-    """Compare the two orders of every question and pair that were judged in both.
-
-    Several judgments in the same order count as one, their majority.
-    """
+    """Compare both orders of every pair judged in both; an order counts by its majority."""
     # Share of flips of a judge whose single verdicts cannot be relied on
     unreliable_flips = 0.25
     orders = majorities(oriented, [*ITEM, "first_on_a"])
@@ -133,11 +126,7 @@ def flip_test(oriented: pd.DataFrame) -> JudgeTest:
 
 
 def repeat_test(judgments: pd.DataFrame) -> JudgeTest | None:
-    """Compare the votes of one judge that was asked twice about the same question and sides.
-
-    Args:
-        judgments: Of one judge; repeated votes have a number in the column ``repeat``.
-    """
+    """Compare repeated votes (column ``repeat``) on the same question and sides."""
     if REPEAT not in judgments:
         return None
     repeated = judgments[judgments[REPEAT].notna()]
@@ -197,9 +186,9 @@ class Cycles:
 
     Attributes:
         triples: Triples of systems with three decided verdicts on a question.
-        circular: Triples that run in a circle (circular triads; Kendall and Babington Smith, 1940).
-        expected: Circles expected by the ratings if verdicts were independent given these.
-        beyond: Number of circles above the expected, in standard deviations over questions.
+        circular: Circular triads (Kendall and Babington Smith, 1940).
+        expected: Circles expected by the ratings if verdicts were independent.
+        beyond: Circles above the expected, in standard deviations over questions.
         share_low: Lower 95% bound of the share of circular triples, over questions.
     """
 
@@ -213,8 +202,8 @@ class Cycles:
 def cycles(judgments: pd.DataFrame) -> Cycles:
     """Count the triples of one judge's verdicts on a question that run in a circle.
 
-    Verdicts in both orders count once, if they agree. The expected number comes from ratings by
-    the decided verdicts: few where systems are far apart, a quarter where they are equal.
+    Verdicts in both orders count once, if they agree. Ratings by decided verdicts tell the expected
+    number: few where systems are far apart, a quarter where they are equal.
     """
     decided = judgments[judgments["winner"] != "tie"]
     counts = [np.empty((0, 3))]
@@ -249,7 +238,7 @@ def cycles(judgments: pd.DataFrame) -> Cycles:
 
 
 def cycle_test(judgments: pd.DataFrame) -> JudgeTest | None:
-    """Test whether a judge's verdicts on a question contradict each other."""
+    """Test whether verdicts on a question contradict each other."""
     counts = cycles(judgments)
     if not counts.triples:
         return None
@@ -292,15 +281,7 @@ def _question_cycles(decided: pd.DataFrame) -> Floats:
 def _decided_pairs(
     decided: pd.DataFrame, systems: Sequence[str]
 ) -> tuple[Indices, Indices, Indices]:
-    """Return the pairs decided on each question, of fields that are neither tiny nor huge.
-
-    Args:
-        decided: Verdicts of one language.
-        systems: The rated systems; ratings of others are on other scales.
-
-    Returns:
-        Question, winner and loser of each, numbered by id and in the order of the systems.
-    """
+    """Return question, winner and loser of pairs of rated systems, of fields of usual size."""
     # Systems judged on one question above which its circles are not counted
     largest_field = 300
     table = majorities(oriented_verdicts(decided), ITEM)
@@ -333,14 +314,7 @@ def _field_sizes(
 
 
 def _counts(question: Indices, winner: Indices, loser: Indices, ratings: Floats) -> Floats:
-    """Count triples, circles and expected circles of some questions that have any pair, (Q, 3).
-
-    Args:
-        question: Question of N decided pairs, shape (N,).
-        winner: Their winners, shape (N,).
-        loser: Their losers, shape (N,).
-        ratings: Of all systems, shape (S,).
-    """
+    """Count triples, circles and expected circles of some questions that have any pair, (Q, 3)."""
     # A system on one question is a node; no step leads from one question to another.
     n_systems = len(ratings)
     n_possible = (int(question.max()) + 1) * n_systems
@@ -362,9 +336,5 @@ def _counts(question: Indices, winner: Indices, loser: Indices, ratings: Floats)
 
 
 def _circles(steps: csr_array) -> Floats:
-    """Count circles of three steps by node: diag(A³) / 3, a third of a circle at each of its nodes.
-
-    Args:
-        steps: Number (or probability) of steps from one node to another, shape (N, N).
-    """
+    """Count circles of three steps by node: diag(A³) / 3, for steps of shape (N, N)."""
     return np.asarray((steps @ steps).multiply(steps.T).sum(axis=1)).ravel() / 3

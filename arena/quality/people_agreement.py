@@ -39,17 +39,11 @@ _OUTCOMES = (-1, 0, 1)
 
 @dataclass(frozen=True)
 class AmongPeople:
-    """Kappa of two votes by different people on the same pair, and of the judge with one vote.
+    """Kappa of two people's votes on a pair, and of the judge with one vote.
 
-    Both are on the pairs that several people judged. A majority is steadier than one vote, so that
-    a judge's kappa with the majority cannot be compared with that of two votes.
-
-    Attributes:
-        kappa: Cohen's kappa of two people's votes.
-        judge_kappa: Of the judge's verdict and one person's vote.
-        difference_error: Standard error of the judge's less the people's, by bootstrap over
-            questions.
-        items: Pairs that the judge and several people judged.
+    Both are on pairs that several people judged: a majority is steadier than one vote, so that a
+    judge's kappa with it cannot be compared. ``difference_error`` is the standard error of the
+    judge's less the people's, by bootstrap over questions.
     """
 
     kappa: float
@@ -59,7 +53,7 @@ class AmongPeople:
 
     @property
     def is_as_good(self) -> bool:
-        """Whether the judge is not shown to agree with people less than they with each other."""
+        """Whether the judge is not shown to agree less with people than they do."""
         return self.kappa - self.judge_kappa <= NORMAL_95 * self.difference_error
 
 
@@ -71,8 +65,7 @@ class PeopleAgreement:
         kappa: Cohen's kappa with the majority of the votes on a pair.
         standard_error: Of kappa, by bootstrap over questions.
         items: Pairs that both judged.
-        among_people: How far people agree with each other; None where no several of them judged
-            the same pairs.
+        among_people: How far people agree; None where no several judged the same pairs.
     """
 
     kappa: float
@@ -82,7 +75,7 @@ class PeopleAgreement:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Lower and upper bound of the 95% interval."""
+        """Return the 95% interval."""
         half_width = NORMAL_95 * self.standard_error
         return self.kappa - half_width, self.kappa + half_width
 
@@ -117,11 +110,7 @@ def people_test(people: PeopleAgreement) -> JudgeTest:
 
 
 def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> PeopleAgreement | None:
-    """Compare judges, taken as one, with the people who judged the same pairs.
-
-    Returns:
-        None where there are no people, or too few shared pairs for an interval.
-    """
+    """Compare judges, taken as one, with people; None with too few shared pairs for an interval."""
     is_by_people = judgments["judge"].map(is_person).astype(bool)
     is_by_judge = judgments["judge"].isin(judges) & ~is_by_people
     people = sorted(set(judgments.loc[is_by_people, "judge"]))
@@ -149,11 +138,8 @@ def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> Peo
 def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> AmongPeople | None:
     """Compare every two people's votes on a pair, and the judge's verdict with one vote.
 
-    Votes of one person on a pair, such as in both orders, count as their majority; a vote that
-    does not say whose it is counts as one more person's. Every pair has the same weight.
-
-    Returns:
-        None where the judge and several people judged too few pairs for an interval.
+    One person's votes on a pair count by majority; an unnamed vote is one more person's. Every pair
+    has the same weight. None with too few pairs for an interval.
     """
     resamples = 2000
     counts = _vote_counts(by_people)
@@ -181,7 +167,6 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
 
 
 def _vote_counts(by_people: pd.DataFrame) -> pd.DataFrame:
-    """Count votes of different people by pair and outcome, on pairs that several judged."""
     votes = oriented_verdicts(by_people)
     votes["person"] = _persons(by_people)
     votes = majorities(votes, [*QUESTION_PAIR, "person"])
@@ -191,14 +176,9 @@ def _vote_counts(by_people: pd.DataFrame) -> pd.DataFrame:
 
 
 def _vote_tables(by_outcome: Floats, by_judge_outcome: Floats) -> Floats:
-    """Cross-tabulate votes on each item: one person's by another's, then the judge's by people's.
+    """Cross-tabulate one person's vote by another's, then the judge's by people's.
 
-    Args:
-        by_outcome: Number of people that voted for each outcome, shape (items, 3).
-        by_judge_outcome: 1 for the judge's outcome, else 0, shape (items, 3).
-
-    Returns:
-        Shares that add up to 1 in each table, shape (items, 2, 3, 3).
+    Both arguments have shape (items, 3); shares add up to 1 in each table, (items, 2, 3, 3).
     """
     n_votes = by_outcome.sum(axis=1)[:, None, None]
     # Ordered pairs of different votes: all pairs, less those of a vote with itself.
@@ -216,7 +196,7 @@ def _vote_tables(by_outcome: Floats, by_judge_outcome: Floats) -> Floats:
 
 
 def _persons(by_people: pd.DataFrame) -> pd.Series:
-    """Name the person of each vote; a vote that does not say whose it is has a name of its own."""
+    """Name each vote's person; an unnamed vote has a name of its own."""
     judges = by_people["judge"].astype(object)
     rows = "row " + pd.Series(range(len(by_people)), by_people.index).astype(str)
     if VOTER not in by_people:
@@ -245,11 +225,7 @@ def model_name(judge: str) -> str:
 
 
 def recorded_agreement(entries: Iterable[MetaEvaluation], judge: str) -> PeopleAgreement | None:
-    """Return how well a judge agrees with people, by the meta-evaluation on the most pairs.
-
-    Returns:
-        None where it was never compared with people.
-    """
+    """Return agreement by the meta-evaluation on the most pairs; None without any."""
     best: MetaEvaluation | None = None
     for entry in entries:
         is_of_judge = model_name(entry.judge) == model_name(judge)

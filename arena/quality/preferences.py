@@ -1,7 +1,7 @@
 """What a judge prefers besides quality: a side, or length; ratings at equal length.
 
 Length is partly quality, and people prefer longer answers, too: ratings at equal length are shown
-next to the board's and do not replace them.
+beside the board's and do not replace them.
 """
 
 from __future__ import annotations
@@ -36,13 +36,9 @@ DIFFERENCE = f"{TRAIT}{LENGTH}"
 
 
 def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
-    """Estimate how often the answer on side A wins against an equally rated one.
+    """Estimate how often side A wins against an equal; None where no sides were shown.
 
-    The better system may have stood on side A more often. The side is therefore estimated as a bias
-    of the judge, with the ratings of each language.
-
-    Returns:
-        The share won by side A; None where no sides were shown.
+    Better systems may have stood there more often, so it is a bias estimated with the ratings.
     """
     # A share this far from one half is worth a warning; smaller differences hardly matter
     notable = 0.05
@@ -70,12 +66,8 @@ def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
 def length_test(judgments: pd.DataFrame, answers: pd.DataFrame) -> JudgeTest | None:
     """Estimate how often the longer answer wins where ratings are equal.
 
-    A better system may write more. Being longer, by however little, is therefore estimated as a
-    bias of the judge, with the ratings by the decided verdicts of each language.
-
-    Returns:
-        The share won by the longer answer; None without decided verdicts on answers of different
-        length.
+    Better systems may write more, so being longer is a bias estimated with the ratings. None
+    without decided verdicts on answers of different length.
     """
     measured = with_traits(judgments, answers, (LENGTH,))
     table = calibrated_judgments(measured[measured["winner"] != "tie"], hard=True)
@@ -114,9 +106,9 @@ def _biases(judgments: pd.DataFrame, trait: str) -> list[JudgeBias]:
 
 
 def _shares(biases: Sequence[JudgeBias]) -> tuple[float, float, float]:
-    """Return the share won of equal battles, between its 95% bounds: low, share, high.
+    """Return the share won of equal battles with its 95% bounds: low, share, high.
 
-    The coefficients of several languages are averaged, weighted by their precision.
+    Languages' coefficients are weighted by their precision.
     """
     precisions = np.array([bias.standard_error**-2 for bias in biases])
     mean = float(np.average([bias.coefficient for bias in biases], weights=precisions))
@@ -126,12 +118,7 @@ def _shares(biases: Sequence[JudgeBias]) -> tuple[float, float, float]:
 
 
 def _decides_slight_differences(measured: pd.DataFrame, *, wants_longer: bool) -> bool:
-    """Return whether the longer (or shorter) answer nearly always wins by a slight difference.
-
-    Args:
-        measured: All verdicts, with the difference of lengths; a tie is won by neither.
-        wants_longer: Whether the longer answer wins more often.
-    """
+    """Return whether the longer (or shorter) answer nearly always wins by a slight difference."""
     # Logarithm of the ratio of two lengths below which the longer answer hardly says more.
     slight_difference = 0.1
     # Of 24 judges in eight arenas of real answers the longer one wins 45% to 58% of these; a judge
@@ -148,14 +135,9 @@ def _decides_slight_differences(measured: pd.DataFrame, *, wants_longer: bool) -
 
 
 def nearly_all_longer(judgments: pd.DataFrame, answers: pd.DataFrame) -> tuple[int, int] | None:
-    """Count decided verdicts that the longer answer won, where these are nearly all.
+    """Count decided verdicts that the longer answer won, and all; None unless nearly all.
 
-    Where one of two systems always writes more, no estimate tells its quality from a judge that
-    likes length.
-
-    Returns:
-        Verdicts that the longer answer won, and those decided on answers of different length; None
-        if these are few or the shorter answer won more than one in twenty.
+    Where one of two systems always writes more, no estimate tells quality from length.
     """
     fewest_verdicts = 10
     decided = judgments[judgments["winner"] != "tie"]
@@ -180,9 +162,8 @@ class EqualLength:
     """Ratings by verdicts as if all answers were equally long.
 
     Attributes:
-        moves: By language and system, how far the rating by verdicts moves.
-        remarks: Where the judge's preference for length is beyond its error and moves a system by
-            more than the rating's standard error, a sentence that says so.
+        moves: By language and system, how far the rating moves.
+        remarks: On preferences beyond their error that move a system by more than its error.
     """
 
     moves: pd.Series
@@ -227,7 +208,6 @@ def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[Remark
 
 
 def _posterior(judgments: pd.DataFrame, ties: TieRule) -> BattlePosterior | None:
-    """Rate the largest group of systems; None without a verdict that counts."""
     if ties == "drop":
         judgments = judgments[judgments["winner"] != "tie"]
     if judgments.empty:
@@ -244,7 +224,7 @@ def _prefers_length(posterior: BattlePosterior) -> bool:
 
 
 def _moved_systems(raw: BattlePosterior, differences: Floats) -> str:
-    """Name the systems that move by more than their standard error; empty if none does."""
+    """Name the systems that move by more than their standard error."""
     # Systems of a language that the sentence names: those that move most
     most_listed = 3
     is_moved = np.abs(differences) > raw.standard_errors

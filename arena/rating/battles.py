@@ -46,8 +46,8 @@ TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 class Battles:
     """N battles between S systems on Q questions, by one judge or several: what one fit rates.
 
-    A fit is by language, or over several as if they were one. Each judge has biases of its own in
-    it, but all have one rating of each system.
+    A fit is by language, or over several as if they were one. Each judge has biases of its own, but
+    all have one rating of each system.
 
     Attributes:
         systems: The systems, sorted by name.
@@ -55,20 +55,19 @@ class Battles:
         side_b: System on side B, shape (N,).
         winner: 0 side A, 1 side B, 2 a tie, shape (N,).
         question: Question of each battle, shape (N,).
-        n_questions: Number of questions Q.
-        questions: Their query ids, sorted; empty if the judgments have none.
-        adaptive: Whether battles were chosen by the outcomes of others.
-        weight: How many battles each row counts for, shape (N,): the weight of its judgment,
-            times the probability of the outcome if the judgment is soft. None if all are 1.
+        questions: Query ids, sorted; empty if the judgments have none.
+        adaptive: Whether the outcomes of others chose battles.
+        weight: How many battles each row counts for, shape (N,): its judgment's weight times the
+            probability of a soft outcome; None for 1.
         is_sided: Of which battles the sides were shown, shape (N,); elsewhere side A is the first
-            system by name. None if of all.
-        is_soft: Which rows are outcomes of judgments with probabilities, shape (N,). None if none.
+            by name. None for all.
+        is_soft: Which rows come from judgments with probabilities, shape (N,); None for none.
         judge: Judge of each battle, shape (N,); None if there is one.
-        judges: Their names; all people are one judge. One of no name by default.
+        judges: Their names; all people are one judge.
         voter: Who voted, shape (N,); -1 where no one is named, None if nowhere.
         traits: Names of F traits that judges may like.
-        differences: By how much A's answer exceeds B's in them, shape (N, F); None without traits.
-        n_copies: Number of judgments that were left out on reading, as exact copies of others.
+        differences: By how much A's answer exceeds B's in them, shape (N, F).
+        n_copies: Exact copies that were left out on reading.
     """
 
     systems: tuple[str, ...]
@@ -91,21 +90,19 @@ class Battles:
 
     @classmethod
     def from_judgments(cls, judgments: pd.DataFrame, systems: Sequence[str] = ()) -> Battles:
-        """Read judgments; exact copies count once (``copies_of_others``).
+        """Read judgments; exact copies count once.
 
         Args:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
-                it every judgment is a question of its own), ``sides``, ``judge``, ``trait_...`` (by
-                how much A exceeds B, see ``with_traits``), ``language`` (questions of two languages
-                are two, whatever their ids), ``chosen`` (``adaptive`` if the outcomes
-                of others led to a judgment), ``probability_a`` and ``probability_b`` (which count
-                instead of the winner; see ``outcome_rows``) and ``weight`` (how many judgments it
-                counts for).
+                it every judgment is a question of its own), ``sides``, ``judge``, ``trait_...``
+                (see ``with_traits``), ``language`` (ids are by language), ``chosen`` (``adaptive``
+                if others' outcomes led to it), ``probability_a`` and ``probability_b`` (instead of
+                the winner) and ``weight`` (judgments it counts for).
             systems: Systems to include whether they met others or not.
 
         Raises:
-            UsageError: If there are none, a winner is unknown, a name is missing, a weight is
-                not a number above 0, or a system is judged against itself.
+            UsageError: If there are none, a winner is unknown, a name is missing, a weight is not
+                above 0, or a system meets itself.
         """
         if judgments.empty:
             raise UsageError("there are no judgments to count")
@@ -170,7 +167,7 @@ class Battles:
 
     @property
     def judged(self) -> int:
-        """Number of judgments: the sum of their weights, rounded."""
+        """Return the number of judgments: the sum of their weights, rounded."""
         if self.weight is None:
             return len(self)
         return round(float(self.weight.sum()))
@@ -186,10 +183,7 @@ class Battles:
         return self.only(self.winner != TIE) if ties == "drop" else self
 
     def only(self, rows: Flags) -> Battles:
-        """Keep some battles, and the questions and systems that have any of them.
-
-        Args:
-            rows: Which battles to keep, shape (N,).
+        """Keep the battles (N,), and the questions and systems that have any of them.
 
         Raises:
             UsageError: If it keeps none.
@@ -236,10 +230,7 @@ class Battles:
         return self._group(numbers, 0)
 
     def groups(self) -> list[Battles]:
-        """Split the battles by the groups of systems that they connect, the largest group first.
-
-        Systems without a battle are in no group.
-        """
+        """Split the battles by the groups of systems that they connect, the largest group first."""
         if not len(self):
             return []
         numbers = self._group_numbers()
@@ -248,7 +239,6 @@ class Battles:
         return [self._group(numbers, number) for number in np.unique(numbers[self.side_a])]
 
     def _group_numbers(self) -> Indices:
-        """Number the group of each system, shape (S,); 0 is the largest group."""
         n_systems = max(len(self.systems), 1)
         met = distinct(self.side_a * n_systems + self.side_b, n_systems**2)
         first, second = np.divmod(met.values, n_systems)
@@ -270,7 +260,7 @@ class Battles:
 
     @cached_property
     def items(self) -> JudgedItems:
-        """Outcomes by pair and question; a pair's first system is the one first by name."""
+        """Sum outcomes by pair and question; a pair's first system is the one first by name."""
         is_swapped = self.side_a > self.side_b
         first = np.minimum(self.side_a, self.side_b)
         second = np.maximum(self.side_a, self.side_b)
@@ -285,7 +275,7 @@ class Battles:
 
     @cached_property
     def items_by_side(self) -> JudgedItems:
-        """Outcomes by judge, pair, question and voter; a pair's first system is the one on side A.
+        """Sum outcomes by judge, pair, question and voter; a pair's first system is on side A.
 
         Battles without sides are pairs of their own.
         """
@@ -326,21 +316,14 @@ class Battles:
 
 
 def system_records(battles: Battles) -> pd.DataFrame:
-    """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``.
-
-    Whole numbers unless verdicts are soft or have fractional weights.
-    """
+    """Count each system's ``wins, losses, ties``, whole numbers unless soft or weighted."""
     table = pd.DataFrame({"system": pd.Series(battles.systems, dtype="str")})
     table[RECORD] = _counts(battles, battles.side_a, battles.side_b, len(battles.systems))
     return table
 
 
 def pair_records(battles: Battles) -> pd.DataFrame:
-    """Count wins, losses and ties of every two systems that met, in both directions.
-
-    Returns:
-        Columns ``system, opponent, wins, losses, ties``, sorted; numbers as ``system_records``.
-    """
+    """Count ``wins, losses, ties`` of every two systems that met, in both directions."""
     n_systems = max(len(battles.systems), 1)
     system = np.concatenate([battles.side_a, battles.side_b])
     opponent = np.concatenate([battles.side_b, battles.side_a])
@@ -354,14 +337,6 @@ def pair_records(battles: Battles) -> pd.DataFrame:
 
 
 def _counts(battles: Battles, row_a: Indices, row_b: Indices, n_rows: int) -> npt.NDArray[Any]:
-    """Count wins, losses and ties, shape (n_rows, 3).
-
-    Args:
-        battles: N battles.
-        row_a: Row of the result to which each battle counts for side A, shape (N,).
-        row_b: The same for side B.
-        n_rows: Number of rows.
-    """
     n_outcomes = len(RECORD)
     size = n_rows * n_outcomes
     weight = battles.weight

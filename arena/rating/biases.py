@@ -1,10 +1,9 @@
 """What judges like besides quality: the side, the length or the style of an answer.
 
-A bias is a coefficient of one judge in the logit that A beats B, next to the difference of
-the two ratings: for side A itself, or for each unit by which A's answer is longer, say. A normal
-prior about 0 shrinks it, which decides where a system always stood on one side. Formulas:
-docs/reference/formulas.md, "Verdicts". Style is what Chatbot Arena controls for (Li, Angelopoulos
-and Chiang, 2024, "Does style matter? Disentangling style and substance in Chatbot Arena").
+A bias is a coefficient of one judge in the logit that A beats B: for side A itself, or for each
+unit by which A's answer is longer, say. A normal prior about 0 shrinks it, which decides where a
+system always stood on one side (docs/reference/formulas.md, "Verdicts"). Style is as in Chatbot
+Arena (Li, Angelopoulos and Chiang, 2024, "Does style matter?").
 """
 
 from __future__ import annotations
@@ -45,14 +44,12 @@ SIDES_NOT_TOLD = "sides vary too little to tell a preference for one from the sy
 class Biases:
     """What J judges may like besides quality, F traits, in the logits of P pairs.
 
-    There is one coefficient per judge and trait, C = J F in all, the traits of a judge together.
+    There is one coefficient per judge and trait, C = J F in all, a judge's together.
 
     Attributes:
-        judges: Names of the judges.
-        traits: Names of the traits.
         judge: Judge of each pair, shape (P,).
-        values: By how much the pair's first answer exceeds its second in each trait, shape (P, F).
-        precisions: Of the normal prior of each trait's coefficients about 0, shape (F,).
+        values: By how much the first answer exceeds the second in each trait, shape (P, F).
+        precisions: Of each trait's normal prior about 0, shape (F,).
     """
 
     judges: tuple[str, ...]
@@ -78,13 +75,8 @@ class Biases:
     ) -> Biases:
         """Return coefficients of each judge, for the first of a pair and for traits.
 
-        Args:
-            judge: Judge of each pair, shape (P,).
-            judges: Their names.
-            is_sided: 1 for pairs whose sides were shown, else 0, shape (P,). Where they are of
-                none, no judge has a coefficient for them.
-            traits: Names of further traits.
-            differences: By how much the first answer exceeds the second in these, one column each.
+        ``is_sided`` is 1 for pairs whose sides were shown, else 0, shape (P,): without any, sides
+        have no coefficient. ``differences`` have one column per trait.
         """
         # Precision of the prior of all other coefficients: a standard deviation of one logit. Of
         # length the same judges had 0 to 2.6 logits, people up to 2.7
@@ -103,14 +95,14 @@ class Biases:
 
     @property
     def is_sided(self) -> Indices:
-        """1 for pairs whose sides were shown, else 0, shape (P,)."""
+        """Return 1 for pairs whose sides were shown, else 0, shape (P,)."""
         if SIDE not in self.traits:
             return np.zeros(len(self.judge), dtype=np.intp)
         return self.values[:, self.traits.index(SIDE)].astype(np.intp)
 
     @cached_property
     def prior_precisions(self) -> Floats:
-        """Precision of each coefficient, shape (C,)."""
+        """Return the precision of each coefficient, shape (C,)."""
         return np.tile(self.precisions, len(self.judges))
 
     def logits(self, coefficients: Floats) -> Floats:
@@ -119,10 +111,7 @@ class Biases:
         return np.asarray((self.values * by_judge[self.judge]).sum(axis=1))
 
     def sums(self, values: Floats) -> Floats:
-        """Add a value per pair, times its traits, to the coefficients: (P,) to (C,).
-
-        The transpose of ``logits``.
-        """
+        """Add a value per pair, times its traits, to the coefficients (transposed ``logits``)."""
         sums = np.empty((len(self.judges), len(self.traits)))
         for trait in range(len(self.traits)):
             products = self.values[:, trait] * values
@@ -130,7 +119,7 @@ class Biases:
         return sums.ravel()
 
     def information(self, weights: Floats) -> Floats:
-        """Sum of weighted x x' over pairs with traits x: (P,) to (C, C)."""
+        """Sum weighted x x' over pairs with traits x: (P,) to (C, C)."""
         n_traits = len(self.traits)
         matrix = np.zeros((len(self.judges), n_traits, len(self.judges), n_traits))
         judges = np.arange(len(self.judges))
@@ -140,13 +129,7 @@ class Biases:
         return matrix.reshape(len(self), len(self))
 
     def crossed(self, systems: Indices, n_systems: int, weights: Floats) -> Floats:
-        """Sum of weighted traits over the pairs of each system: (P,) to (S, C).
-
-        Args:
-            systems: One system of each pair, shape (P,).
-            n_systems: Number of systems S.
-            weights: Of the pairs, shape (P,).
-        """
+        """Sum weighted traits over the pairs of each system, (P,) each, to (S, C)."""
         n_judges = len(self.judges)
         crossed = np.empty((n_systems, n_judges, len(self.traits)))
         cells = systems * n_judges + self.judge
@@ -158,13 +141,7 @@ class Biases:
     def estimated(
         self, coefficients: Floats, standard_errors: Floats, own_errors: Floats
     ) -> tuple[JudgeBias, ...]:
-        """Name the coefficients.
-
-        Args:
-            coefficients: Shape (C,).
-            standard_errors: Shape (C,).
-            own_errors: What errors were if nothing were known of ratings before, shape (C,).
-        """
+        """Name the coefficients, (C,); ``own_errors`` are errors with nothing known of ratings."""
         estimated = []
         for number, (judge, trait) in enumerate(product(self.judges, self.traits)):
             deviation = SIDE_PRECISION**-0.5
@@ -174,7 +151,7 @@ class Biases:
         return tuple(estimated)
 
     def take(self, pairs: Flags) -> Biases:
-        """Keep some pairs, shape (P,)."""
+        """Keep some pairs."""
         return replace(self, judge=self.judge[pairs], values=self.values[pairs])
 
 
@@ -187,7 +164,7 @@ class JudgeBias:
         trait: ``side`` (being on side A), ``length``, ``lists``, ``headings`` or ``bold``.
         coefficient: Logits that a unit of the trait adds.
         standard_error: Of the coefficient.
-        is_known: Whether the verdicts tell it from the strength of systems, rather than priors.
+        is_known: Whether verdicts, rather than priors, tell it from the strength of systems.
     """
 
     judge: str
@@ -198,7 +175,7 @@ class JudgeBias:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Lower and upper bound of the 95% interval."""
+        """Return the 95% interval."""
         half_width = NORMAL_95 * self.standard_error
         return self.coefficient - half_width, self.coefficient + half_width
 
@@ -218,7 +195,7 @@ EQUAL: Mapping[str, tuple[str, ...]] = {
 
 
 def named_traits(names: str | None) -> tuple[str, ...]:
-    """Return the traits in a list with commas between; ``style`` stands for its traits."""
+    """Split a list of traits at commas; ``style`` stands for its traits."""
     traits: dict[str, None] = {}
     for name in filter(None, map(str.strip, (names or "").split(","))):
         traits.update(dict.fromkeys(EQUAL.get(name, (name,))))
@@ -237,7 +214,7 @@ _COUNTED: Mapping[str, Callable[[str], int]] = {
 
 
 def is_measured(trait: str) -> bool:
-    """Tell whether a trait is counted in the text of an answer."""
+    """Return whether a trait is counted in the text of an answer."""
     return trait in _COUNTED
 
 
@@ -247,12 +224,7 @@ def count_trait(trait: str, answer: str) -> float:
 
 
 def answer_traits(answers: pd.DataFrame, traits: Sequence[str] = (LENGTH,)) -> pd.DataFrame:
-    """Count each trait of each answer without its reason: a column per trait, by ``ANSWER_KEY``.
-
-    Args:
-        answers: Columns ``ANSWER_KEY`` and ``answer``.
-        traits: ``length`` (characters), ``lists`` (their entries), ``headings`` and ``bold``.
-    """
+    """Count traits of each answer without its reason: a column per trait, by ``ANSWER_KEY``."""
     texts = [parse_answer(answer).text for answer in answers["answer"]]
     counts = {name: [float(_COUNTED[name](text)) for text in texts] for name in traits}
     index = pd.MultiIndex.from_frame(answers[ANSWER_KEY])
@@ -262,15 +234,7 @@ def answer_traits(answers: pd.DataFrame, traits: Sequence[str] = (LENGTH,)) -> p
 def with_traits(
     judgments: pd.DataFrame, answers: pd.DataFrame, traits: Sequence[str]
 ) -> pd.DataFrame:
-    """Add by how much A's answer exceeds B's in each trait, for ``Battles.from_judgments``.
-
-    See ``relative_difference``; NaN where an answer is absent.
-
-    Args:
-        judgments: Columns ``language, query_id, system_a, system_b``.
-        answers: See ``answer_traits``.
-        traits: Their names.
-    """
+    """Add by how much A's answer exceeds B's in each trait; NaN where an answer is absent."""
     counts = answer_traits(answers, traits)
     counts = counts[~counts.index.duplicated()]
     of_a, of_b = (_counts_of(judgments, side, counts) for side in ("system_a", "system_b"))
@@ -283,9 +247,9 @@ def with_traits(
 def relative_difference(trait: str, of_a: Floats, of_b: Floats) -> Floats:
     """Return by how much A exceeds B in a trait, shape (N,).
 
-    Of lengths it is the logarithm of their ratio, between -1 and 1, so that a factor above 2.7
-    counts no further; of other counts it is (a - b) / (a + b), 0 where there are none; of numbers
-    that may be below 0 it is a - b over the root mean square of these differences.
+    Of lengths, the log ratio within -1 and 1, so that a factor above 2.7 counts no further; of
+    counts, (a - b) / (a + b), or 0; of numbers that may be below 0, a - b over its root mean
+    square.
     """
     if trait == LENGTH:
         # An answer without text counts as one character.
@@ -298,7 +262,6 @@ def relative_difference(trait: str, of_a: Floats, of_b: Floats) -> Floats:
 
 
 def _counts_of(judgments: pd.DataFrame, side: str, counts: pd.DataFrame) -> Floats:
-    """Return the counts of the answers on one side, shape (N, F)."""
     keys = pd.MultiIndex.from_frame(judgments[[*QUESTION_KEY, side]], names=ANSWER_KEY)
     return np.asarray(counts.reindex(keys), dtype=np.float64)
 

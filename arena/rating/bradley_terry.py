@@ -1,11 +1,10 @@
 """Bradley-Terry coefficients: the likelihood of battles and its maximum, many replicates at once.
 
-The model (Hunter, 2004): system i beats system j with probability sigma(theta_i - theta_j); a tie
-is half a win for both. A normal prior keeps coefficients finite if a system wins or loses all.
+System i beats system j with probability sigma(theta_i - theta_j) (Hunter, 2004); a tie is half a
+win for both. A normal prior keeps coefficients finite if a system wins or loses all.
 
-Replicates close to one fit (resamples of its data, say) take Newton steps with the information
-matrix of that fit, factorized once for all; those that do not converge then take steps with their
-own. Inside, parameters and counts have one column per replicate. Guide: docs/reference/ratings.md.
+Replicates close to one fit take Newton steps with its information matrix, factorized once; the rest
+then use their own. Arrays have one column per replicate (docs/reference/ratings.md).
 """
 
 from __future__ import annotations
@@ -44,9 +43,7 @@ class BradleyTerryFit:
     """Fits of R replicates.
 
     Attributes:
-        parameters: Coefficients, then those of biases, shape (R, K); NaN where the likelihood
-            of a replicate has no maximum.
-        n_systems: Number of coefficients S.
+        parameters: Coefficients, then those of biases, shape (R, K); NaN without a maximum.
     """
 
     parameters: Floats
@@ -54,12 +51,12 @@ class BradleyTerryFit:
 
     @property
     def coefficients(self) -> Floats:
-        """Logits, centered on 0 (or as the prior has them), shape (R, S)."""
+        """Return logits, centered on 0 (or as the prior has them), shape (R, S)."""
         return self.parameters[:, : self.n_systems]
 
     @property
     def converged(self) -> Flags:
-        """Which replicates have a maximum, shape (R,)."""
+        """Return which replicates have a maximum, shape (R,)."""
         return np.asarray(np.isfinite(self.parameters).all(axis=1))
 
     def checked(self) -> BradleyTerryFit:
@@ -75,12 +72,7 @@ class BradleyTerryFit:
 
 @dataclass(frozen=True)
 class WarmStart:
-    """A fit that replicates are close to.
-
-    Attributes:
-        parameters: Its parameters, shape (K, 1).
-        solver: Solver of its information matrix.
-    """
+    """A fit that replicates are close to."""
 
     parameters: Floats
     solver: Solver
@@ -100,12 +92,9 @@ def solve(
     warm_start: WarmStart | None = None,
     tolerance: float = TOLERANCE,
 ) -> BradleyTerryFit:
-    """Fit all replicates of a problem, with errors of at most ``tolerance`` logits.
+    """Fit all replicates, with errors of at most ``tolerance`` logits.
 
-    Args:
-        problem: The likelihood of R replicates.
-        warm_start: A fit that they are close to; by default the fit of their mean.
-        tolerance: Largest error of a coefficient.
+    ``warm_start`` is a fit that they are close to; by default the fit of their mean.
     """
     n_replicates = problem.points.shape[1]
     n_systems = problem.pairs.n_systems
@@ -147,11 +136,7 @@ def regularize(fit: BradleyTerryFit, problem: PenalizedLikelihood, precision: fl
 def _shared_newton(
     problem: PenalizedLikelihood, warm_start: WarmStart, tolerance: float
 ) -> tuple[Floats, Indices]:
-    """Take Newton steps of all replicates with one information matrix.
-
-    Returns:
-        Parameters, shape (K, R), and the columns that did not converge.
-    """
+    """Return parameters, shape (K, R), and the columns that did not converge."""
     most_shared_steps = 60
     # Steps this short that no longer shrink are rounding errors.
     noise = 1e-9
@@ -177,10 +162,7 @@ def _shared_newton(
 
 
 def _remaining_error(length: Floats, last: Floats) -> Floats:
-    """Estimate the error after a step, as if steps kept shrinking at the rate of the last two.
-
-    The steps to come then sum to length * rate / (1 - rate), a geometric series.
-    """
+    """Estimate the error after a step, by a geometric series at the rate of the last two."""
     # Factor above which steps are not trusted to shrink
     slowest = 0.5
     # Smallest factor by which steps are trusted to keep shrinking
@@ -190,14 +172,7 @@ def _remaining_error(length: Floats, last: Floats) -> Floats:
 
 
 def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
-    """Take damped Newton steps of one replicate until it converges.
-
-    Args:
-        problem: The likelihood of one replicate.
-        start: Parameters to start from, shape (K, 1).
-
-    Returns:
-        The maximum, shape (K, 1).
+    """Take damped Newton steps of one replicate, parameters of shape (K, 1), until it converges.
 
     Raises:
         ConvergenceError: If its likelihood has no maximum.
@@ -243,15 +218,11 @@ def fit_bradley_terry(
     """Fit Bradley-Terry coefficients to R replicates of aggregated counts.
 
     Args:
-        points: Points of the first system of each pair (1 a win, 0.5 a tie), shape (R, P).
+        points: Points of each pair's first system (1 a win, 0.5 a tie), shape (R, P).
         counts: Battles of each pair, shape (R, P).
         pairs: The P pairs.
-        ridge: Precision of the Gaussian prior on coefficients, at least 0. With 0 the plain
-            maximum likelihood is sought, which exists only where wins connect every system
-            with every other both ways.
-
-    Returns:
-        The fit; systems without a battle get 0 (with ``ridge`` > 0).
+        ridge: Precision of the Gaussian prior. 0 is plain maximum likelihood, which exists only
+            where wins connect all systems both ways.
 
     Raises:
         UsageError: For arrays of the wrong shape, or points outside [0, counts].

@@ -1,7 +1,5 @@
 """Design effects: how much the verdicts on one question depend on each other, by system.
 
-``BattleLikelihood.design_effects`` estimates them.
-
 Formulas: docs/reference/formulas.md, "Verdicts".
 """
 
@@ -24,7 +22,7 @@ class DesignEffects:
     """By how much the verdicts on a question depend on each other, for each of S systems.
 
     Attributes:
-        estimates: Variance of a system's score where questions are drawn, over that of independent
+        estimates: Variance of a system's score over drawn questions, relative to independent
             battles, shape (S,); NaN without battles, 1 of one question.
         n_questions: Questions on which each system was judged, shape (S,).
         least: Smallest effect that is believed.
@@ -38,7 +36,7 @@ class DesignEffects:
 
     @classmethod
     def known(cls, effect: float, n_systems: int, n_biases: int) -> DesignEffects:
-        """Take one effect that is known from other verdicts for everything."""
+        """Take one effect, known from other verdicts, for everything."""
         several_questions = 2.0
         return cls(
             estimates=np.full(n_systems, effect),
@@ -58,7 +56,7 @@ class DesignEffects:
 
     @property
     def common(self) -> float:
-        """Mean of the known effects, not below the least; 1 if none is known."""
+        """Return the mean of the known effects, at least ``least``; 1 if none is known."""
         is_known = np.isfinite(self.estimates)
         if not is_known.any():
             return 1.0
@@ -66,20 +64,20 @@ class DesignEffects:
 
     @property
     def by_parameter(self) -> Floats:
-        """Effects of the systems, then of the biases, shape (K,)."""
+        """Return the effects of systems, then biases, shape (K,)."""
         return np.append(self.by_system, self.by_bias)
 
     @property
     def by_bias(self) -> Floats:
-        """Effect of each bias, shape (C,): the estimate, not below the systems' mean."""
+        """Return the effect of each bias, shape (C,), at least the systems' mean."""
         return np.fmax(self.of_biases, self.common)
 
     @property
     def by_system(self) -> Floats:
-        """Effect of each system, drawn to the common one (empirical Bayes), shape (S,).
+        """Draw each system's effect to the common one (empirical Bayes), shape (S,).
 
-        The estimate from Q questions has a relative variance of about 2 / (Q - 1). Variance beyond
-        that is attributed to differences between systems (method of moments).
+        From Q questions it has a relative variance of about 2 / (Q - 1); variance beyond that is
+        attributed to systems (method of moments).
         """
         is_known = np.isfinite(self.estimates)
         common = self.common

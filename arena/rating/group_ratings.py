@@ -1,9 +1,7 @@
 """Ratings of one group of systems that battles connect, and tests which of them differ.
 
-The more a system wins, the less a further win tells of its rating, and the error grows as fast as
-the distance from the others: Wald's test gets weaker the clearer the case is (Hauck and Donner,
-1977, "Wald's test as applied to hypotheses in logit analysis"). The likelihood ratio, of the
-verdicts with both systems equal, does not have this fault. Formulas: docs/reference/formulas.md.
+Wald's test gets weaker the clearer the case is, as errors grow with the distance (Hauck and Donner,
+1977); the likelihood ratio does not. Formulas: docs/reference/formulas.md.
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ SAMPLES_REGULARIZED = (
 
 @dataclass(frozen=True)
 class Method:
-    """How to rate; the fields are arguments of ``arena.rating.ratings.rate``.
+    """How to rate; the fields are arguments of ``rate``.
 
     Raises:
         UsageError: For an unknown tie rule, or a number of rounds that is out of range.
@@ -81,15 +79,7 @@ class Method:
 
 @dataclass(frozen=True)
 class GroupRatings:
-    """Ratings of one group.
-
-    Attributes:
-        coefficients: Centered on 0, shape (S,).
-        uncertainty: How far they may be off.
-        signature: Names the method.
-        biases: What the judges like besides quality.
-        remarks: What limits the ratings.
-    """
+    """Ratings of one group."""
 
     coefficients: Floats
     uncertainty: Uncertainty
@@ -139,7 +129,6 @@ def _posterior_ratings(battles: Battles, method: Method) -> GroupRatings:
 
 
 def _plain_ratings(battles: Battles, method: Method) -> GroupRatings:
-    """Maximize the plain likelihood, with a bootstrap over questions."""
     ridge = method.ridge or 0.0
     n_systems = len(battles.systems)
     items = battles.items
@@ -209,13 +198,8 @@ def _ratings_with_position(battles: Battles, method: Method) -> GroupRatings:
 def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
     """Return the p-value of every two systems' difference, shape (S, S).
 
-    It is Wald's, and where ratings are far apart the smaller one of that and of the likelihood
-    ratio. With a system that battles do not bound, only the ratio tells, and no more than an exact
-    sign test over the questions of the one judged on fewer.
-
-    Args:
-        posterior: Of the battles.
-        is_separated: See ``separated_systems``, shape (S,).
+    It is Wald's, or where ratings are far apart the likelihood ratio's if smaller. With a separated
+    system (S,) only the ratio tells, at least an exact sign test over questions.
     """
     p_values = wald_p_values(posterior.ratings, posterior.covariance)
     n_systems = len(p_values)
@@ -249,8 +233,8 @@ def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
 def separated_systems(items: JudgedItems) -> Flags:
     """Return which systems the battles do not bound, shape (S,).
 
-    They are outside the one largest group in which wins lead from every system to every other, as
-    who won or lost all is; without a largest group they are all.
+    They are outside the largest group in which wins lead from every system to every other; without
+    it they are all.
     """
     groups = winning_groups(items.pairs, *items.totals)
     sizes = np.bincount(groups)
@@ -271,7 +255,7 @@ class _LikelihoodRatios:
         self._loss = float(self._free.loss(self._mode)[0])
 
     def p_value(self, first: int, second: int, effect: float) -> float:
-        """Return the two-sided p-value of the signed root of the ratio, for a design effect."""
+        """Return the two-sided p-value of the ratio's signed root."""
         pairs = self._free.pairs
         # One parameter stands for both systems; that of the second counts nowhere, and stays 0.
         merged = Pairs(

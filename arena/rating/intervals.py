@@ -35,12 +35,11 @@ class Uncertainty:
     Attributes:
         low: Lower bound of each coefficient's 90% interval, shape (S,).
         high: Upper bound.
-        covariance: Covariance of the coefficients, shape (S, S); NaN if it is not known.
-        freedom: Degrees of freedom of the covariance's estimate; infinite if it is exact.
-        regularized: Number of bootstrap samples without a maximum, fitted with a prior.
-        constant: Which coefficients are the same in every bootstrap sample, and thus have no
-            interval, shape (S,).
-        p_values: Of the difference of every two, shape (S, S), where the covariance does not tell.
+        covariance: Covariance of the coefficients, shape (S, S); NaN if not known.
+        freedom: Degrees of freedom of its estimate; infinite if it is exact.
+        regularized: Bootstrap samples without a maximum, fitted with a prior.
+        constant: Which are the same in every bootstrap sample, without an interval, shape (S,).
+        p_values: Of every two, shape (S, S), where the covariance does not tell.
     """
 
     low: Floats
@@ -53,13 +52,13 @@ class Uncertainty:
 
     @classmethod
     def unknown(cls, systems: int) -> Uncertainty:
-        """Return unknown bounds and an unknown covariance."""
+        """Return unknown bounds and covariance."""
         bounds = np.full(systems, np.nan)
         return cls(bounds, bounds, np.full((systems, systems), np.nan))
 
     @classmethod
     def normal(cls, coefficients: Floats, covariance: Floats) -> Uncertainty:
-        """Return normal intervals about coefficients whose covariance is known."""
+        """Return normal intervals of known covariance."""
         half_widths = NORMAL_90 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
         return cls(coefficients - half_widths, coefficients + half_widths, covariance)
 
@@ -73,19 +72,10 @@ def bootstrap(
 ) -> Uncertainty:
     """Bootstrap over questions, the unit of sampling.
 
-    With few questions percentile intervals are too narrow, as normal quantiles are compared with
-    Student's. The percentiles are therefore those that the t-distribution with Q - 1 degrees of
-    freedom calls for (the expanded percentile interval; Hesterberg, 2015, "What teachers should
-    know about the bootstrap"). Resamples without a maximum have the usual weak prior. A coefficient
-    that is the same in all samples has no interval: resamples of a few verdicts that agree do not
-    show how far it may be off.
-
-    Args:
-        items: Outcomes on Q questions.
-        problem: The likelihood of all questions, with its prior.
-        fit: Its maximum.
-        rounds: Number of resamples.
-        random: Generator of the draws.
+    Percentiles are those that the t-distribution with Q - 1 degrees of freedom calls for, as they
+    are too narrow with few questions (Hesterberg, 2015, "What teachers should know about the
+    bootstrap"). Resamples without a maximum have a weak prior. A coefficient that never changes has
+    no interval: a few verdicts that agree do not show its error.
     """
     # Largest error of bootstrap resamples, of which only the spread counts, in logits
     resample_tolerance = 1e-8
@@ -105,13 +95,7 @@ def bootstrap(
 
 
 def _of_replicates(replicates: Floats, n_questions: int, n_regularized: int) -> Uncertainty:
-    """Return the uncertainty that bootstrap samples show, widened for few questions.
-
-    Args:
-        replicates: Coefficients of each sample, shape (R, S).
-        n_questions: Number of questions that are resampled.
-        n_regularized: Number of samples that were fitted with a prior.
-    """
+    """Widen the intervals of bootstrap samples, (R, S), for few questions."""
     # A bootstrap's variance is (Q - 1) / Q of the unbiased one.
     inflation = n_questions / (n_questions - 1)
     quantile = float(stdtrit(n_questions - 1, (1 + LEVEL) / 2))
@@ -134,11 +118,7 @@ def _of_replicates(replicates: Floats, n_questions: int, n_regularized: int) -> 
 def rating_rows(
     systems: Sequence[str], coefficients: Floats, uncertainty: Uncertainty
 ) -> pd.DataFrame:
-    """Return ratings with intervals, ranks and tiers, a row per system.
-
-    Returns:
-        Columns ``system, rating, low, high, rank, rank_low, rank_high, tier``.
-    """
+    """Return columns ``system, rating, low, high, rank, rank_low, rank_high, tier``."""
     # Rounding errors must not rank systems of equal ratings.
     rounded = pd.Series(coefficients).round(SAME_DECIMALS)
     return pd.DataFrame(
@@ -163,23 +143,21 @@ def ranks_and_tiers(
 ) -> dict[str, npt.ArrayLike]:
     """Bound the rank of every system, and group systems into tiers.
 
-    Both follow from the pairs that differ: whose difference has a 90% interval without 0, so that
-    one is better with a probability over 95%. A system's rank is at least one more than the number
-    of systems that are better, and at most the number of those that are not worse. Going down from
-    tier 1, a system belongs to the first tier with a best system like it; all systems that may rank
-    first are in tier 1. Who leads alone is better than every other one: where it is not, this is
-    found in at most 10% of arenas (Hung and Fithian, 2019, "Rank verification for exponential
-    families").
+    Two systems differ if the 90% interval of their difference excludes 0. A rank is at least one
+    more than the number of better systems, and at most the number of those not worse. A system
+    belongs to the first tier whose best system is like it; all that may rank first are in tier 1. A
+    single leader is wrong in at most 10% of arenas (Hung and Fithian, 2019, "Rank verification for
+    exponential families").
 
     Args:
         coefficients: Estimates, shape (S,).
         covariance: Their covariance, shape (S, S); NaN if it is not known.
         freedom: Degrees of freedom of the covariance's estimate.
-        p_values: Of the difference of every two, shape (S, S); by default ``wald_p_values``.
+        p_values: Of every two, shape (S, S); by default ``wald_p_values``.
 
     Returns:
-        ``rank_low``, ``rank_high`` and ``tier`` of each system, 1 the best; NaN for too many
-        systems, or if no error is known.
+        ``rank_low``, ``rank_high`` and ``tier``, 1 the best; NaN for too many systems, or unknown
+        errors.
     """
     if len(coefficients) > MOST_COMPARED or np.isnan(np.diag(covariance)).all():
         return dict.fromkeys(("rank_low", "rank_high", "tier"), np.nan)
@@ -205,10 +183,7 @@ def ranks_and_tiers(
 
 
 def wald_p_values(coefficients: Floats, covariance: Floats, freedom: float = np.inf) -> Floats:
-    """Return the p-value of a two-sided t-test of every two systems' difference, shape (S, S).
-
-    It is NaN where an error is not known.
-    """
+    """Return two-sided p-values of a t-test of every two systems, shape (S, S); NaN if unknown."""
     variance = np.diag(covariance)
     # Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b).
     variances = variance[:, None] + variance[None, :] - 2 * covariance
@@ -221,17 +196,11 @@ def wald_p_values(coefficients: Floats, covariance: Floats, freedom: float = np.
 
 
 def pair_comparisons(ratings: pd.Series, covariance: pd.DataFrame, quantile: float) -> pd.DataFrame:
-    """Compare every two systems, whose ratings are taken as jointly normal.
-
-    Args:
-        ratings: Logits by system, best first.
-        covariance: Of the ratings, systems by systems; NaN where it is not known.
-        quantile: Half width of the intervals, in standard errors.
+    """Compare every two systems, whose ratings (best first) are jointly normal.
 
     Returns:
-        Columns ``system, opponent, difference, low, high, probability``, each pair once: the rating
-        of ``system``, the better rated one, less the opponent's, with its interval; and the
-        probability that it is better. NaN where the covariance is.
+        Columns ``system, opponent, difference, low, high, probability``, the better rated first;
+        intervals of ``quantile`` standard errors; NaN where the covariance is.
     """
     rounding_error = 1e-12  # variances below it are 0, but for rounding
     names = ratings.index.to_numpy(object)
@@ -256,12 +225,7 @@ def pair_comparisons(ratings: pd.Series, covariance: pd.DataFrame, quantile: flo
 
 
 def expected_shares(logits: Floats, errors: Floats) -> Floats:
-    """Return the mean share of points, given logits with normal errors (NaN counts as 0).
-
-    Args:
-        logits: Shape (N,).
-        errors: Their standard errors, shape (N,).
-    """
+    """Return mean shares of points, given logits with normal errors, (N,); NaN counts as 0."""
     nodes, weights = hermgauss(20)
     shares = np.zeros(len(logits))
     scale = np.sqrt(2) * np.nan_to_num(errors)

@@ -25,14 +25,7 @@ from arena.statistics.codes import distinct, text_codes, value_codes
 
 
 def named_voters(judgments: pd.DataFrame) -> Flags:
-    """Tell which judgments name one judge or voter, rather than people in general or no one.
-
-    Args:
-        judgments: An arena's ``judgments``; ``judge``, ``voter`` and ``criterion`` count.
-
-    Returns:
-        Shape (N,).
-    """
+    """Return which judgments name one judge or voter, not people in general or no one, (N,)."""
     if "judge" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)
     # Few distinct judges, many judgments: names are looked at once.
@@ -47,7 +40,7 @@ def named_voters(judgments: pd.DataFrame) -> Flags:
 
 
 def _named_without_criterion(judge: Indices, names: Sequence[str], criterion: pd.Series) -> Flags:
-    """Tell which judges have a name once the criterion is taken from its end, shape (N,)."""
+    """Return which judges have a name without the criterion at its end, shape (N,)."""
     codes, criteria = text_codes(criterion)
     suffixes = ["", *(f":{text}" for text in criteria)]
     # The first ones are those of missing values.
@@ -62,7 +55,7 @@ def _named_without_criterion(judge: Indices, names: Sequence[str], criterion: pd
 
 
 def _flags_of(names: Sequence[str]) -> Flags:
-    """Tell which names are those of one judge, shape (names + 1,); the last is of no name."""
+    """Return which names are those of one judge, shape (names + 1,); the last is of no name."""
     return np.array([*map(names_one_judge, names), False], dtype=np.bool_)
 
 
@@ -74,15 +67,7 @@ MIRRORED = np.array([1, 0, TIE])
 
 
 def points_of_a(judgments: pd.DataFrame) -> pd.Series:
-    """Return the points that each judgment gives side A: 1 for a win, half for a tie, else 0.
-
-    A soft judgment gives its expected points.
-
-    Args:
-        judgments: Column ``winner`` and, where some are soft, the columns of ``outcome_rows``.
-
-    Returns:
-        Points from 0 to 1, shape (N,), with the index of the judgments.
+    """Return points for side A: 1 for a win, half for a tie, else 0; expected ones if soft.
 
     Raises:
         UsageError: If a winner is unknown, or a soft judgment has no probabilities.
@@ -95,7 +80,7 @@ def points_of_a(judgments: pd.DataFrame) -> pd.Series:
 
 
 def winner_codes(judgments: pd.DataFrame) -> Indices:
-    """Return the index in ``WINNERS`` of each judgment's winner, shape (N,).
+    """Return the index in ``WINNERS`` of each winner, shape (N,).
 
     Raises:
         UsageError: If a winner is unknown.
@@ -111,7 +96,7 @@ def winner_codes(judgments: pd.DataFrame) -> Indices:
 
 
 def sided_flags(judgments: pd.DataFrame) -> Flags | None:
-    """Tell of which judgments the systems' sides were shown, shape (N,); None if of all.
+    """Return of which judgments the sides were shown, shape (N,); None for all.
 
     Raises:
         UsageError: If a value of ``sides`` is unknown.
@@ -134,9 +119,7 @@ def shown_sides(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def sideless_by_name(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Write pairs whose sides were not shown with the system first by name as ``system_a``.
-
-    In whatever order pairs are written, the same verdicts are then the same rows.
+    """Put the system first by name on side A where sides were not shown, so equal verdicts match.
 
     Raises:
         UsageError: If a value of ``sides`` or ``winner`` is unknown.
@@ -216,15 +199,11 @@ def voter_codes(judgments: pd.DataFrame) -> Indices | None:
 
 
 def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats | None]:
-    """Replace each soft judgment by one row per outcome that it gives a probability above 0.
-
-    Args:
-        judgments: An arena's ``judgments``. Those with ``probability_a`` and ``probability_b`` are
-            soft, and a tie has the rest; all others stay as they are.
+    """Replace each soft judgment (with probabilities) by one row per likely outcome.
 
     Returns:
-        The rows; the judgment that each row comes from, shape (N,); and the rows' weights, shape
-        (N,), which sum to 1 for each judgment, or None if no judgment is soft.
+        The rows; the judgment of each, shape (N,); and the rows' weights, shape (N,), which sum to
+        1 for each judgment, or None if no judgment is soft.
 
     Raises:
         UsageError: If a soft judgment has no probabilities, or questions have no ids.
@@ -267,7 +246,7 @@ def soft_flags(judgments: pd.DataFrame) -> Flags:
 
 
 def checked_shares(probabilities: pd.DataFrame) -> Floats:
-    """Return the probability of a, b and a tie, in the order of ``WINNERS``, shape (N, 3).
+    """Return probabilities in the order of ``WINNERS``, shape (N, 3).
 
     Raises:
         UsageError: If they are not probabilities.
@@ -286,7 +265,7 @@ def checked_shares(probabilities: pd.DataFrame) -> Floats:
 
 
 def row_weights(shares: Floats | None, weights: Floats | None, position: Indices) -> Floats | None:
-    """Multiply the shares of rows by the weights of the judgments that they come from."""
+    """Multiply the shares of rows by their judgments' weights."""
     if weights is None:
         return shares
     if shares is None:

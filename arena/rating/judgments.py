@@ -41,13 +41,10 @@ from arena.statistics.codes import repeated_rows, text_codes
 
 
 def copies_of_others(judgments: pd.DataFrame) -> Flags:
-    """Tell which judgments are copies of others, as of a file that was joined twice.
+    """Return which judgments are copies of others, shape (N,), as of a file that was joined twice.
 
-    A copy equals another judgment in all columns, and is by a judge or voter who has a name. Where
-    a file does not name the voters, equal rows are several votes.
-
-    Returns:
-        Shape (N,); all False where questions have no ids.
+    Copies equal in all columns, and have a named judge or voter: equal rows without are several
+    votes. All False without ids of questions.
     """
     if "query_id" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)
@@ -66,11 +63,7 @@ def checked_judgments(
 ) -> pd.DataFrame:
     """Check and complete a table of judgments in memory, as ``read_judgments`` does a file.
 
-    Args:
-        judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
-            ``language``, ``judge``.
-        questions: Columns ``query_id, language``: judgments without a language get that of their
-            question, where its id alone tells it.
+    Judgments without a language get their question's, if the ids of ``questions`` are unique.
 
     Raises:
         UsageError: If there is no judgment.
@@ -100,7 +93,6 @@ def checked_judgments(
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:
-    """Give every judgment a question, a language and a judge, where the columns are absent."""
     columns: dict[str, object] = {}
     if "query_id" in table:
         columns["query_id"] = [whole_digits(value) or value for value in table["query_id"]]
@@ -140,15 +132,11 @@ def selected_judgments(
 ) -> pd.DataFrame:
     """Keep the judgments of one language and one judge.
 
-    Args:
-        judgments: An arena's ``judgments``.
-        language: Language code, or ``all``; may be None if there is only one.
-        judge: Name of a judge, several separated by commas, which count as one, or ``all``; by
-            default people if people judged (``arena.data.names.chosen_judges``).
+    ``language`` and ``judge`` may be ``all``, or None for a single language and the default judges;
+    judges with commas count as one.
 
     Raises:
-        UsageError: If the language or judge does not exist, or there are several languages and
-            none is chosen.
+        UsageError: If either does not exist, or a language must be chosen.
     """
     is_selected = np.ones(len(judgments), dtype=np.bool_)
     if "language" in judgments:

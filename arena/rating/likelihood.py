@@ -1,8 +1,7 @@
 """The Bradley-Terry likelihood of battles, and the variances of its scores.
 
-Parameters are S ratings, then the C coefficients of the judges' biases, K in all.
-
-Formulas: docs/reference/formulas.md, "Verdicts".
+Parameters are S ratings, then C coefficients of judges' biases, K in all
+(docs/reference/formulas.md, "Verdicts").
 """
 
 from __future__ import annotations
@@ -28,42 +27,38 @@ LEAST_DISPERSION = 0.01
 
 @dataclass(frozen=True)
 class BattleLikelihood:
-    """The Bradley-Terry likelihood of battles, by question; a tie is half a win for both.
-
-    Attributes:
-        items: Outcomes of the battles between S systems, on Q questions.
-    """
+    """The Bradley-Terry likelihood of battles on Q questions; a tie is half a win for both."""
 
     items: JudgedItems
 
     @property
     def pairs(self) -> Pairs:
-        """The P pairs that met."""
+        """Return the P pairs that met."""
         return self.items.pairs
 
     @property
     def biases(self) -> Biases:
-        """What judges like besides quality."""
+        """Return what judges like besides quality."""
         return self.items.biases or Biases.none(len(self.pairs))
 
     @property
     def bias_precisions(self) -> Floats:
-        """Precision of the prior of each bias, shape (C,)."""
+        """Return the precision of the prior of each bias, shape (C,)."""
         return self.biases.prior_precisions
 
     def logits(self, parameters: Floats) -> Floats:
-        """Logit that each pair's first system is better, shape (P,)."""
+        """Return the logit that each pair's first system is better, shape (P,)."""
         logits = self.pairs.differences(parameters)
         if self.items.biases is None:
             return logits
         return logits + self.items.biases.logits(parameters[self.pairs.n_systems :])
 
     def expected(self, parameters: Floats) -> Floats:
-        """Share of points of each pair's first system, shape (P,)."""
+        """Return the expected share of points of each pair's first system, shape (P,)."""
         return np.asarray(expit(self.logits(parameters)))
 
     def value(self, parameters: Floats) -> float:
-        """Logarithm of the likelihood."""
+        """Return the logarithm of the likelihood."""
         logits = self.logits(parameters)
         points, counts = self.items.totals
         won = points * log_expit(logits)
@@ -75,14 +70,8 @@ class BattleLikelihood:
     ) -> tuple[Floats, Floats]:
         """Sum the squares of the clusters' gradients.
 
-        Args:
-            parameters: Shape (K,).
-            cluster: Cluster of each item, shape (N,).
-            n_clusters: Number of clusters.
-
         Returns:
-            The sums over clusters, and the number of clusters in which each parameter counts, each
-            of shape (K,).
+            The sums, and the number of clusters in which each parameter counts, each (K,).
         """
         # Items whose scores are held at a time
         items_at_once = 1_000_000
@@ -111,12 +100,7 @@ class BattleLikelihood:
     def _score_entries(
         self, pair: Indices, residuals: Floats
     ) -> tuple[list[Floats], list[Indices]]:
-        """Return what items add to gradients, and to which parameters.
-
-        Args:
-            pair: Pair of each item, shape (N,).
-            residuals: Points of the first system beyond expectation, shape (N,).
-        """
+        """Return what items' ``residuals`` add to gradients, and to which parameters."""
         # What the first system of a pair wins beyond expectation, the second one loses.
         values = [residuals, -residuals]
         columns = [self.pairs.first[pair], self.pairs.second[pair]]
@@ -130,7 +114,7 @@ class BattleLikelihood:
         return values, columns
 
     def slope(self, parameters: Floats) -> Floats:
-        """Gradient of the logarithm, shape (K,)."""
+        """Return the gradient of the logarithm, shape (K,)."""
         points, counts = self.items.totals
         residuals = points - counts * self.expected(parameters)
         slope = self.pairs.sums(residuals)
@@ -139,7 +123,7 @@ class BattleLikelihood:
         return np.append(slope, self.items.biases.sums(residuals))
 
     def penalized(self, prior: NormalPrior, effect: float = 1.0) -> PenalizedLikelihood:
-        """Return the likelihood to the power of one over a design effect, with a prior."""
+        """Return the likelihood to the power of 1 / ``effect``, with a prior."""
         points, counts = self.items.totals
         # The solver takes a column per replicate; here there is one.
         return PenalizedLikelihood(
@@ -153,11 +137,6 @@ class BattleLikelihood:
     def mode(self, prior: NormalPrior, effect: float = 1.0, start: Floats | None = None) -> Floats:
         """Find the most probable parameters, shape (K,).
 
-        Args:
-            prior: Of the systems' ratings.
-            effect: Design effect; the likelihood is to the power of one over it.
-            start: Parameters to climb from; by default the prior's means.
-
         Raises:
             ConvergenceError: If there is no mode.
         """
@@ -166,20 +145,16 @@ class BattleLikelihood:
         return newton(problem, first)[:, 0]
 
     def information(self, parameters: Floats) -> Floats:
-        """Of the battles as if they were independent, shape (K, K)."""
+        """Return the information of independent battles, shape (K, K)."""
         expected = self.expected(parameters)
         by_pair = self.items.totals[1] * expected * (1 - expected)
         return self.pairs.information(by_pair, self.items.biases)
 
     def bias_errors(self, parameters: Floats, effect: float) -> Floats:
-        """Errors of the biases, of whose priors alone something is known before, shape (C,).
+        """Return the biases' errors if only their priors are known before, shape (C,).
 
-        Where one system always stands on side A, its strength and the side's advantage have the
-        same part in every verdict: the error is then that of the prior.
-
-        Args:
-            parameters: Ratings and biases, shape (K,).
-            effect: Design effect.
+        Where one system always stands on side A, its strength and the side's have the same part in
+        every verdict: the error is then the prior's.
         """
         # Next to nothing is known of ratings: they have a deviation of 1,000 logits.
         ratings_precision = 1e-6
@@ -193,13 +168,8 @@ class BattleLikelihood:
     def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
         """Compare the variance of each system's score by question with that of single battles.
 
-        Verdicts on one question depend on each other (Kish, 1965), and so do the votes of one
-        voter. Systems are looked at one by one, since in a star of battles about one system most of
-        the variance is that system's.
-
-        Args:
-            parameters: Fitted to these battles, shape (K,).
-            precisions: Of the ratings' prior they were fitted with, a number or shape (S,).
+        Verdicts on one question depend on each other (Kish, 1965), and so do votes of one voter. In
+        a star of battles most of the variance is the center's, so systems are looked at one by one.
         """
         information = self.information(parameters)
         independent = np.diag(information)
@@ -221,19 +191,9 @@ class BattleLikelihood:
     def _variances_by_question(
         self, parameters: Floats, information: Floats, precisions: npt.ArrayLike, least: float
     ) -> tuple[Floats, Floats]:
-        """Variance of each parameter's score where questions are drawn.
+        """Return the variance of scores by question, and the number of questions, each (K,).
 
-        Of one verdict a question nothing can depend: only ties make the variance smaller.
-
-        Args:
-            parameters: Shape (K,).
-            information: At these, shape (K, K).
-            precisions: Of the ratings' prior.
-            least: Smallest design effect that is believed.
-
-        Returns:
-            The variances, and the number of questions on which each parameter counts, each of shape
-            (K,).
+        With one verdict a question, only ties make the variance smaller.
         """
         independent = np.diag(information)
         n_questions = self.items.n_questions
@@ -253,19 +213,10 @@ class BattleLikelihood:
         return squares * unbiased * n_battles / max(n_battles - n_free, 1.0), judged_on
 
     def _variances_by_voter(self, parameters: Floats, voter: Indices) -> tuple[Floats, Floats]:
-        """Variance of each parameter's score where voters are drawn, beyond that by questions.
+        """Return scores' variance by voter beyond that by question, and the voters, each (K,).
 
-        The variance with two kinds of clusters is that by questions, plus that by voters, less that
-        by single votes, a voter's on a question (Cameron, Gelbach and Miller, 2011, "Robust
-        inference with multiway clustering"). What is below that by questions is taken for chance.
-
-        Args:
-            parameters: Shape (K,).
-            voter: Of each item, shape (N,).
-
-        Returns:
-            The variances, and the number of voters who count for each parameter, each of shape
-            (K,); of a single voter 0, as if there were many.
+        It is that by voters, less that by a voter's question (Cameron, Gelbach and Miller, 2011,
+        "Robust inference with multiway clustering"), at least 0; 0 with a single voter.
         """
         voters = distinct(voter, int(voter.max(initial=-1)) + 1)
         n_voters = len(voters.values)
@@ -278,7 +229,7 @@ class BattleLikelihood:
         return np.maximum(squares - of_votes, 0.0) * n_voters / (n_voters - 1), n_judging
 
     def _share_of_variance(self, parameters: Floats) -> float:
-        """Variance of single verdicts' points y over that of wins and losses: ties vary less.
+        """Return the variance of verdicts' points y over that of wins and losses: ties vary less.
 
         With E y = p it is p (1 - p) - E y (1 - y), of which the last is 0 without ties.
         """
@@ -290,11 +241,10 @@ class BattleLikelihood:
         return 1.0 - float((points * (1 - points)).sum()) / variance
 
     def dispersion(self, parameters: Floats) -> float:
-        """Variance of a battle's points over that of a win or loss; 1 without soft verdicts.
+        """Return the variance of a battle's points over that of a win or loss; 1 unless soft.
 
         Probabilities vary less than wins and losses of the same expectation (Wedderburn, 1974,
-        "Quasi-likelihood functions"). Of soft verdicts it is Pearson's estimate, from
-        ``LEAST_DISPERSION`` to 1.
+        "Quasi-likelihood functions"). It is Pearson's estimate, from ``LEAST_DISPERSION`` to 1.
         """
         items = self.items
         if items.soft_counts is None or not items.soft_counts.any():
@@ -311,7 +261,7 @@ class BattleLikelihood:
         return 1.0 - soft_share * (1.0 - pearson)
 
     def inverse_precision(self, parameters: Floats, precisions: Floats) -> Floats:
-        """Inverse of the information with the precisions of a prior, each (K,), shape (K, K)."""
+        """Invert the information plus prior precisions (K,), shape (K, K)."""
         return np.asarray(np.linalg.inv(self.information(parameters) + np.diag(precisions)))
 
     def covariance(
@@ -322,17 +272,16 @@ class BattleLikelihood:
         effects: Floats,
         common_effect: float = 1.0,
     ) -> Floats:
-        """Covariance of the most probable parameters, with ratings centered, shape (K, K).
+        """Return the covariance of the most probable parameters, with ratings centered, (K, K).
 
-        It is the sandwich H (M + d P) H with H = (I + P)^-1, I the information, P the prior's
-        precisions, d the common design effect, and M the variance of the gradient where questions
-        are drawn: I with every parameter's score scaled to its design effect. The estimate of M
-        from the questions themselves would be singular with fewer questions than systems.
+        The sandwich H (M + d P) H with H = (I + P)^-1, I the information, P the prior's precisions,
+        d the common design effect, and M the variance of the gradient over questions: I with every
+        score scaled to its design effect. Estimated from few questions, M would be singular.
 
         Args:
             parameters: Shape (K,).
-            precisions: Of the prior, in units of verdicts of which d count for one, shape (K,).
-            inverse: H, see ``inverse_precision``.
+            precisions: P, in units of verdicts of which d count for one, shape (K,).
+            inverse: H.
             effects: Design effect of each parameter, shape (K,).
             common_effect: d.
         """

@@ -30,11 +30,6 @@ class Pairs:
     """P pairs of S systems; two systems may form several pairs, in either order.
 
     Leading axes of arrays (questions, replicates) are kept.
-
-    Attributes:
-        first: First system of each pair, shape (P,).
-        second: Second system of each pair, shape (P,).
-        n_systems: Number of systems S.
     """
 
     first: Indices
@@ -46,18 +41,18 @@ class Pairs:
 
     @cached_property
     def incidence(self) -> csr_array:
-        """Incidence matrix, shape (S, P): 1 for the first system of a pair, -1 for the second."""
+        """Return 1 for the first system of a pair, -1 for the second, shape (S, P)."""
         pairs = np.arange(len(self))
         values = np.repeat([1.0, -1.0], len(self))
         entries = (np.concatenate([self.first, self.second]), np.concatenate([pairs, pairs]))
         return coo_array((values, entries), shape=(self.n_systems, len(self))).tocsr()
 
     def differences(self, values: Floats) -> Floats:
-        """Value of the first system minus that of the second: (..., S) to (..., P)."""
+        """Subtract the second system's value from the first's: (..., S) to (..., P)."""
         return np.asarray(values[..., self.first] - values[..., self.second])
 
     def sums(self, values: Floats) -> Floats:
-        """Add a pair's value to its first system and take it from its second.
+        """Add a pair's value to its first system and subtract it from its second.
 
         The transpose of ``differences``: (..., P) to (..., S).
         """
@@ -65,13 +60,13 @@ class Pairs:
         return np.asarray((self.incidence @ flat.T).T.reshape(*values.shape[:-1], self.n_systems))
 
     def spreads(self, matrix: Floats) -> Floats:
-        """Quadratic form d' M d of each pair's difference d: (..., S, S) to (..., P)."""
+        """Return d' M d of each pair's difference d: (..., S, S) to (..., P)."""
         diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
         crossed = matrix[..., self.first, self.second] + matrix[..., self.second, self.first]
         return np.asarray(diagonal[..., self.first] + diagonal[..., self.second] - crossed)
 
     def laplacian(self, weights: Floats) -> Floats:
-        """Sum of weighted d d' over pairs: (P,) to (S, S)."""
+        """Sum weighted d d' over pairs: (P,) to (S, S)."""
         size = self.n_systems
         cells = np.bincount(self.first * size + self.second, weights, size * size)
         met = cells.astype(np.float64).reshape(size, size)
@@ -81,7 +76,7 @@ class Pairs:
         return matrix
 
     def information(self, weights: Floats, biases: Biases | None = None) -> Floats:
-        """Sum of weighted x x' over pairs, with x of ratings, then of biases: (P,) to (K, K)."""
+        """Sum weighted x x' over pairs, x of ratings, then biases: (P,) to (K, K)."""
         matrix = self.laplacian(weights)
         if biases is None or not len(biases):
             return matrix
@@ -97,7 +92,7 @@ class Pairs:
 
 
 def checked_number(systems: int) -> int:
-    """Return how many systems are to be rated together.
+    """Return the number of systems.
 
     Raises:
         UsageError: If memory for every two of them may not be there.
@@ -117,19 +112,10 @@ def connected_groups(
     one_way: bool = False,
     battles: Floats | None = None,
 ) -> Indices:
-    """Number the groups of systems that edges connect, the largest group first.
+    """Number the groups of systems that edges connect, the largest first (then by battles, order).
 
-    Args:
-        first: System at one end of each edge, shape (E,).
-        second: System at the other end, shape (E,).
-        n_systems: Number of systems S.
-        one_way: Edges lead from ``first`` to ``second`` only, and a group is strongly connected:
-            a way leads from each of its systems to each other.
-        battles: Battles of each edge, shape (E,); by default one.
-
-    Returns:
-        Group of each system, shape (S,): 0 the one with most systems; of as many systems that
-        with more battles; only then the one whose first system comes first.
+    With ``one_way``, edges lead from ``first`` to ``second`` and groups are strongly connected.
+    Groups have shape (S,).
     """
     edges = (np.ones(len(first), dtype=np.int8), (first, second))
     graph = coo_array(edges, shape=(n_systems, n_systems)).tocsr()
@@ -146,19 +132,10 @@ def connected_groups(
 
 
 def winning_groups(pairs: Pairs, points: Floats, counts: Floats) -> Indices:
-    """Number the groups in which wins (or ties) lead from every system to every other.
+    """Number the groups in which wins (or ties) lead from every system to every other, (S,).
 
-    Of two groups that met, one won everything: how far apart they are no battle tells. Where all
-    systems are one group, and only there, the Bradley-Terry likelihood has a maximum (Ford, 1957,
-    "Solution of a ranking problem from binary comparisons").
-
-    Args:
-        pairs: The pairs.
-        points: Points of each pair's first system, shape (P,).
-        counts: Battles of each pair, shape (P,).
-
-    Returns:
-        Group of each system, shape (S,); 0 is the largest.
+    Of two groups that met, one won everything: no battle tells their distance. Only in a single
+    group does the Bradley-Terry likelihood have a maximum (Ford, 1957).
     """
     has_won = points > 0
     has_lost = counts > points
@@ -169,19 +146,16 @@ def winning_groups(pairs: Pairs, points: Floats, counts: Floats) -> Indices:
 
 @dataclass(frozen=True)
 class JudgedItems:
-    """Outcomes of the N items that were judged: one of P pairs on one of Q questions, by one voter.
+    """Outcomes of N items: one of P pairs on one of Q questions, by one voter.
 
-    Of many systems few pairs are judged on a question, so that a table of all would be mostly
-    zeros, and the largest thing in memory.
+    Of many systems few pairs are judged on a question: a full table would be mostly zeros.
 
     Attributes:
-        pairs: The P pairs of S systems.
         question: Question of each item, shape (N,).
-        pair: Pair of each item, shape (N,); those of ``Battles`` are sorted by question, then pair.
+        pair: Pair of each item, shape (N,); ``Battles`` sorts by question, then pair.
         points: Points of the pair's first system, shape (N,): 1 a win, 0.5 a tie.
         counts: Number of battles, shape (N,).
-        n_questions: Number of questions Q.
-        soft_counts: Number of battles with probabilities, shape (N,). None if there are none.
+        soft_counts: Number of battles with probabilities, shape (N,).
         voter: Who voted, shape (N,); None where that does not count, or nobody is named.
         biases: What the judges of the pairs like besides quality; None where pairs do not tell
             judges and sides apart.
@@ -209,18 +183,7 @@ class JudgedItems:
         is_soft: Flags | None = None,
         voter: Indices | None = None,
     ) -> JudgedItems:
-        """Sum M battles by question and pair, and by voter if there are any.
-
-        Args:
-            pairs: The P pairs.
-            pair: Pair of each battle, shape (M,).
-            question: Question of each battle, shape (M,).
-            n_questions: Number of questions.
-            points: Of the pair's first system, shape (M,).
-            weight: How many battles each counts for, shape (M,).
-            is_soft: Which have probabilities, shape (M,).
-            voter: Who voted, shape (M,); -1 where no one is named.
-        """
+        """Sum M battles by question and pair, and by voter (-1 if not named) if there are any."""
         n_pairs = max(len(pairs), 1)
         items = distinct(question * n_pairs + pair, max(n_questions, 1) * n_pairs)
         item_question, item_pair = np.divmod(items.values, n_pairs)
@@ -251,7 +214,7 @@ class JudgedItems:
 
     @classmethod
     def none(cls, n_systems: int, n_questions: int) -> JudgedItems:
-        """Return systems and questions without any battle."""
+        """Return systems and questions without battles."""
         indices = np.empty(0, dtype=np.intp)
         values = np.empty(0)
         return cls(
@@ -275,19 +238,12 @@ class JudgedItems:
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
-        """Points and battles of each pair on all questions, of shape (P,) each."""
+        """Return points and battles of each pair on all questions, shape (P,) each."""
         points, counts = self.weighted(np.ones((1, len(self))))
         return points[0], counts[0]
 
     def weighted(self, weights: npt.NDArray[Any]) -> tuple[Floats, Floats]:
-        """Sum points and battles by pair.
-
-        Args:
-            weights: How often each replicate counts each item, shape (R, N).
-
-        Returns:
-            Points and battles, each of shape (R, P).
-        """
+        """Sum points and battles by pair, (R, P) each; ``weights`` of items have shape (R, N)."""
         n_pairs = len(self.pairs)
         points = [np.bincount(self.pair, row * self.points, n_pairs) for row in weights]
         counts = [np.bincount(self.pair, row * self.counts, n_pairs) for row in weights]
@@ -303,14 +259,7 @@ class JudgedItems:
         return coo_array(entries, shape=(2 * size, self.n_questions)).tocsr()
 
     def in_blocks(self, draws: npt.NDArray[Any]) -> Iterator[tuple[Floats, Floats]]:
-        """Count with each question taken as often as drawn, some replicates at a time.
-
-        Args:
-            draws: How often each replicate holds each question, shape (R, Q).
-
-        Yields:
-            Points and battles of the pairs, each of shape (P, replicates).
-        """
+        """Yield points and battles, (P, replicates), of questions as often as drawn, (R, Q)."""
         for start in range(0, len(draws), self.block):
             times = np.asarray(draws[start : start + self.block], dtype=np.float64)
             points, counts = np.split(self._by_question @ times.T, 2)
@@ -319,14 +268,14 @@ class JudgedItems:
     def resampled(
         self, rounds: int, random: np.random.Generator
     ) -> Iterator[tuple[Floats, Floats]]:
-        """Resample questions with replacement; yields what ``in_blocks`` does."""
+        """Resample questions with replacement; yield what ``in_blocks`` does."""
         for start in range(0, rounds, self.block):
             size = min(self.block, rounds - start)
             yield from self.in_blocks(bootstrap_weights(self.n_questions, size, random))
 
     @property
     def block(self) -> int:
-        """Number of replicates whose counts are held at a time."""
+        """Return how many replicates' counts are held at a time."""
         return max(1, BLOCK_ENTRIES // max(len(self.pairs), self.n_questions, 1))
 
     def among(self, systems: Sequence[int]) -> JudgedItems:

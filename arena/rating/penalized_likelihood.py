@@ -1,7 +1,7 @@
 """The likelihood of battles with a normal prior, and its derivatives, many replicates at once.
 
-The model (Hunter, 2004): system i beats system j with probability sigma(theta_i - theta_j); a tie
-is half a win for both. Parameters and counts have one column per replicate.
+System i beats system j with probability sigma(theta_i - theta_j) (Hunter, 2004); a tie is half a
+win for both. Parameters and counts have one column per replicate.
 """
 
 from __future__ import annotations
@@ -34,12 +34,7 @@ ENTRIES_AT_ONCE = 2**15
 
 @dataclass(frozen=True)
 class NormalPrior:
-    """Independent normal prior of S ratings.
-
-    Attributes:
-        means: Shape (S,).
-        precisions: One over their variances, shape (S,); all 0 for no prior.
-    """
+    """Independent normal prior of S ratings: means and precisions (0 for no prior), shape (S,)."""
 
     means: Floats
     precisions: Floats
@@ -63,11 +58,10 @@ class PenalizedLikelihood:
     A column of K parameters holds S coefficients, then those of the judges' biases.
 
     Attributes:
-        pairs: Which systems meet.
         points: Points of each pair's first system, shape (P, R): 1 a win, 0.5 a tie.
         counts: Battles of each pair, shape (P, R).
         prior: Prior of the coefficients.
-        biases: What judges like besides quality, of a single replicate; None for nothing.
+        biases: What judges like besides quality, of a single replicate.
     """
 
     pairs: Pairs
@@ -78,7 +72,7 @@ class PenalizedLikelihood:
 
     @cached_property
     def full_prior(self) -> NormalPrior:
-        """Prior of all K parameters."""
+        """Return the prior of all K parameters."""
         if self.biases is None:
             return self.prior
         precisions = self.biases.prior_precisions
@@ -100,11 +94,10 @@ class PenalizedLikelihood:
         )
 
     def start(self) -> Floats:
-        """The prior's means, shape (K, 1)."""
+        """Return the prior's means, shape (K, 1)."""
         return self.full_prior.means[:, None]
 
     def _logits(self, parameters: Floats) -> Floats:
-        """Logits that the first system is better: (K, R) to (P, R)."""
         logits = parameters[self.pairs.first] - parameters[self.pairs.second]
         if self.biases is not None:
             logits += self.biases.logits(parameters[self.pairs.n_systems :, 0])[:, None]
@@ -140,7 +133,7 @@ class PenalizedLikelihood:
         return residuals
 
     def gradient(self, parameters: Floats) -> Floats:
-        """Gradient of the loss, shape (K, R)."""
+        """Return the gradient of the loss, shape (K, R)."""
         residuals = self._residuals(parameters)
         prior = self.full_prior
         gradient = prior.precisions[:, None] * (parameters - prior.means[:, None])
@@ -150,7 +143,7 @@ class PenalizedLikelihood:
         return gradient - slope
 
     def loss(self, parameters: Floats) -> Floats:
-        """Penalized negative log-likelihood, shape (R,)."""
+        """Return the penalized negative log-likelihood, shape (R,)."""
         logits = self._logits(parameters)
         terms = self.counts * np.logaddexp(0.0, logits) - self.points * logits
         prior = self.full_prior
@@ -178,7 +171,7 @@ class PenalizedLikelihood:
         return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
 
     def may_have_maximum(self) -> Flags:
-        """Return for each replicate whether wins lead from every system to every other, (R,)."""
+        """Return which replicates have wins from every system to every other, shape (R,)."""
         if self.prior.precisions.all():
             return np.ones(self.points.shape[1], dtype=bool)
         replicates = zip(self.points.T, self.counts.T, strict=True)

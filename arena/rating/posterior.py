@@ -1,11 +1,10 @@
 """Bayesian Bradley-Terry ratings: the posterior given battles, under a prior of unknown spread.
 
-It holds also where battles were chosen by the outcomes of others. Who chooses so stops asking about
-pairs that look decided, some of them by luck. Maximum likelihood then stretches the ratings, and a
-bootstrap over questions cannot repeat the choices. The likelihood is the same whatever chose the
-battles, so that a posterior is right where its prior is (Rubin, 1976, "Inference and missing
-data"): the prior's spread is not fixed but averaged over, by its evidence. Formulas:
-docs/reference/formulas.md, "Verdicts".
+It also holds where outcomes of others chose battles. Adaptive choice stops at pairs that look
+decided, some by luck; maximum likelihood then stretches the ratings, and a bootstrap cannot repeat
+the choices. The likelihood is the same whatever chose the battles, so that a posterior is right
+where its prior is (Rubin, 1976, "Inference and missing data"): the prior's spread is averaged over,
+by its evidence. Formulas: docs/reference/formulas.md, "Verdicts".
 """
 
 from __future__ import annotations
@@ -43,17 +42,13 @@ PRIOR_COLUMNS = ("language", "system", "rating", "standard_error")
 
 @dataclass(frozen=True)
 class RatingPrior(NormalPrior):
-    """Prior of S systems' ratings, before they meet.
-
-    Attributes:
-        informed: Whether something is stated of a system, shape (S,); else its mean is 0.
-    """
+    """Prior of S ratings; ``informed`` (S,) says of which anything is stated; other means are 0."""
 
     informed: Flags
 
     @classmethod
     def flat(cls, systems: int, precision: float) -> RatingPrior:
-        """State nothing but how far ratings may spread about 0."""
+        """State only how far ratings may spread about 0."""
         return cls(
             means=np.zeros(systems),
             precisions=np.full(systems, precision),
@@ -64,17 +59,12 @@ class RatingPrior(NormalPrior):
     def of_table(
         cls, table: pd.DataFrame | None, systems: Sequence[str], precision: float
     ) -> RatingPrior:
-        """Read a prior from a table.
+        """Read a prior from ``system, rating, standard_error`` of one language.
 
-        Args:
-            table: Columns ``system, rating, standard_error`` of one language. Of systems that are
-                absent, or have no rating or standard error, nothing is stated, as of all without
-                a table.
-            systems: The S systems.
-            precision: Of systems of which nothing is stated.
+        Nothing is stated of absent systems or without an error: ``precision`` is theirs.
 
         Raises:
-            UsageError: If the table holds a system twice, or a standard error that is not above 0.
+            UsageError: If a system is there twice, or a standard error is not above 0.
         """
         flat = cls.flat(len(systems), precision)
         if table is None:
@@ -98,7 +88,7 @@ class RatingPrior(NormalPrior):
         return cls(np.where(informed, centered, 0.0), precisions, informed)
 
     def trusted(self, factor: npt.ArrayLike) -> RatingPrior:
-        """Multiply the precisions of what is stated by a factor, or one of each system, (S,)."""
+        """Multiply the precisions of what is stated by a factor, one or (S,)."""
         factors = np.where(self.informed, factor, 1.0)
         return replace(self, precisions=factors * self.precisions)
 
@@ -112,11 +102,9 @@ class RatingPosterior:
     """Posterior of S systems' ratings, by a prior and verdicts.
 
     Attributes:
-        systems: The systems.
         ratings: Posterior means (logits), shape (S,).
         covariance: Posterior covariance, shape (S, S).
-        shares: Weight of the system's own verdicts in its rating, shape (S,): by how much the
-            rating moves where they move by 1; 0 without any.
+        shares: Weight of the system's own verdicts in its rating (0 to 1), shape (S,).
     """
 
     systems: tuple[str, ...]
@@ -126,12 +114,12 @@ class RatingPosterior:
 
     @property
     def standard_errors(self) -> Floats:
-        """Of the ratings, shape (S,)."""
+        """Return the ratings' standard errors, shape (S,)."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
-        """Lower and upper bounds of 90% intervals, each of shape (S,)."""
+        """Return lower and upper bounds of 90% intervals, shape (S,) each."""
         half_widths = NORMAL_90 * self.standard_errors
         return self.ratings - half_widths, self.ratings + half_widths
 
@@ -142,27 +130,16 @@ class RatingPosterior:
 
 @dataclass(frozen=True)
 class BattlePosterior(RatingPosterior):
-    """Posterior of ratings by the battles of one language alone.
-
-    Attributes:
-        biases: What the judges like besides quality.
-        likelihood: Of the battles.
-        effects: Design effects of their questions.
-    """
+    """Posterior of ratings by the battles of one language alone."""
 
     biases: tuple[JudgeBias, ...]
     likelihood: BattleLikelihood
     effects: DesignEffects
 
     def open_bounds(self, separated: Flags) -> tuple[Floats, Floats]:
-        """Widen the 90% intervals to those under priors by which ratings may spread far more.
+        """Widen the 90% intervals, (S,), to those where ratings may spread far more.
 
-        Args:
-            separated: Which systems the battles do not bound (``separated_systems``), shape (S,);
-                their ratings may spread most.
-
-        Returns:
-            Lower and upper bounds, each of shape (S,).
+        The ``separated`` systems, which battles do not bound, may spread most.
 
         Raises:
             ConvergenceError: If a mode is not found.
@@ -186,19 +163,16 @@ def battle_posterior(
 ) -> BattlePosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
-    The likelihood is that of Bradley and Terry, with what each judge likes besides quality, to the
-    power of one over the mean design effect of questions (Kish, 1965), since verdicts on one
-    question depend on each other. Posteriors are
-    normal about their mode (Laplace), with each system's own design effect in their covariance,
-    and averaged over how far ratings spread: by a prior that is log-normal about 1 where nothing
-    is stated, or by how far what is stated may be trusted.
+    The Bradley-Terry likelihood with judges' biases, to the power of one over the mean design
+    effect of questions (Kish, 1965). Posteriors are normal about their mode (Laplace), with each
+    system's own design effect, averaged over how far ratings spread: log-normal about 1 where
+    nothing is stated, else by how far that may be trusted.
 
     Args:
         battles: Of some of the systems; their names are those of the prior.
         prior: Of the systems' ratings; by default nothing is stated of any.
         trust: Factors of its precisions that are averaged over.
-        design_effect: Of the questions, where more verdicts than these tell it; by default it is
-            estimated from the battles.
+        design_effect: Of the questions, where more verdicts than these tell it.
 
     Raises:
         ConvergenceError: If a mode is not found.
@@ -232,7 +206,7 @@ _WeightedPrior = tuple[NormalPrior, float]
 
 
 def _weighted_priors(prior: RatingPrior, trust: Sequence[float]) -> list[_WeightedPrior]:
-    """Vary how far ratings spread, and how far what is stated of some is trusted."""
+    """Vary how far ratings spread, and how far what is stated is trusted."""
     spreads = (1.0,) if prior.informed.all() else SPREADS
     factors = tuple(trust) if prior.informed.any() else (1.0,)
     weighted: list[_WeightedPrior] = []
@@ -244,7 +218,7 @@ def _weighted_priors(prior: RatingPrior, trust: Sequence[float]) -> list[_Weight
 
 
 def _open_priors(separated: Flags) -> list[_WeightedPrior]:
-    """Let ratings spread far more, most those of separated systems, shape (S,)."""
+    """Let ratings spread far more, those of separated systems most."""
     # Standard deviation of the logarithm of the precision
     deviation = 2.0
     factors = np.where(separated, OPEN, 1.0)
@@ -259,7 +233,7 @@ def _open_priors(separated: Flags) -> list[_WeightedPrior]:
 def _averaged(
     likelihood: BattleLikelihood, effects: DesignEffects, priors: Sequence[_WeightedPrior]
 ) -> tuple[Floats, Floats, Floats]:
-    """Average the posteriors under all priors, each weighted by its evidence.
+    """Average the posteriors under all priors, weighted by their evidence.
 
     Returns:
         Means (K,) and covariance (K, K) of ratings and biases, and shares (S,).
@@ -289,15 +263,7 @@ def _averaged(
 
 @dataclass(frozen=True)
 class _Candidate:
-    """One of the priors that are averaged over, and the posterior's mode under it.
-
-    Attributes:
-        likelihood: Of the battles.
-        effects: Design effects of the systems.
-        prior: The prior.
-        mode: Most probable ratings and biases, shape (K,).
-        log_weight: Logarithm of the prior's weight before any battle.
-    """
+    """One of the priors that are averaged over, and the posterior's mode under it."""
 
     likelihood: BattleLikelihood
     effects: DesignEffects
@@ -307,7 +273,6 @@ class _Candidate:
 
     @property
     def n_systems(self) -> int:
-        """Number of systems S."""
         return len(self.prior.means)
 
     @property
@@ -319,11 +284,10 @@ class _Candidate:
 
     @property
     def prior_precisions(self) -> Floats:
-        """Precision of each parameter's prior, shape (K,)."""
         return np.append(self.prior.precisions, self.likelihood.bias_precisions)
 
     def log_evidence(self) -> float:
-        """Logarithm of the prior's weight and the battles' probability under it (Laplace)."""
+        """Return the log of the prior's weight and the battles' probability under it (Laplace)."""
         # Not stored: of thousands of systems, all candidates' matrices together would fill memory.
         information = self.likelihood.information(self.mode) / self.effects.common
         log_likelihood = self.likelihood.value(self.mode) / self.effects.common

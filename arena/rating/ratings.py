@@ -69,16 +69,14 @@ class Ratings:
     """Rated systems.
 
     Attributes:
-        table: Columns ``system, rating, low, high, rank, rank_low, rank_high, tier, wins,
-            losses, ties, group, note``, best first; unrated systems last. Ratings are logits,
-            centered on 0 in each ``group`` of systems that battles connect, of which 1 is the
-            largest; those of two groups cannot be compared. ``note`` says why a system is unrated,
-            or bounded by the prior only.
+        table: Columns ``system, rating, low, high, rank, rank_low, rank_high, tier, wins, losses,
+            ties, group, note``, best first; unrated systems last. Ratings are logits, centered on 0
+            in each ``group`` of systems that battles connect (1 the largest); groups cannot be
+            compared. ``note`` says why a system is unrated, or bounded by the prior only.
         remarks: What limits the ratings.
         signature: Settings that reproduce them.
         biases: What the judges like besides quality, of which the ratings are free.
-        covariance: Of the ratings, a row and a column per rated system, best first; NaN without
-            intervals, and between two groups.
+        covariance: Of the rated systems, best first; NaN without intervals, and between groups.
     """
 
     table: pd.DataFrame
@@ -91,8 +89,9 @@ class Ratings:
         """Compare every two rated systems of a group.
 
         Returns:
-            Those of ``pair_comparisons``, and ``win_rate``: the share of the points that the system
-            is expected to win against the opponent, a tie being half a win, whatever the side.
+            Columns ``system, opponent, difference, low, high, probability`` and ``win_rate``, the
+            expected share of points against the opponent, a tie being half a win, whatever the
+            side.
         """
         parts = []
         for _, rows in self.table[self.table["rating"].notna()].groupby("group"):
@@ -129,26 +128,19 @@ def rate(
 ) -> Ratings:
     """Rate the systems that judgments compare.
 
-    By default ratings and intervals are those of ``arena.rating.posterior``, right for few
-    questions, and where the outcomes of battles chose others; they are free of the judges' biases
-    to a side. With a ridge they are the maximum of the plain likelihood and a bootstrap over
-    questions. With ``position`` the plain likelihood has a free term of each judge for side A, as
-    published fits have, and errors of maximum likelihood times the root of the questions' design
-    effects.
+    By default the posterior of Bradley-Terry ratings, right for few questions and adaptive pairs,
+    and free of the judges' biases to a side. A ridge gives the plain likelihood's maximum with a
+    bootstrap over questions; ``position`` a free term for side A, as published fits have.
 
     Args:
-        judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
-            ``language``, ``judge``, ``sides``, ``probability_a`` and ``probability_b`` (which count
-            instead of the winner, see ``arena.rating.soft_verdicts``), and those
-            of ``arena.rating.biases.with_traits``, for ratings at equal length or style; or the
-            arena that has them, or battles already read.
+        judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``, ``language``,
+            ``judge``, ``sides``, ``probability_a`` and ``probability_b``, and traits for ratings at
+            equal length or style; or an arena, or battles.
         language: Language to take, where there are several; or ``all``.
         judge: Judge to take, where there are several; or ``all``.
         ties: ``half`` a win for both, or ``drop``.
-        ridge: Precision of the Gaussian prior of the plain Bradley-Terry model, without biases of
-            judges; 0 is maximum likelihood. Bootstrap samples without a maximum have a prior by
-            themselves.
-        position: Whether to fit a term for side A, by maximum likelihood if there is no ridge.
+        ridge: Precision of the prior of the plain model; 0 is maximum likelihood.
+        position: Whether to fit a term for side A, by maximum likelihood without a ridge.
         rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
         seed: Seed of the resamples.
 
@@ -156,8 +148,7 @@ def rate(
         Ratings with intervals and ranks, and what they rest on.
 
     Raises:
-        UsageError: For an unknown choice, a choice to be made, or fewer than two connected
-            systems.
+        UsageError: For an unknown choice, a choice to be made, or fewer than two connected systems.
         ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
     """
     method = Method(ties, ridge, position, rounds, seed)
@@ -181,15 +172,7 @@ def counted_judgments(
     language: str | None = None,
     judge: str | None = None,
 ) -> tuple[pd.DataFrame, tuple[Temperature, ...]]:
-    """Select judgments, with probabilities at learned temperatures.
-
-    Args:
-        judgments: As in ``rate``; so are the others.
-        language: Language to take.
-        judge: Judge to take.
-
-    Returns:
-        The judgments that count, and the temperatures.
+    """Select judgments, with probabilities at learned temperatures, which are also returned.
 
     Raises:
         UsageError: For an unknown choice, or a choice to be made.
@@ -205,11 +188,6 @@ def counted_judgments(
 
 def rate_battles(battles: Battles, method: Method, *, largest_only: bool = False) -> Ratings:
     """Rate the systems of battles, each group that battles connect on a scale of its own.
-
-    Args:
-        battles: The battles.
-        method: How to rate.
-        largest_only: Leave all but the largest group without a rating.
 
     Raises:
         UsageError: Without two systems that met, or if the method does not suit the battles.
@@ -282,13 +260,7 @@ def _table(
 def input_remarks(
     judgments: pd.DataFrame, battles: Battles, temperatures: Sequence[Temperature]
 ) -> Iterator[Remark]:
-    """Say what of the judgments the ratings leave out, change, or cannot tell apart.
-
-    Args:
-        judgments: Those that are rated.
-        battles: Read from them.
-        temperatures: Those that they were calibrated with.
-    """
+    """Say what of the judgments the ratings leave out, change, or cannot tell apart."""
     if battles.n_copies:
         yield copies_remark(battles.n_copies)
     yield from both_bad_remarks(judgments)
@@ -314,12 +286,7 @@ def _name_remarks(systems: Iterable[str]) -> Iterator[Remark]:
 
 
 def both_bad_remarks(judgments: pd.DataFrame, subject: str = "") -> Iterator[Remark]:
-    """Say how many ties are of answers that are both bad, which ratings do not show.
-
-    Args:
-        judgments: An arena's ``judgments``, of one judge or several.
-        subject: What they are of.
-    """
+    """Say how many ties are of answers that are both bad, which ratings do not show."""
     if BOTH_BAD not in judgments:
         return
     n_bad = int(is_true(judgments[BOTH_BAD]).sum())
@@ -334,7 +301,7 @@ def both_bad_remarks(judgments: pd.DataFrame, subject: str = "") -> Iterator[Rem
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:
-    """Return ratings in the columns, types and order of ``Ratings.table``."""
+    """Bring ratings to the columns, types and order of ``Ratings.table``."""
     grouped = table if "group" in table else table.assign(group=1)
     # Nullable integers: unrated systems have no rank.
     whole = dict.fromkeys(("rank", "rank_low", "rank_high", "tier", "group"), "Int64")

@@ -1,7 +1,7 @@
 """Orders that pooling reverses: a system ahead of another over all, and behind it in each language.
 
-Where languages have different pairs, a rating over all of them compares systems by opponents that
-are not equally strong everywhere (Simpson's paradox).
+Where languages have different pairs, opponents are not equally strong everywhere (Simpson's
+paradox).
 """
 
 from __future__ import annotations
@@ -16,15 +16,7 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 
 
 def pooling_remarks(judgments: pd.DataFrame, pairs: pd.DataFrame) -> list[Remark]:
-    """Say which systems are surely ahead over all languages, and behind in each of them.
-
-    Args:
-        judgments: Of several languages.
-        pairs: The ratings over all, see ``Ratings.pairs``.
-
-    Returns:
-        A remark, or none.
-    """
+    """Say which systems are surely ahead over all languages, and behind in each of them."""
     sure = 0.975
     decided = pairs[pairs["probability"] > sure]
     n_ahead = np.zeros(len(decided), dtype=np.intp)
@@ -50,7 +42,6 @@ def pooling_remarks(judgments: pd.DataFrame, pairs: pd.DataFrame) -> list[Remark
 
 
 def _ratings(judgments: pd.DataFrame) -> pd.Series:
-    """Rate the largest group of systems, with a weak prior."""
     battles = Battles.from_judgments(judgments).largest_group()
     n_systems = len(battles.systems)
     likelihood = BattleLikelihood(battles.items_by_side)

@@ -1,11 +1,10 @@
 """Soft verdicts: what a judge's probabilities count, at a temperature that is learned.
 
-A judge that says A with a probability of .999 is not right 999 times in 1,000. Its logits of A
-over B are divided by a temperature (Guo et al., 2017, "On calibration of modern neural networks"),
-learned from people's votes on the same pairs, or from how far the judge repeats itself. The mean
-of a judge's distribution rates better than its mode (Wang et al., 2025, "Improving LLM-as-a-judge
-inference with the judgment distribution"), as two orders do that are averaged before anything is
-decided. Formulas: docs/reference/formulas.md, "Verdicts".
+A judge that says A with a probability of .999 is not right 999 times in 1,000. Its logits are
+divided by a temperature (Guo et al., 2017, "On calibration of modern neural networks"), learned
+from people's votes on the same pairs, or from how far the judge repeats itself. The mean of a
+judge's distribution rates better than its mode (Wang et al., 2025, "Improving LLM-as-a-judge
+inference with the judgment distribution"). Formulas: docs/reference/formulas.md, "Verdicts".
 """
 
 from __future__ import annotations
@@ -42,11 +41,9 @@ class Temperature:
     """By what a judge's logits are divided before they count.
 
     Attributes:
-        judge: The judge.
         value: The temperature; 1 takes probabilities as they are, near 0 is whole verdicts, and at
             infinity every verdict is a tie.
-        source: Data that it was learned from: people's votes on the same pairs, the judge's
-            verdicts on pairs that it judged more than once, or nothing.
+        source: People's votes on the same pairs, the judge's repeated verdicts, or nothing.
         n_labels: Number of these votes or verdicts.
     """
 
@@ -57,7 +54,7 @@ class Temperature:
 
     @property
     def sentence(self) -> str:
-        """How the judge's verdicts count."""
+        """Say how the judge's verdicts count."""
         name = self.judge or "the judge"
         start = f"verdicts of {name} count by their probabilities, at temperature"
         if self.source == "people":
@@ -78,17 +75,10 @@ class Temperature:
 def learn_temperatures(judgments: pd.DataFrame) -> tuple[Temperature, ...]:
     """Learn the temperature of each judge with probabilities, by name.
 
-    It is the most probable one given the labels, with a log-normal prior about the default. A label
-    is a vote of people on the same question and pair, ties left out. Without any it is the judge's
-    other verdict on a pair that it judged more than once. This can only soften: a judge that always
-    repeats itself may still be too sure.
-
-    Panels have none: their probabilities are shares of votes, of which the majority counts. Judges
-    without a probability other than 0, 1 and a half have none, as they state whole verdicts.
-
-    Args:
-        judgments: Those of all judges, people among them; exact copies count once
-            (``copies_of_others``).
+    The most probable one given labels, with a log-normal prior about the default. A label is a vote
+    of people on the same question and pair, ties left out; without any, the judge's other verdict
+    on the pair, which can only soften. Panels have none, since their majority counts, nor have
+    judges of whole verdicts.
     """
     if not soft_flags(judgments).any():
         return ()
@@ -109,15 +99,10 @@ def calibrated_judgments(
     *,
     hard: bool = False,
 ) -> pd.DataFrame:
-    """Replace probabilities by what they count: with logits divided by the temperature.
+    """Divide the logits of probabilities by the temperature, a default one where not given.
 
-    Probabilities of ties stay. Whole verdicts and those of panels lose their probabilities, so that
-    the winner counts.
-
-    Args:
-        judgments: An arena's ``judgments``.
-        temperatures: Of the judges, also as a table by name; those of others are the default.
-        hard: Leave all probabilities out, so that the winner alone counts.
+    Probabilities of ties stay. Whole and panels' verdicts, or all if ``hard``, lose their
+    probabilities, so that the winner counts.
     """
     if hard:
         return judgments.drop(columns=list(PROBABILITIES), errors="ignore")
@@ -169,18 +154,18 @@ def _whole_flags(shares: Floats) -> Flags:
 
 
 def _clipped_log_odds(shares: Floats) -> Floats:
-    """Return the logits of side A over side B, shape (N,)."""
+    """Logits of side A over side B, shape (N,)."""
     logarithms = np.log(np.maximum(shares[:, :2], SMALLEST_PROBABILITY))
     return np.asarray(logarithms[:, 0] - logarithms[:, 1])
 
 
 def _log_odds(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Bring judgments to one orientation: the pair's first system is the first by name.
+    """Orient judgments: the pair's first system is the first by name.
 
     Returns:
-        Columns ``language, query_id, first, second, judge, is_soft, is_whole``, ``log_odds`` of the
-        first system over the second, infinite for whole verdicts without probabilities, and
-        ``share``, the first one's probability where it is no tie (NaN for ties).
+        ``language, query_id, first, second, judge, is_soft, is_whole``, ``log_odds`` of the first,
+        infinite for whole verdicts, and ``share``, its probability where it is no tie (NaN for
+        ties).
     """
     is_soft = soft_flags(judgments)
     winner = judgments["winner"].astype(str)
@@ -219,19 +204,11 @@ _ITEM = [*QUESTION_KEY, "first", "second"]
 
 
 def _votes_of_people(table: pd.DataFrame) -> pd.DataFrame:
-    """Count people's votes on each item: columns of ``_ITEM``, ``votes`` and ``share``."""
     is_vote = table["judge"].map(is_person).astype(bool) & table["share"].notna()
     return table[is_vote].groupby(_ITEM)["share"].agg(votes="size", share="mean").reset_index()
 
 
 def _temperature_of(judge: str, rows: pd.DataFrame, people: pd.DataFrame) -> Temperature:
-    """Learn the temperature of one judge.
-
-    Args:
-        judge: Its name.
-        rows: Its verdicts, as ``_log_odds`` has them.
-        people: See ``_votes_of_people``.
-    """
     looks = rows.groupby(_ITEM)["log_odds"].transform("size")
     labeled = rows[[*_ITEM, "log_odds"]].assign(looks=looks).merge(people, on=_ITEM)
     n_votes = int(people.merge(rows[_ITEM].drop_duplicates(), on=_ITEM)["votes"].sum())
@@ -264,13 +241,9 @@ def _rounded(value: float) -> float:
 def _inverse_temperature(
     log_odds: pd.Series, shares: pd.Series, weights: Floats, center: float
 ) -> float:
-    """Return the most probable factor of logits, given what they should have predicted.
+    """Return the most probable factor of logits (N,), given shares of labels and their numbers.
 
-    Args:
-        log_odds: Of N looks, of the first system over the second.
-        shares: The first one's share of the labels of each.
-        weights: Number of labels of each, shape (N,).
-        center: Median of its prior, which is log-normal.
+    Its prior is log-normal about ``center``.
     """
     # Standard deviation of the logarithm of a temperature about the default, before any label
     log_spread = 1.0

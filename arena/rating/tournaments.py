@@ -49,13 +49,11 @@ class Tournaments:
     Attributes:
         battles: The judgments; without ties where these are dropped.
         draws: How often each tournament drew each question, shape (T, Q).
-        coefficients: Bradley-Terry coefficients (logits, centered on 0), shape (T, S); NaN
-            where a tournament holds no battle that connects the system with the others.
+        coefficients: Bradley-Terry coefficients (logits, centered on 0), shape (T, S); NaN where no
+            battle connects the system with the others.
         ties: How ties count: ``half`` a win for both, or ``drop``.
         dropped_ties: Ties left out under ``drop``.
-        seed: The user's seed.
-        regularized: Tournaments that have ``WEAKEST_RIDGE``, since with ``ridge`` 0 their
-            likelihood has no maximum.
+        regularized: Tournaments without a maximum, fitted with ``WEAKEST_RIDGE``.
     """
 
     battles: Battles
@@ -68,12 +66,12 @@ class Tournaments:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The judged systems, sorted by name."""
+        """Return the judged systems, sorted by name."""
         return self.battles.systems
 
     @property
     def mean_coefficients(self) -> Floats:
-        """Mean coefficient of each system over tournaments, shape (S,); NaN if never rated."""
+        """Return the mean over tournaments, shape (S,); NaN if never rated."""
         is_rated = np.isfinite(self.coefficients)
         totals = np.where(is_rated, self.coefficients, 0.0).sum(axis=0)
         counts = is_rated.sum(axis=0)
@@ -82,17 +80,15 @@ class Tournaments:
 
     @property
     def variance(self) -> Floats | None:
-        """Sampling variance of each rating, shape (S,), if the coefficients do not show it."""
+        """Return each rating's sampling variance, (S,), if coefficients do not show it."""
         return None
 
     def rate(self, by: RatedBy = "judgments") -> Ratings:
         """Rate the systems, with intervals, ranks and tiers.
 
-        Args:
-            by: ``judgments``: by all of them, with intervals over 1,000 resamples of questions;
-                ``tournaments``: by the mean coefficients over tournaments, with their percentiles,
-                as MIRAGE-Bench prints them (tables 7 and 8); ranks' intervals and tiers are those
-                of all judgments.
+        ``judgments`` have intervals over 1,000 resamples of questions. ``tournaments`` give mean
+        coefficients with percentiles, as MIRAGE-Bench prints them (tables 7 and 8); ranks and tiers
+        are still those of all judgments.
         """
         method = Method(ties=self.ties, seed=self.seed)
         rated = rate_battles(self.battles, method, largest_only=True)
@@ -118,7 +114,7 @@ class Tournaments:
         return replace(self, draws=self.draws[rows], coefficients=self.coefficients[rows])
 
     def without(self, systems: Sequence[str]) -> Self:
-        """Drop systems and their battles; the other coefficients are not fitted again."""
+        """Drop systems and their battles, without another fit."""
         is_left = ~np.isin(self.systems, list(systems))
         names = list(compress(self.systems, is_left))
         return replace(
@@ -138,15 +134,15 @@ def bootstrap_tournaments(
     """Bootstrap tournaments over questions and fit each (MIRAGE-Bench, Algorithm 1).
 
     Args:
-        judgments: Columns ``query_id, language, system_a, system_b, winner``; of one language
-            and one judge; or their battles.
+        judgments: ``query_id, language, system_a, system_b, winner`` of one language and judge; or
+            battles.
         tournaments: Number of tournaments N_t.
-        questions: Questions N_q drawn with replacement for each tournament, at most the number
-            judged (a larger sample would make intervals too narrow).
+        questions: Questions N_q drawn with replacement, at most the number judged (a larger sample
+            would make intervals too narrow).
         ties: ``half`` or ``drop``.
-        ridge: Precision of the prior on coefficients; see ``fit_coefficients``.
+        ridge: Precision of the prior on coefficients.
         seed: Seed of the draws.
-        language: Language of the battles, if these are given; it keys the draws.
+        language: Of given battles; it keys the draws.
 
     Raises:
         UsageError: For a number below 1, several languages, or no judgments.
@@ -178,16 +174,10 @@ def bootstrap_tournaments(
 
 
 def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[Floats, int]:
-    """Fit the Bradley-Terry coefficients of every tournament.
+    """Fit every tournament; ``draws`` holds each question's number, shape (T, Q).
 
-    Args:
-        battles: Battles on Q questions between S systems, of which some have met.
-        draws: How often each tournament holds each question, shape (T, Q).
-        ridge: Precision of the Gaussian prior on coefficients; 0 is maximum likelihood. Tournaments
-            without a maximum (a system wins all, say) then have ``WEAKEST_RIDGE``.
-
-    Returns:
-        ``Tournaments.coefficients``, shape (T, S), and the number of tournaments without a maximum.
+    With ``ridge`` 0, tournaments without a maximum have ``WEAKEST_RIDGE``; also return their
+    number.
 
     Raises:
         UsageError: If ``ridge`` is below 0 or not finite.
@@ -217,15 +207,7 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
 
 
 def _is_connected(pairs: Pairs, counts: Floats) -> Flags:
-    """Return which systems are in the largest connected group, overall and in their tournament.
-
-    Args:
-        pairs: The P pairs of S systems.
-        counts: Battles of each pair in each tournament, shape (T, P).
-
-    Returns:
-        Shape (T, S).
-    """
+    """Return which systems are in the largest group, overall and in their tournament, (T, S)."""
     totals = counts.sum(axis=0)
     groups = connected_groups(pairs.first, pairs.second, pairs.n_systems, battles=totals)
     is_connected = np.tile(groups == 0, (len(counts), 1))
@@ -256,17 +238,10 @@ SOME_ASSUMED = (
 
 
 def completed_variances(variances: Floats) -> Floats:
-    """Replace unknown variances of ratings by the median of the others'.
+    """Replace unknown variances of ratings, NaN, by the median of the others, shape (S,).
 
-    Errors of ratings from one source are similar, whereas a rating taken as exact would determine
-    all others. Exact ratings, such as that of the reference system, do not show how far others may
-    be off, and are not counted.
-
-    Args:
-        variances: Sampling variance of each rating, shape (S,); NaN where it is not known.
-
-    Returns:
-        Shape (S,); NaN where it is not known and no other one is above 0.
+    Errors from one source are similar, whereas a rating taken as exact would determine all others.
+    Exact ratings, such as the reference system's, do not count.
     """
     positive = variances[np.isfinite(variances) & (variances > 0)]
     assumed = np.median(positive) if len(positive) else np.nan
@@ -277,12 +252,8 @@ def completed_variances(variances: Floats) -> Floats:
 class PublishedTournaments(Tournaments):
     """A parametric bootstrap of published ratings, in the form of tournaments without battles.
 
-    Questions are drawn as from judgments; coefficients come from independent normal distributions
-    about the ratings, and their mean over the tournaments is the rating.
-
-    Attributes:
-        ratings: Published rating of each system (logits), shape (S,).
-        standard_errors: Their standard errors, shape (S,); NaN where none is published.
+    Coefficients are independent normals about the ratings, (S,), which are their mean.
+    ``standard_errors``, (S,), are NaN where none is published.
     """
 
     ratings: Floats
@@ -290,17 +261,17 @@ class PublishedTournaments(Tournaments):
 
     @property
     def mean_coefficients(self) -> Floats:
-        """The published ratings, shape (S,)."""
+        """Return the published ratings, shape (S,)."""
         return self.ratings
 
     @property
     def variance(self) -> Floats:
-        """Sampling variance of each rating, shape (S,); NaN where it is not known."""
+        """Return the ratings' sampling variance, shape (S,); NaN where not known."""
         return np.asarray(self.standard_errors**2)
 
     @property
     def errors(self) -> Floats:
-        """Standard errors as published or assumed, shape (S,); see ``completed_variances``."""
+        """Return standard errors as published or assumed, shape (S,)."""
         return np.asarray(np.sqrt(completed_variances(self.variance)))
 
     def first(self, count: int) -> Self:
@@ -319,10 +290,7 @@ class PublishedTournaments(Tournaments):
         )
 
     def rate(self, by: RatedBy = "judgments") -> Ratings:  # noqa: ARG002
-        """Return the published ratings with normal 90% intervals, ranks and tiers.
-
-        Errors of different systems are taken as independent, see ``errors``.
-        """
+        """Return published ratings with normal 90% intervals (errors independent) and ranks."""
         errors = self.errors
         is_assumed = np.isnan(self.standard_errors) & np.isfinite(errors)
         n_assumed = int(is_assumed.sum())
@@ -358,15 +326,10 @@ def published_tournaments(
     drawn: int = DEFAULT_QUESTIONS,
     seed: int = 0,
 ) -> PublishedTournaments:
-    """Draw tournaments around published ratings.
+    """Draw ``tournaments`` of ``drawn`` questions around published ratings.
 
-    Args:
-        published: Columns ``language, system, rating, standard_error`` (logits; NaN without an
-            error); of one language and one judge.
-        questions: Query ids of the questions that the systems answered.
-        tournaments: Number of tournaments N_t.
-        drawn: Questions drawn with replacement for each tournament, at most as many as there are.
-        seed: Seed of the draws.
+    ``published`` has ``language, system, rating, standard_error`` (logits) of one language and
+    judge.
 
     Raises:
         UsageError: For a number below 1, several languages, or no ratings.

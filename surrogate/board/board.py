@@ -22,7 +22,7 @@ from arena.data.writing import replaced_folder
 from arena.quality.judge_report import JudgeReport
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
-from surrogate.board.findings import board_findings, finding_table
+from surrogate.board.remarks import board_remarks, remark_table
 from surrogate.board.summary import HELD_MARK, HELD_OUT, NO_RATINGS, BoardSummary, RatingInterval
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 
 
 class Manifest(BaseModel):
-    """``manifest.json`` of a board folder, written last.
-
-    Attributes:
-        files: SHA-256 of each file.
-        sizes: Bytes of each file: one that has grown is refused before it is read.
-    """
+    """``manifest.json`` of a board folder, written last."""
 
     files: dict[str, str]
     sizes: dict[str, int]
@@ -47,25 +42,24 @@ class Manifest(BaseModel):
 class Board:
     """A leaderboard by verdicts and surrogate, with everything it rests on.
 
-    A board that is loaded equals the one that was saved: numbers have six decimals, ranks and
-    counts are ``Int64``, texts are never missing.
+    A loaded board equals the saved one: numbers have six decimals, ranks and counts are ``Int64``,
+    texts are never missing.
 
     Attributes:
-        ratings: Ratings by language; see ``rating_rows.rated_rows``.
-        overall: Ranks over all languages; see ``estimation.overall_board``.
-        arena: Ratings by verdicts alone; see ``estimation.arena_table``.
-        importances: Feature importances by language; see ``language_study.importances_table``.
-        win_matrix: Who won against whom; see ``estimation.win_table``.
-        differences: How far apart every two systems are; see ``estimation.difference_table``.
+        ratings: Ratings by language, best first.
+        overall: Ranks over all languages.
+        arena: Ratings by verdicts alone.
+        importances: Feature importances by language.
+        win_matrix: Who won against whom.
+        differences: How far apart every two systems are, and how surely.
         features: Feature table, one row per answer.
-        judge_report: The quality of the judge whose verdicts it learned from.
+        judge_report: The quality of the judge.
         summary: Settings, agreement, holdout scores, what was skipped.
         surrogate_or_file: The surrogate, or the file it is loaded from on first use.
-        built_from: The arena it was built from in this process, or the path of its folder; new
-            systems answered its questions. None for a board that was loaded.
+        built_from: The arena it was built from, or its folder; None for a loaded board.
         folder: Folder it was loaded from; None for a board that was just built.
-        own_features: Features of the user's own, to measure new answers with; no file has them.
-        own_regressor: A regressor of the user's own that the surrogate in the file is made of.
+        own_features: Features of the user's own, which no file has.
+        own_regressor: A regressor of the user's own, likewise.
     """
 
     ratings: pd.DataFrame
@@ -91,7 +85,7 @@ class Board:
 
     @cached_property
     def surrogate(self) -> Surrogate:
-        """The surrogate, for new systems."""
+        """Return the surrogate, for new systems."""
         source = self.surrogate_or_file
         if isinstance(source, Path):
             return load_surrogate(source, regressor=self.own_regressor)
@@ -99,17 +93,17 @@ class Board:
 
     @property
     def systems(self) -> Sequence[str]:
-        """Every system: ranked ones by overall rank, then the others by name."""
+        """Return every system: ranked ones by overall rank, then the others by name."""
         rest = sorted(set(self.ratings["system"]) - set(self.overall["system"]))
         return [*self.overall["system"], *rest]
 
     @property
     def languages(self) -> Sequence[str]:
-        """Languages with ratings."""
+        """Return the languages with ratings."""
         return sorted(self.ratings["language"].unique())
 
     def prediction_interval(self, language: str) -> RatingInterval:
-        """Return how wide a language's intervals are of what its surrogate predicts."""
+        """Return how wide a language's prediction intervals are."""
         summary = self.summary.languages.get(language)
         return NO_RATINGS if summary is None else summary.interval
 
@@ -136,7 +130,7 @@ class Board:
         """Return the arena the board was built from, or its folder.
 
         Raises:
-            UsageError: As ``arena_folder`` does.
+            UsageError: If it was not noted or is gone.
         """
         return self.arena_folder() if self.built_from is None else self.built_from
 
@@ -144,7 +138,7 @@ class Board:
         """Return the arena folder the board was built from.
 
         Raises:
-            UsageError: If it was not noted or is not there any more.
+            UsageError: If it was not noted or is gone.
         """
         name = self.summary.arena
         path = self._noted_folder()
@@ -159,7 +153,6 @@ class Board:
         return path
 
     def _noted_folder(self) -> Path | None:
-        """Return the arena folder the board was built from, which may be gone; None if unknown."""
         if isinstance(self.built_from, Path):
             return self.built_from
         if self.folder is None or self.summary.arena_folder is None:
@@ -192,8 +185,8 @@ class Board:
         with replaced_folder(folder) as target:
             for name, schema in tables.TABLES.items():
                 tables.write_board_table(getattr(self, name), schema, target)
-            findings = finding_table(board_findings(self))
-            tables.write_board_table(findings, tables.FINDINGS, target)
+            remarks = remark_table(board_remarks(self))
+            tables.write_board_table(remarks, tables.REMARKS, target)
             write_rows(self.features, target / tables.FEATURES_FILE)
             save_surrogate(surrogate, target / tables.SURROGATE_FILE)
             write_record(self.judge_report, target / tables.JUDGE_REPORT_FILE)
@@ -277,7 +270,7 @@ class Board:
         return notebook_html(caption, text, table, self.summary.signature)
 
     def __repr__(self) -> str:
-        """Say of what arena the board is, and how many systems it ranks."""
+        """Name the arena, and count the ranked systems."""
         return (
             f"<Board of {self.summary.arena!r}, judged by {self.summary.judge!r}: "
             f"{count_of(len(self.systems), 'system')} in {', '.join(self.languages)}>"
@@ -302,10 +295,7 @@ def open_board(board: Board | Path | str) -> Board:
 
 
 def check_board_target(folder: Path | str) -> list[Path]:
-    """Check that a folder holds nothing, or a board that may be replaced.
-
-    Returns:
-        Its other files, such as the site.
+    """Check that a folder holds nothing or a board; return its other files, such as the site.
 
     Raises:
         UsageError: If it holds something else.

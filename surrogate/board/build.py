@@ -124,14 +124,7 @@ def build_board(
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a board is made of, as far as that is known, or refused, before answers are measured.
-
-    Attributes:
-        arena: The arena in the board's parts.
-        surrogate: Not fitted yet.
-        settings: As resolved, but for the features.
-        remarks: On judges that are left out, and on temperatures.
-    """
+    """What is known of a board before answers are measured; features are unresolved."""
 
     arena: Arena
     surrogate: Surrogate

@@ -45,13 +45,8 @@ def probability_of_use(tau: float, standard_error: float, n_systems: int) -> flo
     """Return the probability that a surrogate ranks unseen systems at all, given its tau here.
 
     Bayes' rule with a mixture prior over arenas: tau is normal about ``TAU_ELSEWHERE`` in most, and
-    about 0 in ``USELESS_ELSEWHERE`` of them, both with ``SPREAD_ELSEWHERE``.
-
-    Args:
-        tau: Of the systems left out.
-        standard_error: Of tau, by the bootstrap. Resamples of very few systems understate it: it
-            is at least that of tau without any association (Kendall, 1938).
-        n_systems: Systems that tau compares; by default the bootstrap's error is taken as it is.
+    about 0 in ``USELESS_ELSEWHERE`` of them, both with ``SPREAD_ELSEWHERE``. Resamples of few
+    systems understate the error: it is at least that of tau without association (Kendall, 1938).
     """
     if n_systems > 1:
         null_variance = 2 * (2 * n_systems + 5) / (9 * n_systems * (n_systems - 1))
@@ -161,12 +156,7 @@ UNJUDGED_BY_PREFERENCES = Remark(
 
 
 def on_mean(conclusion: Remark, mean: str) -> Remark:
-    """Say that a conclusion is on a mean over languages, which it need not hold in all of.
-
-    Args:
-        conclusion: On a language, or on all of a board.
-        mean: Such as ``mean over 4 languages``; empty where there is no mean.
-    """
+    """Say that a conclusion is on a mean over languages, such as ``mean over 4 languages``."""
     if not mean or conclusion not in ON_NUMBERS:
         return conclusion
     # What follows from a finding is decided language by language.
@@ -176,7 +166,7 @@ def on_mean(conclusion: Remark, mean: str) -> Remark:
 
 
 def of_judge(conclusion: Remark, *, has_fault: bool) -> Remark:
-    """Return a conclusion by verdicts of a judge: other arenas show nothing of one with a fault."""
+    """Limit a conclusion by a faulty judge: other arenas show nothing of one with a fault."""
     return UNSEEN_BY_DOUBTFUL_JUDGE if has_fault and conclusion == UNSEEN_LIKELY else conclusion
 
 
@@ -184,23 +174,20 @@ class Agreements(SummaryPart):
     """How far ratings agree with verdicts they have not seen.
 
     Attributes:
-        basis: What ranks the answers: verdicts; or, where nobody has judged, how far answers agree
-            (``consensus``), or what judges of other arenas liked (``preferences``).
-        tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
-            verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these. With its
-            95% bootstrap interval over systems and questions.
-        tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
-            and its battles (three to five folds over systems; repeated where ratings are few).
-            With its 95% bootstrap interval over systems, as ``gain`` has.
-        r2_unseen: R² of the same predictions; 0 for the mean of the systems trained on. Tau says
-            nothing of the scale: predictions in the right order may lie far too wide apart.
-        coverage_unseen: Share of the ratings inside the 90% intervals of the same predictions;
-            None if the surrogate has no standard errors.
-        is_untested: Whether too few systems are judged to leave any out, so that other arenas
-            alone tell how far ratings of unseen ones can be trusted.
+        basis: What ranks answers: verdicts, or without any their agreement (``consensus``) or what
+            judges of other arenas liked (``preferences``).
+        tau: Kendall tau-b of the trained surrogate's predictions with ratings by verdicts alone
+            (MIRAGE-Bench, table 2); high, since trained on these. Its 95% interval is a bootstrap
+            over systems and questions.
+        tau_unseen: Kendall tau-b by surrogates trained without the system and its battles (three to
+            five folds; repeated where ratings are few), with its 95% bootstrap interval over
+            systems, as ``gain`` has.
+        r2_unseen: R² of the same predictions; 0 for the mean of the systems trained on.
+        coverage_unseen: Share of the ratings inside the 90% intervals of the same predictions.
+        is_untested: Whether too few systems are judged to leave any out.
         systems_compared: Judged systems that ``tau_unseen`` compares.
-        split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
-            the questions with ratings by the verdicts on the other half; mean over splits.
+        split_half: Kendall tau-b of ratings made from half of the questions with ratings by the
+            verdicts on the other half; mean over splits.
         split_half_verdicts: The same for ratings by the verdicts alone.
         gain: ``split_half`` less ``split_half_verdicts``.
     """
@@ -224,7 +211,7 @@ class Agreements(SummaryPart):
 
     @property
     def conclusions(self) -> tuple[Remark, ...]:
-        """The meaning of these scores: for unseen systems first, then for ratings with verdicts."""
+        """Say what these scores mean: for unseen systems first, then for ratings with verdicts."""
         if self.basis == "consensus":
             return (UNJUDGED_BY_CONSENSUS,)
         if self.basis == "preferences":
@@ -243,16 +230,16 @@ class Agreements(SummaryPart):
 
     @property
     def is_lost(self) -> bool:
-        """Whether ratings by verdicts alone agree better with the verdicts on other questions."""
+        """Whether verdicts alone agree better with the verdicts on other questions."""
         return self.gain_high is not None and self.gain_high < 0
 
     @property
     def standing(self) -> Standing:
-        """Whether the surrogate ranks unseen systems better than chance.
+        """Return whether the surrogate ranks unseen systems better than chance.
 
-        ``shown`` by the systems here; else ``likely``, by these and other arenas together (see
-        ``probability_of_use``), or ``unproven``. Where tau has no interval, ``untested`` if other
-        arenas tell how wide intervals are, else ``unknown``.
+        ``shown`` here; ``likely`` with other arenas (``probability_of_use``), or ``unproven``.
+        Without an interval of tau, ``untested`` if other arenas tell how wide intervals are, else
+        ``unknown``.
         """
         if self.tau_unseen is None or self.tau_unseen_low is None or self.tau_unseen_high is None:
             return "untested" if self.is_untested else "unknown"
@@ -264,12 +251,12 @@ class Agreements(SummaryPart):
 
     @property
     def ranks_unseen(self) -> bool:
-        """Whether systems without verdicts are ranked: see ``BoardSummary.ranks_unseen_in``."""
+        """Whether systems without verdicts are ranked."""
         return self.standing in ("shown", "likely", "untested")
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Those of the conclusions that limit what the board can be used for."""
+        """Return the conclusions that limit what the board can be used for."""
         return tuple(text.sentence for text in self.conclusions if text.is_warning)
 
     def _on_unseen(self) -> Remark:

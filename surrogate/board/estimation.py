@@ -44,18 +44,11 @@ UNCERTAIN = [*TIER_COLUMNS, "wins_low", "wins_high"]
 
 
 def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Average each system's wins in ``tables.RATINGS`` over languages of the same weight.
+    """Average each system's wins over languages of equal weight into ``tables.OVERALL``.
 
-    Args:
-        board: Ratings by language.
-        covariance: Of all ratings of all languages, see ``joint_covariance``; without it the
-            uncertainty of ranks over several languages is not known.
-
-    Returns:
-        ``tables.OVERALL``, best first, then placed systems. Languages count by
-        ``counting_languages``. A system that one of them does not rank has no rank here; if each
-        places it at least, it has a place by its mean wins. ``rank_low, rank_high, tier`` are those
-        of ``ranks_and_tiers``, of mean wins.
+    A system that some counting language does not rank has no rank; if each at least places it, a
+    place by its mean wins. Ranks and tiers are those of ``ranks_and_tiers``, of mean wins, and
+    unknown over several languages without ``covariance``.
     """
     counting = counting_languages(board)
     ranking = board[board["language"].isin(counting)]
@@ -63,7 +56,6 @@ def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None = None) -
     n_languages = len(counting)
 
     def complete_mean(column: str) -> pd.Series:
-        """Average a column over languages; NaN where a system lacks one of them."""
         means = grouped[column].mean().astype(float)
         return means.where(grouped[column].count() == n_languages)
 
@@ -94,16 +86,10 @@ def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None = None) -
 def joint_covariance(
     parts: Mapping[str, pd.DataFrame], across: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """Arrange how the ratings of all languages vary together.
+    """Arrange how the ratings of all languages vary together; NaN where not known.
 
-    Args:
-        parts: Language to the covariance of its ratings, systems by systems.
-        across: Of those that the posterior of all languages holds, by language and system, see
-            ``JointPosterior``. Others are errors of one surrogate, and of a system the same in
-            every language, so that more languages make it no surer; by default all are.
-
-    Returns:
-        Rows and columns by language and system; NaN where a covariance is not known.
+    Ratings that ``across`` (by language and system) lacks are errors of one surrogate: of a system
+    the same in every language, so that more languages make it no surer.
     """
     names: list[tuple[str, str]] = []
     for language, part in parts.items():
@@ -135,7 +121,6 @@ def _uncertainty(
     ranked: Sequence[str],
     languages: Sequence[str],
 ) -> pd.DataFrame:
-    """Return what is known of overall ranks and the intervals of wins, by system."""
     if len(languages) == 1:
         return board.set_index("system").loc[list(ranked), UNCERTAIN].astype(float)
     if covariance is None or not ranked:
@@ -170,13 +155,8 @@ class Estimation:
     Attributes:
         rated: Of each language, best first.
         judgments: The verdicts that it learned from.
-        report: The quality of their judge.
-        summary: Of the board.
-        surrogate: For new systems.
-        covariance: Of all ratings of all languages; None where the errors of a system's ratings in
-            several languages are not known.
+        covariance: Of all ratings of all languages; None where not known across languages.
         arena_ratings: ``tables.ARENA``: ratings by verdicts alone.
-        importances: ``tables.IMPORTANCES``.
     """
 
     rated: Sequence[Rated]
@@ -212,10 +192,7 @@ def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFrame:
-    """Arrange the arena's ratings of a language as ``tables.ARENA``, best first.
-
-    ``note`` says why a system has no rating or tier; see ``arena.rating.intervals``.
-    """
+    """Arrange the arena's ratings of a language as ``tables.ARENA``, best first."""
     reason = ""
     for remark in ratings.remarks:
         if remark in (TOO_MANY, NO_ERRORS):
@@ -230,12 +207,7 @@ def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFra
 
 
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Count who won against whom by one judge: whole verdicts, a soft one by its likelier winner.
-
-    Returns:
-        ``tables.WIN_MATRIX``, each pair in both directions, sorted; pairs that never met are not
-        there.
-    """
+    """Count who won against whom by one judge, in both directions; soft verdicts are whole."""
     parts = [empty_board_table(WIN_MATRIX)]
     judgments = calibrated_judgments(judgments, hard=True)
     for language, rows in judgments.groupby("language"):
@@ -249,16 +221,12 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
 def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
     """Say of every two systems of a language by how much one is better, and how surely.
 
-    Ratings are taken as jointly normal: Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b).
-
-    Args:
-        rated: For each language ``tables.RATINGS``, best first, and the covariance of the ratings,
-            systems by systems; NaN where it is not known.
+    Ratings are jointly normal: Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b). ``rated`` has each
+    language's ``tables.RATINGS``, best first, and covariance.
 
     Returns:
-        ``tables.DIFFERENCES``, each pair once, ``system`` the better rated one: its rating less
-        the opponent's, the 90% interval of that, and the ``probability`` that it is better; NaN
-        where the covariance is. Sorted by language.
+        ``tables.DIFFERENCES``, each pair once, the better rated first: the difference, its 90%
+        interval, and the ``probability`` that it is better; NaN where the covariance is.
     """
     parts = [empty_board_table(DIFFERENCES)]
     for table, covariance in rated:

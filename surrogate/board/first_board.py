@@ -1,10 +1,9 @@
 """A first board without any verdict, by what can be compared without one.
 
 Each feature in ``EVIDENCE`` compares the answers to a question: how far they agree with others,
-references and labels. Without passages, what judges of other arenas liked takes the place of the
-agreement with others. A rating is the share of the other systems' answers that a system's answers
-are above, mean over these and over questions. No judge of this arena has been asked, and what one
-values may lie elsewhere.
+references and labels; without passages, what judges of other arenas liked takes the place of
+agreement with others. A rating is the share of the other systems' answers that a system's are
+above, mean over these and over questions. What this arena's judge values may differ.
 """
 
 from __future__ import annotations
@@ -63,13 +62,10 @@ class FirstRatings:
     """The systems of one language, rated without verdicts.
 
     Attributes:
-        table: As ``tables.RATINGS``, best first: the rating is a share from 0 to 1,
-            0.5 on average; ``low, high`` hold 90% of its bootstrap over questions; ranks and tiers
-            are of the same bootstrap. Columns that rest on verdicts are NaN.
-        used: Features it rests on.
+        table: As ``tables.RATINGS``, best first: ratings are shares with a mean of 0.5; intervals
+            and ranks are of a bootstrap over questions. Columns that rest on verdicts are NaN.
         left_out: Feature to why it says nothing.
-        covariance: Of the ratings over resampled questions, systems by systems; NaN with one
-            question.
+        covariance: Of the ratings over resampled questions; NaN with one question.
     """
 
     table: pd.DataFrame
@@ -179,14 +175,7 @@ def first_ratings(
 ) -> FirstRatings:
     """Rate the systems of a language without verdicts.
 
-    Args:
-        X: Columns ``language, system, query_id, answer`` and one per feature.
-        language: Language code.
-        systems: Every system of the arena.
-        n_questions: Questions of the language.
-        reference: The system whose answers are the references, if there is one.
-        seed: Of the bootstrap.
-        preferences: Feature to its weight by judges of other arenas; none to go by consensus.
+    ``preferences`` weigh features by what judges of other arenas liked; none to go by consensus.
     """
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
     shares, left_out = _evidence(rows, reference, preferences)
@@ -244,12 +233,9 @@ def _notes(ratings: pd.Series, n_answers: pd.Series, reference: str | None) -> l
 def _evidence(
     rows: pd.DataFrame, reference: str | None, preferences: Mapping[str, float]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Compare the answers to each question by every feature in ``EVIDENCE``, or by preferences.
+    """Compare answers by every feature in ``EVIDENCE``, or by preferences.
 
     Answers of the reference system are not compared with themselves.
-
-    Returns:
-        Shares from 0 to 1, one column per feature; and feature to why it was left out.
     """
     features = rows[feature_columns(rows)].select_dtypes("number").columns
     field = AnswerField.of(rows, str(rows["language"].iloc[0]), features)
@@ -279,13 +265,10 @@ def _evidence(
 
 
 def _preferred_shares(field: AnswerField, preferences: Mapping[str, float]) -> Floats | None:
-    """Weight, for each answer, the shares of the others that it is above by each feature.
+    """Weigh the shares of others that an answer is above by each feature, shape (N, Q).
 
-    A feature with a weight below 0 counts the others that it is below; a missing value counts as
-    the middle.
-
-    Returns:
-        Shape (N, Q), from 0 to 1, NaN without another answer; None if no feature counts.
+    Negative weights count the others below, missing values the middle. NaN without others; None if
+    no feature counts.
     """
     view = field.self_view
     has_values = np.asarray(np.isfinite(view.values).any(axis=(0, 1)))
@@ -301,7 +284,6 @@ def _preferred_shares(field: AnswerField, preferences: Mapping[str, float]) -> F
 
 
 def _by_row(field: AnswerField, values: Floats) -> Floats:
-    """Arrange values of answers, shape (N, Q), by the rows that the field is of; NaN without."""
     is_answer = field.tensor.answered
     arranged = np.full(int(is_answer.sum()), np.nan)
     arranged[field.tensor.rows[is_answer]] = values[is_answer]
@@ -309,9 +291,9 @@ def _by_row(field: AnswerField, values: Floats) -> Floats:
 
 
 def shares_below(values: pd.Series, questions: pd.Series) -> pd.Series:
-    """Return the share of the other answers to the same question with a lower value.
+    """Return the share of a question's other answers with a lower value; ties count half.
 
-    Ties count half; NaN without a value, and where no other answer has one.
+    NaN without a value, and where no other answer has one.
     """
     groups = values.groupby(questions)
     n_others = groups.transform("count") - 1
@@ -319,7 +301,6 @@ def shares_below(values: pd.Series, questions: pd.Series) -> pd.Series:
 
 
 def _resampled(scores: pd.DataFrame, random: np.random.Generator) -> Floats:
-    """Return the ratings by resampled questions, shape (rounds, systems); none by one question."""
     n_rounds = 1_000
     if len(scores) < 2:
         return np.empty((0, scores.shape[1]))

@@ -29,8 +29,7 @@ class TournamentFit:
 
     Attributes:
         ratings: Rating of each judged system by its answers in the tournament, shape (S,).
-        shares: Share of each feature in the surrogate's decisions, shape (F,); 0 for one that
-            could not be used.
+        shares: Share of each feature in its decisions, shape (F,); 0 for an unused one.
         coefficients: Coefficient of each system in the tournament, shape (S,).
         is_held: Which systems were held out, shape (S,).
     """
@@ -42,22 +41,19 @@ class TournamentFit:
 
     @property
     def holdout_r2(self) -> float:
-        """R² on the held-out systems; see ``r2``."""
+        """Return R² on the held-out systems."""
         return r2(self.coefficients[self.is_held], self.ratings[self.is_held])
 
     @property
     def train_r2(self) -> float:
-        """R² on the systems trained on."""
+        """Return R² on the systems trained on."""
         return r2(self.coefficients[~self.is_held], self.ratings[~self.is_held])
 
 
 def choose_holdout(
     systems: Sequence[str], seed: int, size: int = DEFAULT_HOLDOUT_SIZE, *keys: str
 ) -> tuple[str, ...]:
-    """Draw the systems to hold out, sorted; none where fewer than three would be left.
-
-    The order of the systems is safe to draw from; see ``by_content``.
-    """
+    """Draw the systems to hold out, sorted; none where fewer than three would be left."""
     if len(systems) < size + FEWEST_SYSTEMS:
         return ()
     drawn = generator(seed, "holdout", *keys).choice(len(systems), size, replace=False)
@@ -94,7 +90,7 @@ def fit_tournament(
     index: int,
     seed: int,
 ) -> list[TournamentFit]:
-    """Train a surrogate on one tournament, some systems held out, and rate all of them by it.
+    """Train a surrogate on one tournament without the held-out systems, and rate all by it.
 
     Lines 1 to 7 of Algorithm 1 of MIRAGE-Bench.
 
@@ -128,11 +124,7 @@ def fit_tournament(
 
 
 def r2(coefficients: Floats, predicted: Floats) -> float:
-    """R² of coefficients as predicted, both of shape (H,).
-
-    Returns:
-        NaN where fewer than two systems have both, or their coefficients are equal.
-    """
+    """Return R², shape (H,) both; NaN with fewer than two systems, or equal coefficients."""
     smallest_spread = 1e-6  # logits; coefficients that are closer are equal
     is_known = np.isfinite(coefficients) & np.isfinite(predicted)
     if is_known.sum() < 2 or np.ptp(coefficients[is_known]) < smallest_spread:
@@ -149,7 +141,7 @@ def fit_tournaments(
     n_jobs: int,
     progress: Progress | None,
 ) -> list[list[TournamentFit]]:
-    """Train surrogates on single tournaments, in each language that has held-out systems."""
+    """Train surrogates on single tournaments, in each language with held-out systems."""
     tournaments_per_task = 25
     stretches = []
     for index, part in enumerate(data):

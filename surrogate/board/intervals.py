@@ -1,15 +1,13 @@
 """Intervals of a surrogate's predictions for systems that it has not seen.
 
 With many judged systems, split conformal prediction (Lei et al., 2018, section 2): the interval is
-as wide as the distances between predictions and the arena's ratings in cross-fitting. Where the
-surrogate has standard errors, distances are measured in them (section 5.2), so that a system unlike
-the others has a wider interval.
+as wide as the distances between predictions and the arena's ratings in cross-fitting, in standard
+errors where the surrogate has some (section 5.2), so that a system unlike the others has a wider
+one.
 
-With few judged systems, n, the variance of the surrogate's error is 3.5/(n - 1) of that of their
-ratings: with three or four, the surrogate knows no more than their mean. Other arenas show this
-(``benchmarks/few_systems.py``), and the systems left out here correct it. As the variance of n
-ratings is known with n - 1 degrees of freedom, so is the error's (docs/reference/formulas.md,
-"New systems").
+With few judged systems, n, the surrogate's error variance is 3.5/(n - 1) of that of their ratings,
+as other arenas show (``benchmarks/few_systems.py``), corrected by the systems left out here. It has
+n - 1 degrees of freedom (docs/reference/formulas.md, "New systems").
 """
 
 from __future__ import annotations
@@ -39,11 +37,7 @@ Those of eight judged systems or fewer hardly correlate (.1) with the error for 
 
 
 def unseen_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
-    """Calibrate the interval of an unseen system's rating in every language, by its first repeat.
-
-    Returns:
-        Language code to its interval, with the reason where there is none.
-    """
+    """Calibrate an unseen system's interval in every language, by the first repeat."""
     return {outcome.language: _interval(outcome) for outcome in outcomes}
 
 
@@ -107,13 +101,12 @@ def _training_share(outcome: Outcome) -> float:
 
 
 def _unseen_residuals(outcome: Outcome) -> Floats:
-    """Ratings of unseen systems less the arena's, in logits."""
     residuals = outcome.predicted[0] - outcome.arena_ratings[0]
     return np.asarray(residuals[np.isfinite(residuals)])
 
 
 def unseen_distances(outcome: Outcome) -> Floats:
-    """Distances of unseen systems' ratings from the arena's, in standard errors where known."""
+    """Return unseen systems' distances from the arena's ratings, in standard errors if known."""
     distances = np.abs(outcome.arena_ratings[0] - outcome.predicted[0]) / _units(outcome)
     return np.asarray(distances[np.isfinite(distances)])
 
@@ -121,14 +114,13 @@ def unseen_distances(outcome: Outcome) -> Floats:
 def half_width(residuals: Floats, level: float = LEVEL) -> float:
     """Return the half-width of a conformal interval that is to hold a share of new systems.
 
-    It is the ceil((N + 1) level)-th smallest of N absolute residuals; NaN where there are too few.
+    It is the ceil((N + 1) level)-th smallest of N absolute residuals; NaN with too few.
     """
     rank = math.ceil(round((len(residuals) + 1) * level, _DIGITS))
     return float(np.sort(residuals)[rank - 1]) if rank <= len(residuals) else math.nan
 
 
 def _units(outcome: Outcome) -> Floats:
-    """Return the unit of distances, shape (S,); NaN where an error of 0 says nothing."""
     errors = outcome.standard_errors
     if errors is None:
         return np.ones(outcome.arena_ratings.shape[1])
@@ -168,9 +160,9 @@ def student_half_width(
         spread: Standard deviation of the judged ratings (logits).
         n_systems: Judged systems (n).
         residuals: Errors for systems left out, shape (M,); may be empty.
-        training_share: Share of the systems that the surrogates of the residuals had learned from.
-        is_informed: Whether the surrogate is the default one, of which other arenas tell; any
-            other one is expected to know the mean of the ratings alone.
+        training_share: Share of the systems that the residuals' surrogates had learned from.
+        is_informed: Whether other arenas tell of the surrogate (the default one); any other is
+            expected to know the mean of the ratings alone.
     """
     share = _error_share(n_systems) if is_informed else 1 + 1 / n_systems
     prior_residuals = _PRIOR_RESIDUALS if is_informed else 2.0
@@ -182,20 +174,15 @@ def student_half_width(
 
 
 def _error_share(n_systems: int) -> float:
-    """Return the error variance of an unseen system's rating, over the variance of ratings."""
     # The error's share of the variance of ratings, times n - 1
     error_factor = 3.5
     return error_factor / (n_systems - 1)
 
 
 def rank_share(half_width: float) -> float:
-    """Return the share of ranks that an interval spans, for a system like the judged ones.
+    """Return the share of ranks that an interval spans; ``half_width`` in the ratings' deviations.
 
-    Ratings are taken as normal: |a - b| of two systems is below h with probability
-    2 Φ(h / √2) - 1.
-
-    Args:
-        half_width: In standard deviations of the ratings.
+    Ratings are normal: |a - b| of two systems is below h with probability 2 Φ(h / √2) - 1.
     """
     return float(2 * ndtr(half_width / math.sqrt(2)) - 1)
 
@@ -203,10 +190,7 @@ def rank_share(half_width: float) -> float:
 def systems_for_half(half_width: float, n_systems: int, n_residuals: int) -> int:
     """Return how many judged systems would let the interval span half of the ranks.
 
-    Args:
-        half_width: In standard deviations of the ratings.
-        n_systems: Judged systems now; they are enough where the interval spans half or less.
-        n_residuals: Left-out ratings that the interval rests on.
+    ``half_width`` is in standard deviations of the ratings, and rests on ``n_residuals``.
     """
     widest = math.sqrt(2) * float(ndtri(0.75))
     ratio = half_width / _usual_half_width(n_systems, n_residuals)
@@ -219,7 +203,6 @@ def systems_for_half(half_width: float, n_systems: int, n_residuals: int) -> int
 
 
 def _usual_half_width(n_systems: int, n_residuals: int) -> float:
-    """Half-width in standard deviations of the ratings, with errors as in other arenas."""
     # Left-out systems' squared errors exceed those for new ones, by their median over arenas.
     excess = 1.5
     weights = _PRIOR_RESIDUALS + n_residuals
@@ -233,17 +216,8 @@ def variances_of_coverage(
 ) -> dict[Key, float]:
     """Return by how much ratings vary for want of answers to all questions, in squared logits.
 
-    The delete-a-group jackknife (Kott, 2001) of what the surrogate predicts, times the finite
-    population correction 1 - n / Q: a system that answered all Q questions has none.
-
-    Args:
-        surrogate: The board's.
-        X: Feature table; with the column ``answer`` where the surrogate reads answers.
-        n_questions: Language to its number of questions.
-
-    Returns:
-        Language and system to the variance; systems that answered every question, or one alone,
-        are left out.
+    The delete-a-group jackknife (Kott, 2001) of the predictions, times the finite population
+    correction 1 - n / Q. Systems that answered all Q questions, or one alone, are left out.
     """
     replicates = []
     corrections: dict[Key, float] = {}
@@ -263,7 +237,7 @@ def variances_of_coverage(
 
 
 def _replicates(rows: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return a system's rows without each group of its answers, as systems of their own."""
+    """Leave out each group of a system's answers, making systems of their own."""
     most_groups = 10
     n_groups = min(most_groups, len(rows))
     groups = np.arange(len(rows)) % n_groups

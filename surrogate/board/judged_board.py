@@ -47,15 +47,11 @@ class Learned:
     Attributes:
         arena: The arena in its parts, with the verdicts of all judges.
         judged: The same with the verdicts of the board's own judge alone.
-        settings: The settings that reproduce the board.
-        judging_records: The judge's meta-evaluations and failures, from the arena's folder.
         features: Feature table, one row per answer.
         X: The same with the answers' texts.
         studies: One per judged language.
-        posteriors: Their posteriors, and how these vary together across languages.
-        surrogate: The fitted surrogate.
-        predictions: Its ratings of all systems in all languages, also of those it was trained on;
-            by surrogates that had not seen the system, ratings are in ``studies``.
+        posteriors: Of all languages together.
+        predictions: Ratings of all systems in all languages, also of those trained on.
     """
 
     arena: Arena
@@ -71,23 +67,19 @@ class Learned:
 
     @cached_property
     def judged_systems(self) -> frozenset[str]:
-        """Systems with verdicts in at least one language."""
+        """Return the systems with verdicts in at least one language."""
         names: set[str] = set()
         for study in self.studies:
             names.update(study.data.systems)
         return frozenset(names)
 
     def predictions_in(self, language: str) -> pd.DataFrame:
-        """Return the surrogate's predictions in a language, by system."""
+        """Return predictions in a language, by system."""
         is_here = self.predictions["language"] == language
         return self.predictions[is_here].set_index("system")
 
     def system_status(self) -> pd.DataFrame:
-        """Say which answers in judged languages rank a system, and which are copies.
-
-        Returns:
-            By language and system, see ``ranks.ranking_status``.
-        """
+        """Say which answers in judged languages rank a system, and which are copies."""
         judged = {study.language: study.data.systems for study in self.studies}
         n_questions = {study.language: len(study.data.questions) for study in self.studies}
         answers = self.arena.answers[self.arena.answers["language"].isin(judged)]
@@ -147,10 +139,7 @@ def tournament_settings(settings: ResolvedSettings) -> TournamentSettings:
 
 
 def _with_judged_answers(data: Sequence[LanguageData]) -> list[LanguageData]:
-    """Leave out the answers of systems that no language judged.
-
-    They move no rating of a judged system then, not even by standing in the field.
-    """
+    """Leave out answers of systems that no language judged, even from the field of others."""
     judged: set[str] = set()
     for part in data:
         judged.update(part.systems)
@@ -228,10 +217,7 @@ def _edited_remarks(judged: Arena) -> list[Remark]:
 
 
 def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
-    """Rate all systems in every language, a table per language.
-
-    Where the surrogate is not shown to work, systems without any verdict have no rank.
-    """
+    """Rate all systems in every language, a table per language."""
     systems = learned.arena.info.systems
     n_questions = learned.arena.queries["language"].value_counts()
     studies = {study.language: study for study in learned.studies}

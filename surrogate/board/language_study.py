@@ -1,7 +1,4 @@
-"""Training for the board of one language, and how its ratings agree with the arena's.
-
-Ratings by verdicts and surrogate are derived in docs/reference/surrogate.md, section 4.
-"""
+"""Training for the board of one language, and how its ratings agree with the arena's."""
 
 from __future__ import annotations
 
@@ -49,14 +46,14 @@ class LanguageStudy:
     Attributes:
         ratings: The arena's ratings of the judged systems.
         posterior: Their ratings by verdicts and surrogate together.
-        rated_by: By what the board rates: the posterior, or the trained surrogate's predictions.
+        rated_by: What rates on the board: the posterior or the surrogate's predictions.
         holdout: Judged systems kept out of training.
-        halves: How ratings replicate; see ``surrogate.learning.replication``.
+        halves: How ratings replicate between halves of the questions.
         unseen: Each judged system's rating by a surrogate trained without it.
-        r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
-        shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
-        failure: Why no surrogate could be trained here; None where one was.
-        borrows: Whether few systems are judged, so that other languages' verdicts rate them, too.
+        r2: R² on the held-out systems in each tournament, shape (T,); empty without.
+        shares: Share of each feature in surrogates of single tournaments, shape (T, F).
+        failure: Why no surrogate could be trained here.
+        borrows: Whether few systems are judged, so that other languages' verdicts count, too.
     """
 
     data: LanguageData
@@ -73,17 +70,17 @@ class LanguageStudy:
 
     @property
     def language(self) -> str:
-        """Language code."""
+        """Return the language code."""
         return self.data.language
 
     @cached_property
     def unseen_ratings(self) -> pd.DataFrame:
-        """Columns ``language, system, rating, standard_error``, by surrogates trained without."""
+        """Return ``language, system, rating, standard_error`` by surrogates trained without."""
         return expected_ratings(self.unseen)
 
     @property
     def without_error(self) -> frozenset[str]:
-        """Systems whose published rating has no error, known or assumed."""
+        """Return systems whose published rating has no error, known or assumed."""
         tournaments = self.data.tournaments
         if not isinstance(tournaments, PublishedTournaments):
             return frozenset()
@@ -97,14 +94,10 @@ def study_languages(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> tuple[list[LanguageStudy], JointPosterior]:
-    """Train the surrogates of every language.
+    """Train the surrogates of every language; return its study, and the joint posterior.
 
-    The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
-    without each fold of the systems, without each half of the questions, and on single tournaments.
-
-    Returns:
-        One study a language, in the order given; and the posteriors of all languages, with how they
-        vary together.
+    The surrogate itself is fitted without the held-out systems. Others are trained without each
+    fold of systems, without each half of the questions, and on single tournaments.
     """
     training = [part.without_answers_of(settings.holdout).X for part in data]
     rows = pd.concat(training, ignore_index=True)
@@ -153,7 +146,6 @@ def _tournament_fits(
     n_jobs: int,
     progress: Progress | None,
 ) -> Sequence[Sequence[TournamentFit]]:
-    """Return surrogates of single tournaments, by language; none without a system held out."""
     held_out = [_held_out(part, settings) for part in data]
     if not any(held_out):
         return [()] * len(data)
@@ -195,10 +187,7 @@ def _nothing_predicted(data: LanguageData, surrogate: Surrogate, reason: str) ->
 
 
 def _few_tournaments_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
-    """Leave systems out, and draw few tournaments.
-
-    A surrogate that does not learn from tournaments needs them only to tell who is connected.
-    """
+    """Leave systems out, and draw few tournaments: enough to tell who is connected."""
     return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
 
 
@@ -217,8 +206,7 @@ def _question_splits(data: Sequence[LanguageData], surrogate: Surrogate) -> int:
 def _system_splits(data: Sequence[LanguageData]) -> int:
     """Return how often systems are split into folds.
 
-    Only systems that are held out together are compared: of few systems, tau depends on the split.
-    With nine systems it was 0.56 by one split and 0.94 by another. More splits even that out.
+    Of few systems, tau depends on the split: with nine it was 0.56 by one and 0.94 by another.
     """
     if _most_systems(data) >= 40:
         return 1  # five folds of eight systems: 140 pairs are compared
@@ -250,11 +238,7 @@ def unconnected_remarks(studies: Sequence[LanguageStudy]) -> list[Remark]:
 
 
 def arena_agreement(study: LanguageStudy, predictions: pd.DataFrame) -> Agreement:
-    """Compare the trained surrogate's predictions with the arena (MIRAGE-Bench, table 2).
-
-    Returns:
-        Kendall tau of the judged systems, with a bootstrap interval.
-    """
+    """Compare the trained surrogate's predictions with the arena (MIRAGE-Bench, table 2)."""
     tournaments = study.data.tournaments
     is_here = predictions["language"] == study.language
     predicted = predictions[is_here].set_index("system")["rating"].reindex(tournaments.systems)
@@ -286,14 +270,12 @@ def holdout_r2(study: LanguageStudy) -> HoldoutR2:
 def importances_table(
     study: LanguageStudy, importances: pd.DataFrame, features: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the feature importances of a language (MIRAGE-Bench, figure 5).
+    """Return the feature importances of a language (MIRAGE-Bench, figure 5), the highest first.
 
     Returns:
-        Columns ``language, feature, importance, tournament_mean, tournament_low,
-        tournament_high, tournament_q1, tournament_median, tournament_q3``: the share in the final
-        surrogate, then the mean, 95% percentile interval and quartiles over the surrogates of
-        single tournaments (NaN where nothing is held out); most important first. A feature that
-        was left out has NaN, as all have without a surrogate.
+        Columns ``language, feature, importance`` (share in the final surrogate), then
+        ``tournament_`` with ``mean, low, high`` (95%), ``q1, median, q3`` over surrogates of single
+        tournaments; NaN where nothing is held out, and of unused features.
     """
     percentiles = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
     is_here = importances["language"] == study.language

@@ -1,7 +1,6 @@
 """Verdicts rank, predictions are placed: ranks, places, and who has neither and why.
 
-A place is where the rating of a system that hardly anybody judged lies among the ranked systems. It
-moves none of them.
+A place is where the rating of a hardly judged system lies among the ranked ones; it moves none.
 """
 
 from __future__ import annotations
@@ -65,23 +64,14 @@ COMPARING_COLUMNS = [
 
 
 def needed_questions(n_judged: int) -> int:
-    """Return on how many questions a system must be judged to be ranked.
-
-    Where fewer are judged, on all of these.
-    """
+    """Return the judged questions that a rank needs; where fewer are judged, all of these."""
     return min(FEWEST_JUDGED_QUESTIONS, n_judged) or FEWEST_JUDGED_QUESTIONS
 
 
 def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: int) -> pd.DataFrame:
-    """Mark rated systems that too few verdicts rank, with the reason as the beginning of a note.
+    """Mark (``is_placed``) and note the systems that too few verdicts rank.
 
-    Args:
-        rows: As in ``rated_rows``.
-        judged_questions: By system, the questions on which it was judged.
-        needed: Judged questions that a rank needs.
-
-    Returns:
-        The rows with a column ``is_placed``.
+    ``judged_questions`` counts questions by system; a rank needs ``needed`` of them.
     """
     counts = judged_questions.reindex(rows.index)
     is_placed = (counts < needed) & rows["rating"].notna()
@@ -91,14 +81,9 @@ def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: i
 
 
 def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
-    """Return the place that each rating, and each end of its interval, takes among ratings.
+    """Return the place (``PLACE_COLUMNS``) that each rating and its bounds take among ratings.
 
-    Args:
-        rows: By system: ``rating, low, high``.
-        ratings: Of the systems with a rank; if there is none, rows are placed among each other.
-
-    Returns:
-        ``PLACE_COLUMNS``, NaN where a bound is not known.
+    Without ranked systems, rows are placed among each other. NaN where a bound is not known.
     """
     compared = (ratings if len(ratings) else rows["rating"]).dropna().astype(float)
     ascending = np.sort(compared.to_numpy())
@@ -115,12 +100,7 @@ def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
 
 
 def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
-    """Add ``WINS_COLUMNS``: how often a system is expected to win against the ranked ones.
-
-    Args:
-        rows: As in ``rated_rows``; with a column ``is_placed`` these are no opponents.
-        covariance: Of the ratings, see ``covariance_of``.
-    """
+    """Add ``WINS_COLUMNS``: how often a system should win against the ranked ones."""
     is_placed = rows.get("is_placed", pd.Series(False, rows.index))
     ratings = rows.loc[~is_placed, "rating"].dropna()
     shares, slopes = mutual_wins(ratings.to_numpy(np.float64))
@@ -132,15 +112,10 @@ def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
 
 
 def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
-    """Return how often each of S systems is expected to win against one of the others.
-
-    A tie is half a win.
-
-    Args:
-        ratings: Logits, shape (S,).
+    """Return expected wins of each system against the others, with ties as half a win.
 
     Returns:
-        Shares, shape (S,), NaN of a single system; and their derivatives by the ratings, (S, S).
+        Shares, shape (S,), NaN of a single system; and their derivatives by ratings, (S, S).
     """
     n_systems = len(ratings)
     if n_systems < 2:
@@ -154,8 +129,7 @@ def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
 def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
     """Return the covariance of S quantities by their derivatives, shape (S, N), by N others.
 
-    A value of unknown variance leaves the quantities that grow with it NaN. To the others it counts
-    as exact.
+    An unknown variance leaves quantities that grow with the value NaN; others take it as exact.
     """
     values = covariance.to_numpy(np.float64)
     is_unknown = np.isnan(np.diag(values))
@@ -174,14 +148,9 @@ def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
 
 
 def wins_against(field: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return how often systems that are not of a field are expected to win against it.
+    """Return how often (``WINS_COLUMNS``) systems outside a field should win against it.
 
-    Args:
-        field: Ratings of the ranked systems; if there is none, rows win against each other.
-        rows: By system: ``rating, low, high``.
-
-    Returns:
-        ``WINS_COLUMNS``.
+    Without ranked systems in the field, rows win against each other.
     """
     opponents = field if len(field) else rows["rating"].dropna()
     ratings = opponents.to_numpy(np.float64)
@@ -198,12 +167,7 @@ def wins_against(field: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks_and_places(places: pd.DataFrame, is_placed: pd.Series) -> pd.DataFrame:
-    """Take a place for a rank, but of systems that are only placed.
-
-    Args:
-        places: ``PLACE_COLUMNS`` among the ranked systems.
-        is_placed: Which systems have a place alone.
-    """
+    """Take a place for a rank, but for systems that are only placed."""
     ranks = places.set_axis(RANK_COLUMNS, axis=1)
     return ranks.mask(is_placed).join(places.where(is_placed))
 
@@ -219,15 +183,13 @@ def ranked_rows(
 
     Args:
         rows: As in ``rated_rows``; with a column ``is_placed`` these take no rank.
-        covariance: Of the ratings, see ``covariance_of``.
+        covariance: Of the ratings.
         language: Language code.
         verdict_ratings: By system: ``rank, rating, low, high`` by verdicts alone.
         freedom: Degrees of freedom of the covariance.
 
     Returns:
-        ``tables.RATINGS``, best first, then placed systems, then those without either.
-        ``rank_low, rank_high, tier`` are those of ``ranks_and_tiers``. Places are among the ranked
-        systems.
+        ``tables.RATINGS``, best first, then placed systems, then the others.
     """
     is_placed = rows.get("is_placed", pd.Series(False, rows.index))
     ratings = rows.loc[~is_placed, "rating"].dropna()
@@ -252,12 +214,8 @@ def ranked_rows(
 def counting_languages(ratings: pd.DataFrame) -> list[str]:
     """Return the languages whose ranks count overall.
 
-    They are those that rank at least half as many systems as have a rank anywhere: of few, the
-    first could not be compared with the first of many. All languages count where none ranks so
-    many.
-
-    Args:
-        ratings: ``tables.RATINGS``.
+    They rank at least half as many systems as have a rank anywhere: the first of few cannot be
+    compared with the first of many. All count where none ranks so many.
     """
     ranked = ratings[ratings["rank"].notna()]
     n_ranked = ranked.groupby("language").size()
@@ -266,14 +224,9 @@ def counting_languages(ratings: pd.DataFrame) -> list[str]:
 
 
 def overall_wins(rows: pd.DataFrame, n_languages: int) -> pd.DataFrame:
-    """Average wins over languages, with intervals as if a system's errors were the same in all.
+    """Average wins over languages, as if a system's errors were the same in all.
 
-    Args:
-        rows: ``tables.RATINGS``.
-        n_languages: Languages that must rank or place a system.
-
-    Returns:
-        By system, ``WINS_COLUMNS``; NaN where a language has neither, or a bound is not known.
+    NaN where one of ``n_languages`` has neither rank nor place, or a bound is unknown.
     """
     is_counted = rows["rank"].notna() | rows["place"].notna()
     grouped = rows[WINS_COLUMNS].astype(float).where(is_counted).groupby(rows["system"])
@@ -281,7 +234,7 @@ def overall_wins(rows: pd.DataFrame, n_languages: int) -> pd.DataFrame:
 
 
 def places_by_wins(wins: pd.DataFrame, ranked_wins: pd.Series) -> pd.DataFrame:
-    """Return the overall places that wins, and the ends of their intervals, take among others."""
+    """Return the overall places that wins and their bounds take among others."""
     bounds = dict(zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True))
     return places_among(wins.rename(columns=bounds), ranked_wins)
 
@@ -295,18 +248,11 @@ def ranking_status(
 ) -> pd.DataFrame:
     """Find whose answers keep them from a rank in each language, and whose copies they are.
 
-    Args:
-        originals: Of ``near_copies``.
-        surrogate: The board's.
-        X: Feature table of the answers.
-        n_questions: Language to its number of questions.
-        judged: Language to systems whose verdicts tell how sure their ratings are.
+    ``originals`` are from ``near_copies``; ``judged`` are systems whose verdicts tell their error.
 
     Returns:
-        By ``language`` and ``system``, of those with answers: ``unranked`` (why its answers keep
-        it from a rank until it is judged, or empty), ``original`` (the judged system it is a
-        near-copy of, or empty), and ``variance`` of its rating due to missing answers (squared
-        logits).
+        By ``language`` and ``system``: ``unranked`` (why), ``original`` (the judged system it
+        copies, or empty), and ``variance`` due to missing answers (squared logits).
     """
     # An empty text answers nothing.
     is_answered = pd.Series(True, X.index)
@@ -324,15 +270,10 @@ def ranking_status(
 
 
 def reasons_without_rank(systems: pd.DataFrame, unproven: Collection[str]) -> pd.Series:
-    """Say of each system of a language why it has no rank; empty where it has one or no rating.
+    """Say why each system of a language has no rank; empty with a rank or without a rating.
 
-    What an unjudged system's answers say of it comes first. A judged one has a rank whatever they
+    Unjudged systems have the reason of their answers first. Judged ones have a rank whatever these
     say, unless they are lost.
-
-    Args:
-        systems: By system: ``rating, split, answers``, and ``unranked, original`` as of
-            ``ranking_status``.
-        unproven: Systems whose rating rests on a surrogate that is not shown to work.
     """
     is_unjudged = systems["split"].isin(UNJUDGED_SPLITS)
     is_free = (systems["unranked"] == "") & (systems["original"] == "")
@@ -343,13 +284,7 @@ def reasons_without_rank(systems: pd.DataFrame, unproven: Collection[str]) -> pd
 
 
 def without_ranks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out ranks and intervals of a judge that says the same whatever the answers are.
-
-    Nothing tells its systems apart, and nobody has looked at whether they are alike.
-
-    Args:
-        rows: ``tables.RATINGS``, or ``tables.ARENA``.
-    """
+    """Leave out ranks and intervals of a judge that says the same whatever the answers are."""
     is_rated = rows["rating"].notna()
     reason = pd.Series(ONE_SIDED, rows.index)
     notes = rows["note"].mask(is_rated, joined_texts(rows["note"], reason))
@@ -373,7 +308,7 @@ def joined_texts(first: pd.Series, second: pd.Series) -> pd.Series:
 
 
 def needed_answers(n_questions: int) -> int:
-    """Return how many of a language's questions a system must have answered to be ranked."""
+    """Return how many questions a system must have answered to be ranked."""
     least_share = 0.2
     fewest = 5
     # So many are always enough, however many questions were asked.

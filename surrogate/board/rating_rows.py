@@ -56,25 +56,22 @@ def rated_rows(
 ) -> pd.DataFrame:
     """Rate the systems of one language: judged, unjudged and new ones.
 
-    A system's rating is the posterior or, where it has none, the surrogate's prediction with its
-    conformal interval. Both intervals are wider where answers are missing.
+    A rating is the posterior or, without one, the surrogate's prediction with its conformal
+    interval. Both intervals are wider where answers are missing.
 
     Args:
-        estimates: By system, each rating with its standard error:
-            ``posterior, posterior_error, verdict_share``: NaN without verdicts;
-            ``predicted, predicted_error``: the rating of systems without a posterior;
-            ``unseen, unseen_error``: by a surrogate that has not seen the system, shown beside the
-            rating. Only on a board by the surrogate alone does it differ from ``predicted``.
-            Also ``answers, coverage, split``, and ``why`` an estimate is missing.
+        estimates: By system, ratings with their ``_error``: ``posterior`` (with ``verdict_share``;
+            NaN without verdicts), ``predicted`` (of systems without a posterior), ``unseen`` (by a
+            surrogate that has not seen the system). Also ``answers, coverage, split``, and ``why``
+            one is missing.
         interval: Conformal interval of the surrogate's predictions.
         status: By system, as in ``ranking_status``; systems may be missing.
         unproven: As in ``reasons_without_rank``.
-        originals: Rows of the systems that copies take their rating from; by default those made
-            here.
+        originals: Rows that copies take their rating from; by default those made here.
 
     Returns:
-        By system, the columns of ``tables.RATINGS`` except ranks, wins and those by verdicts alone.
-        The upper bound of a system that may be better than every judged one is infinite.
+        By system, ``tables.RATINGS`` except ranks, wins and ratings by verdicts. The upper bound of
+        a system that may be better than every judged one is infinite.
     """
     table = estimates.join(status)
     texts = table[["unranked", "original"]].astype(object).fillna("").astype("str")
@@ -114,7 +111,6 @@ def _rows_with_intervals(table: pd.DataFrame, interval: RatingInterval) -> pd.Da
 
 
 def _rows_by_surrogate(table: pd.DataFrame, name: str, interval: RatingInterval) -> pd.DataFrame:
-    """Take the surrogate's ratings, ``predicted`` or ``unseen``, with conformal intervals."""
     ratings = table[name]
     errors = table[f"{name}_error"]
     widths = np.hypot(interval.width(errors), _missing_answers_width(table))
@@ -160,24 +156,13 @@ def rows_with_verdicts(
     unproven: Collection[str],
     unjudged: str,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rate every system of the arena in a language with verdicts.
+    """Rate every system of the arena in a language with verdicts; also return the covariance.
 
-    A judged system's rating is the posterior; an unjudged one's is the surrogate's prediction. On
-    a board by the surrogate alone, the trained surrogate rates all of them, including those it was
-    trained on: the synthetic leaderboard of MIRAGE-Bench (figure 4, right), with intervals as wide
-    as for systems it has not seen.
+    A judged system's rating is the posterior; an unjudged one's is the surrogate's prediction. On a
+    board by the surrogate alone, it rates all, also those it was trained on: the synthetic
+    leaderboard of MIRAGE-Bench (figure 4, right), with intervals as wide as for unseen systems.
 
-    Args:
-        study: Results of training in this language.
-        predictions: The trained surrogate's predictions in this language, by system.
-        systems: Every system of the arena.
-        interval: As in ``rated_rows``, like the next two.
-        status: Of the systems.
-        unproven: Those that have no rank until judged.
-        unjudged: Whether systems that hardly anybody judged are ``placed`` or ``ranked``.
-
-    Returns:
-        ``tables.RATINGS``, and the covariance of the ratings.
+    ``unjudged`` says whether hardly judged systems are ``placed`` or ``ranked``.
     """
     if study.borrows and interval.half_width is None:
         interval = BY_STANDARD_ERRORS
@@ -194,7 +179,6 @@ def rows_with_verdicts(
 
 
 def _judged_questions(study: LanguageStudy, systems: Sequence[str]) -> pd.Series:
-    """Count the questions on which each system was judged; published ratings count as enough."""
     judgments = study.data.judgments
     if judgments.empty:
         counts = pd.Series(FEWEST_JUDGED_QUESTIONS, list(study.data.systems))
@@ -228,7 +212,6 @@ def _estimates(
 
 
 def _unseen_ratings(study: LanguageStudy, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Return each system's rating by a surrogate that has not seen it: judged ones are left out."""
     judged = study.unseen_ratings.set_index("system")
     never_judged = predictions.index.difference(judged.index)
     return pd.concat([judged, predictions.loc[never_judged]])
@@ -270,10 +253,7 @@ def rows_without_verdicts(
     unproven: Collection[str],
     unjudged: str,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rate the systems in a language without a verdict, by the surrogate's predictions.
-
-    Arguments and results as in ``rows_with_verdicts``; no row where the surrogate rates nobody.
-    """
+    """Rate systems in a language without a verdict, by predictions; perhaps no row."""
     estimates = predicted_estimates(predictions, systems, n_questions)
     if estimates["predicted_error"].isna().all() or estimates["predicted"].isna().all():
         return empty_board_table(RATINGS), pd.DataFrame()
@@ -292,11 +272,7 @@ def rows_without_verdicts(
 def predicted_estimates(
     predictions: pd.DataFrame, systems: Sequence[str], n_questions: int
 ) -> pd.DataFrame:
-    """Arrange a surrogate's predictions in one language, of systems that it has not seen.
-
-    Returns:
-        What ``rated_rows`` takes, without a posterior and without ``why``.
-    """
+    """Arrange predictions of unseen systems as ``rated_rows`` takes them."""
     rows = predictions.reindex(list(systems))
     answers = rows["answers"].fillna(0).astype("int64")
     # A surrogate without standard errors has no such column.
@@ -319,16 +295,10 @@ def predicted_estimates(
 
 
 def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> str:
-    """Return why an estimate of a system is missing, or how else its rating came about.
+    """Return why an estimate is missing, or how else the rating came about.
 
-    A row has one reason, the first of these that holds: it has no rating; verdicts elsewhere
-    rate it, too; everything is known, so there is nothing to say; nothing could be predicted of
-    it; or only the rating by a surrogate that has not seen it is missing.
-
-    Args:
-        study: Results of training in this language.
-        row: Of ``estimates``, see ``rated_rows``.
-        has_prediction: Whether the trained surrogate rates the system.
+    The first that holds: no rating; verdicts elsewhere rate it, too; everything is known; nothing
+    could be predicted; or only the rating by a surrogate that has not seen it is missing.
     """
     n_answers = int(row["answers"])
     has_posterior = bool(np.isfinite(row["posterior"]))
@@ -350,15 +320,9 @@ def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> s
 
 
 def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.DataFrame:
-    """Return how ratings of a language vary together, systems by systems that have a rating.
+    """Return how ratings of a language vary together; NaN without an interval.
 
-    Args:
-        rows: By system: ``rating, standard_error``.
-        study: Judged systems vary as its posterior does. Others, and all by default, vary on
-            their own.
-
-    Returns:
-        NaN for ratings without an interval.
+    Judged systems vary as the study's posterior does, others on their own.
     """
     rated = rows[rows["rating"].notna()]
     variances = rated["standard_error"].to_numpy(np.float64) ** 2

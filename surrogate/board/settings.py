@@ -180,15 +180,11 @@ def chosen_settings(
 ) -> BoardSettings:
     """Return settings with some options in their place.
 
-    Args:
-        settings: Settings, of which those count that were set.
-        options: Options by name; ``preset`` names one of ``PRESETS``, whose values are taken where
-            no other is set.
-        further: Other keyword arguments of the function that takes the options, for the hint on
-            an unknown one.
+    Options override ``settings``, which override a ``preset``; ``further`` argument names are for
+    hints.
 
     Raises:
-        UsageError: For an unknown option or preset, or a value that cannot be used.
+        UsageError: For an unknown option or preset, or an unusable value.
     """
     check_option_names(options, [*BoardSettings.model_fields, PRESET], further)
     values = preset_values(options.get(PRESET))
@@ -231,12 +227,7 @@ Documented = TypeVar("Documented", bound=Callable[..., Any] | type[Any])
 def lists_options(
     names: Collection[str], defaults: Mapping[str, object] = MappingProxyType({})
 ) -> Callable[[Documented], Documented]:
-    """Make a decorator that adds a line for each option to a docstring, for ``help()``.
-
-    Args:
-        names: Fields of ``BoardSettings``, and perhaps ``preset``; others are passed over.
-        defaults: Where the function has others than ``BoardSettings``.
-    """
+    """Make a decorator that lists options in a docstring, for ``help()``."""
     lines = [_option_line(name, defaults) for name in BoardSettings.model_fields if name in names]
     if PRESET in names:
         lines.append(f"    {PRESET}=None ({'|'.join(PRESETS)}): Settings that go together")
@@ -250,7 +241,6 @@ def lists_options(
 
 
 def _option_line(name: str, defaults: Mapping[str, object]) -> str:
-    """Describe a field of ``BoardSettings`` in a line: its choices, default and first clause."""
     field = BoardSettings.model_fields[name]
     first_clause = re.split(r"[;.] ", field.description or "")[0].rstrip(".")
     default = defaults.get(name, field.default)
@@ -266,7 +256,7 @@ lists_options(BoardSettings.model_fields)(BoardSettings)
 class ResolvedSettings(BoardSettings):
     """Everything that reproduces a board: its settings, with what they lead to in its arena.
 
-    As text they are the signature of its board: fields ``name:value`` between bars.
+    As text (``name:value`` between bars) they are the board's signature.
     """
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
@@ -289,7 +279,7 @@ class ResolvedSettings(BoardSettings):
         return "|".join(f"{name}:{text}" for name, text, _ in self.fields())
 
     def fields(self) -> list[tuple[str, str, str]]:
-        """Return the name, value and meaning of every field; a meta-evaluation is one each."""
+        """Return name, value and meaning of every field; a meta-evaluation is one each."""
         names = ["judge"]
         if self.other_judges:
             names.append("other_judges")
@@ -308,7 +298,7 @@ class ResolvedSettings(BoardSettings):
         return list(fields)
 
     def toml(self) -> str:
-        """Return the settings that are not the default ones, as ``board --config`` reads them."""
+        """Return the settings that are not default, as ``board --config`` reads them."""
         values = {name: getattr(self, name) for name in BoardSettings.model_fields}
         if self.ratings == "consensus":
             del values["judge"]  # it stands for nobody

@@ -29,11 +29,7 @@ from surrogate.learning.training import training_ratings
 def comparable_judges(
     arena: Arena, judges: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
-    """Leave out other judges who judged too few systems to compare.
-
-    Returns:
-        The judges that stay; and a remark on each other one.
-    """
+    """Leave out other judges who judged too few systems, with a remark on each."""
     compared = list(judges[:1])
     omissions = []
     for name in judges[1:]:
@@ -52,11 +48,7 @@ def comparable_judges(
 
 
 def ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Remark, ...]]:
-    """Rate the systems by each judge alone, and compare the judges with the board's own.
-
-    Returns:
-        As ``_side_by_side``; no table where no other judge has verdicts.
-    """
+    """Rate the systems by each judge alone, and compare the judges with the board's own."""
     data = [study.data for study in learned.studies]
     learned_from_others = others_of(data)
     if learned_from_others is None:
@@ -74,7 +66,6 @@ def ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Remar
 def _alone_ratings(
     data: Sequence[LanguageData], surrogate: Surrogate
 ) -> Mapping[str, RatingPosterior]:
-    """Rate by one judge's verdicts and a surrogate, which learns from them unless it has."""
     ratings = training_ratings({part.language: part.tournaments for part in data})
     if not hasattr(surrogate, "ratings_"):
         with suppress(UsageError):  # too few systems to learn from: by the verdicts alone
@@ -86,15 +77,10 @@ def _alone_ratings(
 def _side_by_side(
     by_judge: Mapping[str, Mapping[str, RatingPosterior]], slopes: Mapping[str, float]
 ) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
-    """Arrange the ratings by each judge alone, and compare the others with the first.
+    """Arrange the ratings by each judge, and compare the others with the first.
 
-    Args:
-        by_judge: Ratings by judge, the reference first, and by language.
-        slopes: How each other judge's ratings predict the reference's, see ``OtherJudges``.
-
-    Returns:
-        A column for each judge, by language and system; and sentences: how well each judge agrees
-        with the first, whom it rates otherwise, and whether its verdicts are of use.
+    ``slopes`` say how each predicts the first. Returns a column per judge, by language and system,
+    and sentences on agreement, on systems rated otherwise, and on the use of its verdicts.
     """
     table = _judge_columns(by_judge)
     reference, *other_judges = by_judge

@@ -46,8 +46,8 @@ HELD_OUT = "held out: the surrogate was not trained on it"
 class HoldoutR2(SummaryPart):
     """R² on the held-out systems over tournaments (MIRAGE-Bench, table 5).
 
-    ``low`` and ``high`` are its 2.5th and 97.5th percentiles, ``tournaments`` those in which it is
-    defined. With two held-out systems the mean says little.
+    ``low`` and ``high`` are its 2.5th and 97.5th percentiles. With two systems the mean says
+    little.
     """
 
     mean: Number = None
@@ -58,18 +58,16 @@ class HoldoutR2(SummaryPart):
 
 
 class RatingInterval(SummaryPart):
-    """How wide a rating's conformal interval is in one language; see ``board.intervals``.
+    """How wide a rating's conformal interval is in one language.
 
     Attributes:
         half_width: Distance from a rating to either end, in logits or in its standard errors.
         best: Rating of the best judged system (logits).
-        frontier: How far below it (negative) or above it a predicted rating lies, in the same
-            units as the half-width, from where the system may be better than every judged one.
+        frontier: From how far below (negative) or above it a predicted system may be better than
+            every judged one, in units of the half-width.
         residuals: Ratings of unseen systems it rests on.
-        freedom: Degrees of freedom where few systems are judged, so that it is Student's and rests
-            on other arenas, too; null where it is conformal.
-        narrowing: How wide it is, where few systems are judged, and how many judged ones would
-            make it narrower; empty if narrow.
+        freedom: Degrees of freedom of Student's t with few judged systems; null if conformal.
+        narrowing: How wide it is, and how many judged systems would narrow it; empty if narrow.
     """
 
     half_width: Number = None
@@ -83,19 +81,16 @@ class RatingInterval(SummaryPart):
 
     @property
     def is_by_other_arenas(self) -> bool:
-        """Whether no system could be left out here, so that other arenas alone tell the width."""
+        """Whether other arenas alone tell the width, as no system could be left out here."""
         return self.half_width is not None and not self.residuals
 
     def width(self, standard_errors: Floats) -> Floats:
-        """Return the half-widths for ratings with standard errors; NaN where there is none."""
+        """Return the half-widths of ratings; NaN where there is none."""
         half_width = math.nan if self.half_width is None else self.half_width
         return half_width * self._units(standard_errors)
 
     def reaches_beyond(self, ratings: Floats, standard_errors: Floats) -> npt.NDArray[np.bool_]:
-        """Whether new systems may be better than every judged one.
-
-        A surrogate has no upper bound for such a system: it has seen nothing as good.
-        """
+        """Return whether systems may be better than every judged one, unlike any seen."""
         if self.best is None or self.frontier is None:
             return np.zeros(np.shape(ratings), dtype=bool)
         return ratings - self.best > self.frontier * self._units(standard_errors)
@@ -127,10 +122,9 @@ class Skipped(SummaryPart):
 
     Attributes:
         missing_answers: Answers absent (systems x questions - answers).
-        missing_values: Values of features that no answer, or not every answer, has.
-        unused_features: Features that the surrogate could not use.
+        missing_values: Features that not every answer has.
         dropped_ties: Ties left out by the tie rule.
-        outdated_judgments: Judgments left out, since an answer was edited after them.
+        outdated_judgments: Judgments of answers that were edited later.
     """
 
     missing_answers: int = 0
@@ -141,7 +135,7 @@ class Skipped(SummaryPart):
 
 
 class LanguageSummary(Agreements):
-    """One language of a board; see ``Agreements`` for how far its ratings agree with verdicts.
+    """One language of a board.
 
     Attributes:
         systems: Systems that answered.
@@ -169,11 +163,10 @@ class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
     Attributes:
-        judge: How good the judge is known to be, as in ``judge_report.json``; None where nobody has
-            judged, or ratings are published.
+        judge: How good the judge is known to be; None without a judge.
         remarks: What stands beside the conclusions: edited answers, other judges, lengths.
         holdout_r2: Mean over languages of the mean R² on held-out systems.
-        worth: Verdicts on a system that tell as much of it as a surrogate that has not seen it.
+        worth: Verdicts on a system that tell as much of it as an unseen prediction.
         mean: Name of the average, such as ``mean over 4 languages``; empty for one language.
     """
 
@@ -185,7 +178,7 @@ class MacroSummary(Agreements):
 
     @property
     def conclusions(self) -> tuple[Remark, ...]:
-        """The judge's worst fault, if it has any, and the meaning of the scores."""
+        """Return the judge's worst fault, if any, and the meaning of the scores."""
         conclusions = tuple(on_mean(text, self.mean) for text in super().conclusions)
         if not self.judge_fault:
             return conclusions
@@ -198,7 +191,7 @@ class MacroSummary(Agreements):
 
     @property
     def judge_fault(self) -> str:
-        """The judge's worst fault as a sentence; empty if none was found."""
+        """Return the judge's worst fault as a sentence; empty if none was found."""
         if self.judge is None or not self.judge.faults:
             return ""
         return f"{self.judge.sentence}."
@@ -207,9 +200,9 @@ class MacroSummary(Agreements):
     def is_unreliable(self) -> bool:
         """Whether the judge's label is unreliable.
 
-        Its ranks may be right all the same: many verdicts that flip with the order average out. Of
-        six judges of three public arenas that flip so often, five have a tau of 0.8 or more with
-        people or GPT-4o-mini, and one has 0.33 with GPT-4o.
+        Ranks may be right all the same, as verdicts that flip with the order average out: of six
+        such judges of three public arenas, five have a tau of 0.8 or more with people or
+        GPT-4o-mini, one 0.33 with GPT-4o.
         """
         return self.judge is not None and self.judge.grade == "unreliable"
 
@@ -232,7 +225,7 @@ class MacroSummary(Agreements):
 
     @property
     def cautions(self) -> tuple[Remark, ...]:
-        """What limits how new systems can be ranked: by the judge, and by the surrogate."""
+        """Say what limits how new systems can be ranked: by the judge, and by the surrogate."""
         cautions = []
         if self.judge_fault:
             cautions.append(Remark("judge", "warning", self.judge_fault))
@@ -246,11 +239,8 @@ class BoardSummary(SummaryPart):
     """``summary.json`` of a board.
 
     Attributes:
-        arena_folder: Where the arena was read from, relative to the board's folder; null for a
-            board of an arena in memory.
-        fingerprint: Digest of the arena's questions and reference answers, which the features of
-            new systems are computed against.
-        settings: Settings that reproduce the board; their text is its signature.
+        arena_folder: The arena's folder, relative to the board's; null for one in memory.
+        fingerprint: Digest of the questions and reference answers, on which features rest.
     """
 
     arena: str
@@ -263,7 +253,7 @@ class BoardSummary(SummaryPart):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def signature(self) -> str:
-        """Settings that reproduce the board, as text."""
+        """Write the settings that reproduce the board as text."""
         return str(self.settings)
 
     def judged(self, label: JudgeLabel | None) -> BoardSummary:
@@ -272,15 +262,15 @@ class BoardSummary(SummaryPart):
         return self.model_copy(update={"macro": macro})
 
     def conclusions_of(self, part: LanguageSummary) -> tuple[Remark, ...]:
-        """Return a language's conclusions, as its judge allows; see ``of_judge``."""
+        """Return a language's conclusions, as far as its judge allows."""
         has_fault = bool(self.macro.judge_fault)
         return tuple(of_judge(conclusion, has_fault=has_fault) for conclusion in part.conclusions)
 
     def ranks_unseen_in(self, language: str) -> bool:
-        """Whether a language ranks systems without verdicts: the one rule of all commands.
+        """Return whether a language ranks systems without verdicts.
 
-        A language's own standing decides, and where that is unknown the one of all together.
-        Ratings by the surrogate alone rank everybody.
+        Its own standing decides, or where that is unknown all languages'. Ratings by the surrogate
+        alone rank everybody.
         """
         if self.settings.ratings == "surrogate":
             return True
@@ -293,44 +283,44 @@ class BoardSummary(SummaryPart):
 
     @property
     def judge(self) -> str:
-        """Judge whose judgments it learns from."""
+        """Return the judge whose judgments it learns from."""
         return self.settings.judge
 
     @property
     def rated_by(self) -> str:
-        """The source of the board's ratings, in words."""
+        """Name the source of the board's ratings."""
         return RATED_BY[self.settings.ratings]
 
     @property
     def is_compared(self) -> bool:
-        """Whether ranks by verdicts alone are shown next to predicted ones, as in MIRAGE-Bench."""
+        """Whether ranks by verdicts stand next to predicted ones, as in MIRAGE-Bench."""
         return bool(self.settings.holdout) or self.settings.ratings == "surrogate"
 
     @property
     def is_first(self) -> bool:
-        """Whether it is a first board, without any verdict; see ``board.first_board``."""
+        """Whether it is a first board, without any verdict."""
         return self.settings.ratings == "consensus"
 
     @property
     def part(self) -> str:
-        """What each of its parts is called: a language, or the column that parts the questions."""
+        """Name a part: a language, or the column that parts the questions."""
         return _part_name(self.settings.by)
 
     @property
     def parts(self) -> str:
-        """What several parts are called."""
+        """Name several parts."""
         return plural_part(self.settings.by)
 
     @property
     def scale(self) -> str:
-        """What ratings are in, in words."""
+        """Name the unit of ratings."""
         if self.is_first:
             return "shares of the other systems' answers that a system's answers outscore"
         return "logits"
 
     @property
     def is_published(self) -> bool:
-        """Whether it learns from published ratings: then there are no judgments."""
+        """Whether it learns from published ratings, without judgments."""
         n_judgments = sum(summary.judgments for summary in self.languages.values())
         return not self.is_first and not n_judgments
 
@@ -340,7 +330,7 @@ def _part_name(by: str) -> str:
 
 
 def plural_part(by: str) -> str:
-    """Return what several parts of a board are called."""
+    """Name several parts of a board."""
     name = _part_name(by)
     if name.endswith("s"):
         return name
@@ -350,11 +340,7 @@ def plural_part(by: str) -> str:
 
 
 def fingerprint(arena: Arena) -> str:
-    """Digest an arena's questions, passages and reference answers.
-
-    Returns:
-        The same 16 hexadecimal digits whatever the order of rows.
-    """
+    """Digest questions, passages and reference answers: 16 hexadecimal digits in any row order."""
     reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
     digest = hashlib.sha256(repr(arena.info.reference_system).encode())
     digested = {"language", "query_id", "query", "passages", REFERENCE, "answer"}

@@ -62,7 +62,7 @@ PUBLISHED = Remark(
 
 
 def summarize_board(learned: Learned, label: JudgeLabel | None) -> BoardSummary:
-    """Sum up a board by what was learned from its arena, and by the label of its judge."""
+    """Sum up a board by what was learned, and its judge's label."""
     arena = learned.arena
     studies = learned.studies
     agreements = {study.language: arena_agreement(study, learned.predictions) for study in studies}
@@ -172,7 +172,6 @@ def _agreement_values(
     studies: Sequence[LanguageStudy],
     halves: Replication,
 ) -> dict[str, Any]:
-    """Return the fields of ``Agreements`` that come from resamples and from split halves."""
     n_systems = _rated_unseen(studies)
     unseen_low, unseen_high = tau_interval(resampled_taus, n_systems)
     replication = halves.summary()
@@ -202,7 +201,7 @@ def summary_of(
     macro: MacroSummary,
     languages: Mapping[str, LanguageSummary],
 ) -> BoardSummary:
-    """Return the summary of a board, with the settings and the digest that reproduce it."""
+    """Return a board's summary, with the settings and digest that reproduce it."""
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
@@ -253,13 +252,10 @@ def _mean(values: Iterable[float | None]) -> float:
 
 
 def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
-    """Count the verdicts on a system that tell as much of it as a surrogate that has not seen it.
+    """Count the verdicts on a system that tell as much of it as an unseen prediction.
 
-    The variance of a rating by n verdicts falls as 1/n. The surrogate is worth the n at which that
-    variance equals the squared error of its predictions, at most as many as there are.
-
-    Returns:
-        NaN without verdicts.
+    It is the n at which the rating's variance, which falls as 1/n, equals the squared error of
+    predictions; at most the verdicts there are, NaN without any.
     """
     with_verdicts = [study for study in studies if len(study.data.judgments)]
     ratings = {study.language: study.data.tournaments for study in with_verdicts}
@@ -322,10 +318,7 @@ def _published_remarks(study: LanguageStudy, arena: Arena, judge: str) -> Iterat
 
 
 def remarks_on_answers(arena: Arena) -> dict[str, list[Remark]]:
-    """Say, by language, how many verdicts are on edited answers, and whose answers are copies.
-
-    These repeat the question, each other, or another system's answers.
-    """
+    """Count verdicts on edited answers and name copies, by language."""
     remarks: dict[str, list[Remark]] = {}
     for language, outdated in arena.outdated.groupby("language"):
         remark = Remark("edited answers", "warning", outdated_sentence(len(outdated)))

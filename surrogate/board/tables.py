@@ -1,4 +1,4 @@
-"""The files of a board folder: their names, what their columns are, and how they are read.
+"""The files of a board folder: names, columns, reading and writing.
 
 Nothing else in the project names a file of a board or reads one.
 """
@@ -154,15 +154,15 @@ DIFFERENCES = TableSchema(
     key=["language", "system", "opponent"],
 )
 
-FINDINGS = TableSchema(
-    name="findings",
+REMARKS = TableSchema(
+    name="remarks",
     columns={
-        "language": "text",
-        "kind": "text",
-        "systems": "text",
-        "numbers": "text",
-        "level": "text",
+        "name": "text",
+        "severity": "text",
         "sentence": "text",
+        "subject": "text",
+        "statistic": "number",
+        "systems": "text",
     },
 )
 
@@ -183,7 +183,7 @@ def table_file(schema: TableSchema) -> str:
 
 
 BOARD_FILES = (
-    *(table_file(schema) for schema in (*TABLES.values(), FINDINGS)),
+    *(table_file(schema) for schema in (*TABLES.values(), REMARKS)),
     FEATURES_FILE,
     JUDGE_REPORT_FILE,
     SURROGATE_FILE,
@@ -221,8 +221,7 @@ def read_board_table(schema: TableSchema, folder: Path) -> pd.DataFrame:
     """Read a table of a board.
 
     Raises:
-        DataError: If the file is damaged, a column is missing, a number is none, or a row is
-            there twice.
+        DataError: If the file or a value is damaged, a column missing, or a row repeated.
     """
     # Beyond it not every whole number has a float of its own, so that a count cannot be read.
     largest_count = 2**53
@@ -257,15 +256,10 @@ def _columns_of(schema: TableSchema, kind: Kind) -> list[str]:
 
 
 def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Read a feature table: ``language, system, query_id`` and one column per feature.
-
-    Args:
-        path: File, or folder of Parquet files.
-        answers: Of Parquet, read the rows of these answers' questions alone.
+    """Read a feature table (file or folder), for Parquet only rows of the ``answers``' questions.
 
     Raises:
-        UsageError: If the file is absent, a key column or every feature is missing, or a feature
-            is not numeric.
+        UsageError: If the file, a key column or every feature is missing, or one is not numeric.
         DataError: If it is damaged.
     """
     path = Path(path)
@@ -288,7 +282,7 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
 
 
 def typed_features(table: pd.DataFrame) -> pd.DataFrame:
-    """Bring a feature table to its types: features are numbers, all else is text or missing."""
+    """Bring a feature table to its types: features are numbers, the rest text or missing."""
     names = feature_columns(table)
     table = table.reset_index(drop=True)
     others = table.drop(columns=names).astype("object")

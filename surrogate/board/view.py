@@ -21,7 +21,7 @@ LANGUAGE = "language"
 
 
 def sliced(arena: Arena, by: str) -> Arena:
-    """Put the values of a column of the questions in the place of languages, in every table.
+    """Slice by a column of the questions: its values replace languages in every table.
 
     Ratings published by language are left out.
 
@@ -61,10 +61,10 @@ def sliced(arena: Arena, by: str) -> Arena:
 
 
 def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Put the values of a column of the questions in the place of a table's languages.
+    """Put values of a column of the questions in the place of a table's languages.
 
-    Where an id belongs to questions in several languages, the language goes before it (``en:17``).
-    Rows on no question of ``queries`` stay as they are.
+    Ids of several languages get the language before them (``en:17``). Rows on no question of
+    ``queries`` stay as they are.
     """
     if by == LANGUAGE:
         return table
@@ -83,7 +83,7 @@ def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFra
 
 
 def part_names(values: pd.Series) -> pd.Series:
-    """Name the part of each row by its value in a column; ``(none)`` where it has none.
+    """Name each row's part by its value in a column; ``(none)`` without one.
 
     Raises:
         UsageError: If a value is a list or record.
@@ -120,7 +120,7 @@ def judgments_view(
     settings: BoardSettings,
     temperatures: Mapping[str, float],
 ) -> pd.DataFrame:
-    """Return further judgments on an arena's questions as a board has them; see ``arena_view``."""
+    """Return further judgments on an arena's questions as a board has them."""
     if settings.criterion is not None and CRITERION in judgments:
         judgments = judgments[judgments[CRITERION] == settings.criterion]
     judgments = calibrated_judgments(judgments, temperatures, hard=settings.hard_verdicts)
@@ -135,16 +135,15 @@ def judging_temperatures(
 
 
 def values_by_judge(temperatures: tuple[Temperature, ...]) -> dict[str, float]:
-    """Return by what each judge's logits are divided."""
+    """Return each judge's divisor of logits."""
     return {temperature.judge: temperature.value for temperature in temperatures}
 
 
 def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
-    """Return whose verdicts a board rests on, then others; none for a first board, without any.
+    """Return whose verdicts a board rests on, then others; none for a first board.
 
     Raises:
-        UsageError: If there is no such judge, several to choose from, or none where the settings
-            ask for ratings by verdicts.
+        UsageError: If the judge is unknown, not the only one, or missing for ratings by verdicts.
     """
     arena = arena.by_criterion(settings.criterion)
     if settings.ratings == "consensus":
@@ -159,6 +158,6 @@ def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
 
 
 def resolved_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
-    """Return whose verdicts are learned from, then other judges; see ``Arena.chosen_judges``."""
+    """Return whose verdicts are learned from, then other judges."""
     by_criterion = f"{settings.judge}:{settings.criterion}"
     return arena.chosen_judges(by_criterion if by_criterion in arena.judges else settings.judge)

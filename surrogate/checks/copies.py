@@ -28,12 +28,7 @@ FEWEST_ANSWERS = 5
 
 
 def flag_judged(rows: pd.DataFrame, judged: Mapping[str, Collection[str]]) -> Flags:
-    """Flag the rows of systems that are judged in their language, shape (N,).
-
-    Args:
-        rows: Columns ``language, system``.
-        judged: Language to its judged systems.
-    """
+    """Flag rows (``language, system``) of systems judged in their language, shape (N,)."""
     is_judged = np.zeros(len(rows), dtype=bool)
     for language, systems in judged.items():
         is_here = (rows["language"] == language) & rows["system"].isin(systems)
@@ -42,12 +37,9 @@ def flag_judged(rows: pd.DataFrame, judged: Mapping[str, Collection[str]]) -> Fl
 
 
 def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
-    """Find the new systems that are copies of a judged one, word for word or nearly so.
+    """Find copies: language and new system to the judged one with nearly all its answers.
 
     Both tables have the columns ``language, system, query_id, answer``.
-
-    Returns:
-        Language and new system to the judged system of which it has nearly all answers there.
     """
     # Of a system's answers that make it a copy, when they are one other system's
     share = 0.9
@@ -72,12 +64,7 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
 
 
 def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep answers that can be copied: short ones ("I do not know.") are alike anyway.
-
-    Returns:
-        Columns ``language, system, query_id, answer``, and ``n_all``: the system's answers of any
-        length.
-    """
+    """Keep answers long enough to be copied, with ``n_all``, the system's number of any length."""
     shortest = 40
     n_all = rows.groupby(SYSTEM)["answer"].transform("size")
     rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(_letters), n_all=n_all)
@@ -85,12 +72,11 @@ def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _letters(output: str) -> str:
-    """Return the letters of an answer: other marks, spaces and case hide no copy."""
+    """Keep letters alone: marks, spaces and case hide no copy."""
     return "".join(folded_words(as_read(output)))
 
 
 def _is_enough(long_answers: pd.DataFrame) -> pd.Series:
-    """Flag the answers of systems that have enough long ones to tell a copy."""
     # Long answers that tell a copy, unless they are half of all: one alone may be a coincidence
     fewest_long = 5
     n_long = long_answers.groupby(SYSTEM)["answer"].transform("size")
@@ -98,7 +84,7 @@ def _is_enough(long_answers: pd.DataFrame) -> pd.Series:
 
 
 def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    """Find answers that are nearly another: ``language, system, original, cosine``."""
+    """Return ``language, system, original, cosine`` of answers that are nearly another."""
     judged = judged[judged["query_id"].isin(new["query_id"])]
     new_vectors = unit_rows(hashed(list(new["answer"])))
     judged_vectors = unit_rows(hashed(list(judged["answer"])))
@@ -122,7 +108,7 @@ def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 def _near_pairs(
     vectors: sparse.csr_array, others: sparse.csr_array
 ) -> tuple[Indices, Indices, Floats]:
-    """Return the row, the other row and the cosine of each pair of vectors that are nearly one."""
+    """Return row, other row and cosine of each nearly equal pair."""
     # Cosine of character n-grams from which two answers are one: other numbers or words are not.
     nearly_the_same = 0.97
     cosines = sparse.coo_array(vectors @ others.T)
@@ -135,7 +121,7 @@ def _near_pairs(
 def same_answer_remarks(arena: Arena) -> Iterator[Remark]:
     """Name systems whose answers repeat the question, each other, or another system's.
 
-    Texts are compared without regard to case and white space.
+    Case and white space do not count.
     """
     # Number of systems that a remark names
     shown_names = 5

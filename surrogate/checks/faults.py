@@ -41,9 +41,9 @@ class AnswerFaults:
     """What is wrong with answers.
 
     Attributes:
-        answers: The answers that were checked: columns ``language, query_id, system``.
-        found: A row for each answer and check that found something: ``FAULT_COLUMNS``, in the
-            order of the table of checks, then by language, question and system.
+        answers: The checked answers: ``language, query_id, system``.
+        found: ``FAULT_COLUMNS``, a row per answer and check that found something, in the order of
+            checks, then by language, question and system.
         unchecked: The same where a check could not be made.
     """
 
@@ -52,7 +52,7 @@ class AnswerFaults:
     unchecked: pd.DataFrame
 
     def of(self, system: str) -> AnswerFaults:
-        """Return those of one system."""
+        """Keep one system's."""
         tables = (self.answers, self.found, self.unchecked)
         return AnswerFaults(*(table[table["system"] == system] for table in tables))
 
@@ -62,12 +62,12 @@ class AnswerFaults:
 
     @property
     def n_broken(self) -> int:
-        """Number of answers with a certain fault."""
+        """Count the answers with a certain fault."""
         return len(self.of_class("certain").drop_duplicates(ANSWER_KEY))
 
     @property
     def broken_clause(self) -> str:
-        """How many answers are broken; empty where none is."""
+        """Say how many answers are broken; empty where none is."""
         if not self.n_broken:
             return ""
         verb = "is" if self.n_broken == 1 else "are"
@@ -75,7 +75,7 @@ class AnswerFaults:
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """What was found, in clauses with the first questions: certain faults first."""
+        """Return what was found, in clauses with the first questions: certain faults first."""
         clauses = []
         if self.n_broken:
             clauses.append(f"{self.broken_clause}: {'; '.join(self._clauses('certain'))}")
@@ -99,13 +99,7 @@ class AnswerFaults:
 
 
 def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
-    """Check answers, each by every check of the table.
-
-    Args:
-        arena: Their questions.
-        answers: Columns ``language, system, query_id, answer``, and ``passages`` where some have
-            their own.
-    """
+    """Check ``language, system, query_id, answer`` and perhaps ``passages`` by the whole table."""
     memo = Memo()
     table = answers[ANSWER_KEY].reset_index(drop=True)
     values: dict[str, list[bool | None]] = {name: [] for name in RULES}
@@ -147,7 +141,6 @@ def arena_faults(arena: Arena) -> AnswerFaults | None:
 
 
 def _listed(table: pd.DataFrame, flags: pd.DataFrame) -> pd.DataFrame:
-    """List the answers that each check flags, check by check."""
     parts = [pd.DataFrame(columns=FAULT_COLUMNS, dtype="str")]
     for name in flags:
         rows = table.loc[flags[name], ANSWER_KEY].sort_values(ANSWER_KEY, kind="stable")
@@ -158,8 +151,7 @@ def _listed(table: pd.DataFrame, flags: pd.DataFrame) -> pd.DataFrame:
 def same_texts(table: pd.DataFrame) -> Flags:
     """Flag texts that a system gives to many different questions, unless they refuse.
 
-    Args:
-        table: Columns ``language, system, text, query``, N rows.
+    ``table`` has ``language, system, text, query``.
     """
     # Different questions from which one text is said to be the answer to many
     many = 5
@@ -174,12 +166,8 @@ def same_texts(table: pd.DataFrame) -> Flags:
 def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     """Flag texts that are a system's answer to a different question but for one word.
 
-    A word that the question or one of its passages has is what was asked for, not a variation,
-    unless the passages have nothing else that the text speaks of.
-
-    Args:
-        table: As for ``same_texts``.
-        questions: The question of each row.
+    A word of the question or its passages was asked for, unless the passages have nothing else that
+    the text speaks of.
     """
     # Words from which a text is more than a form with a gap; twice as many parts of words
     fewest = 12
@@ -201,12 +189,8 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
 def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     """Flag texts most of whose wording is that of another question, and none that of its own.
 
-    The wording of a question is that of its passages, and of other answers to it. Wording of many
-    questions says nothing, and a text is meant for the question that has more of its words.
-
-    Args:
-        table: As for ``same_texts``.
-        questions: The question of each row.
+    A question's wording is that of its passages and other answers. Wording of many questions says
+    nothing; a text is meant for the question with more of its words.
     """
     # Share of a text's runs of words that another question has, and most that its own may have
     most_of_a_text = 0.5
@@ -241,11 +225,7 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
 
 
 def _wordings(table: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
-    """List the texts of questions: answers first, then passages with the question itself.
-
-    Returns:
-        Columns ``question`` (its number), ``language``, and ``words``.
-    """
+    """Return ``question`` (its number), ``language, words``: answers first, then passages."""
     number = table.groupby(["language", "query"]).ngroup()
     answers = table[["language"]].assign(question=number)
     answers["words"] = table["text"].map(folded_words)
@@ -255,7 +235,7 @@ def _wordings(table: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFram
 
 
 def _runs(texts: pd.DataFrame) -> pd.DataFrame:
-    """List the runs of words of texts: columns ``text`` (its place), ``question`` and ``run``."""
+    """Return ``text`` (its place), ``question`` and ``run`` of words."""
     length = 5
     places = np.repeat(np.arange(len(texts)), texts["words"].map(len))
     words = pd.factorize(np.array(list(chain.from_iterable(texts["words"])), dtype=object))[0]
@@ -271,11 +251,10 @@ def _runs(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.DataFrame:
-    """List the words without which a text is the same as another of its system.
+    """List the words without which two texts of a system are the same.
 
     Returns:
-        Columns ``row`` of the text, ``place`` and ``word`` (its number), and ``key``, which is the
-        same for the same text around the word.
+        ``row`` of the text, ``place`` and ``word`` (its number), and ``key`` of the rest.
     """
     lengths = np.array([len(words) for words in texts], dtype=np.intp)
     rows = np.repeat(np.arange(len(texts)), lengths)
@@ -292,7 +271,7 @@ def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.Da
 
 
 def _is_a_form(words: Sequence[str], word: str, question: Question) -> bool:
-    """Return whether a question and its passages lack a word of a text, or most others it has."""
+    """Return whether question and passages lack the word, or most of the text's others."""
     # Other words of a text that speaks of something, and their share that passages may have by
     # chance
     fewest = 8

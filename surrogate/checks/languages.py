@@ -13,7 +13,7 @@ FEWEST_QUESTIONS = 5
 
 
 def language_remarks(arena: Arena) -> Iterator[Remark]:
-    """Name the languages of which many questions look like another supported language."""
+    """Name the languages whose questions often look like another supported one."""
     smallest_share = 0.1
     for name, questions in arena.queries.groupby("language"):
         language = str(name)

@@ -1,7 +1,4 @@
-"""The one table of checks of answers, and the rules: what each looks for in a single answer.
-
-A rule returns None for an answer that it cannot check.
-"""
+"""The one table of checks of answers, and their rules; None where a rule cannot check."""
 
 from __future__ import annotations
 
@@ -40,8 +37,7 @@ class Check:
 
     Attributes:
         name: Its name, such as ``other-language``.
-        certainty: ``certain``: a bug, whatever else is said of the system; ``likely``: a reader
-            decides; ``note``: a fact.
+        certainty: ``certain``: a bug; ``likely``: a reader decides; ``note``: a fact.
         one: What one answer does, as a clause.
         many: What several do.
         unchecked: Why some answers cannot be checked; empty where all can.
@@ -54,7 +50,7 @@ class Check:
     unchecked: str
 
     def clause(self, count: int) -> str:
-        """Say what a number of answers do: ``7 are in another language``."""
+        """Say what several answers do: ``7 are in another language``."""
         return f"{count:,} {self.one if count == 1 else self.many}"
 
 
@@ -82,14 +78,14 @@ def of_class(certainty: CheckClass) -> list[str]:
 
 @cache
 def marks(kind: str) -> re.Pattern[str]:
-    """Return the pattern of a kind of text that is no answer; see ``marks.toml``."""
+    """Return the pattern of a kind of text that is no answer (``marks.toml``)."""
     patterns = _read("marks.toml")[kind]
     return re.compile("|".join(patterns), re.IGNORECASE | re.MULTILINE)
 
 
 @cache
 def refusals() -> Mapping[str, Sequence[str]]:
-    """Return the patterns of what refusals say, by language."""
+    """Return the patterns of refusals, by language."""
     return MappingProxyType(_read("refusals.toml"))
 
 
@@ -108,7 +104,7 @@ _MARK_AT_END = re.compile(r"(?:#\w+\W*|```)\Z")
 
 
 def is_empty(sample: Sample) -> bool:
-    """Return whether a reader sees nothing but a mark or two; drawings have more."""
+    """Return whether a reader sees a mark or two at most; drawings have more."""
     if sample.folded_words:
         return False
     seen = _UNSEEN.sub("", sample.wording)
@@ -117,7 +113,7 @@ def is_empty(sample: Sample) -> bool:
 
 
 def is_error_text(sample: Sample) -> bool | None:
-    """Return whether the message of a client, server or runtime stands in the answer's place."""
+    """Return whether a message of a client, server or runtime replaces the answer."""
     match = marks("error").match(sample.text)
     if match is None:
         return _speaks_of_failure(sample)
@@ -128,10 +124,9 @@ def is_error_text(sample: Sample) -> bool | None:
 
 
 def _speaks_of_failure(sample: Sample) -> bool | None:
-    """Return whether a short text has two marks of a failure, and is about nothing that was asked.
+    """Return whether a short text has two marks of a failure that was not asked about.
 
-    An answer about failures has words of the question, or half of its words from passages: then
-    it cannot be checked.
+    None where it has words of the question, or half of its words from passages.
     """
     # Words of the longest message that is not listed as a pattern
     longest = 40
@@ -197,10 +192,7 @@ def cites_nothing_given(sample: Sample) -> bool | None:
 
 
 def _cited_in_words(sample: Sample) -> set[str]:
-    """Return the numbers of passages that an answer names, as in ``(Passage 8)``.
-
-    What the question or a passage numbers itself is no number of a passage that was given.
-    """
+    """Return passage numbers named as in ``(Passage 8)``, unless given texts number them."""
     output = sample.part("output")
     passage = rf"(?:{marks('passage').pattern})"
     section = rf"(?:{marks('section').pattern})"
@@ -221,7 +213,7 @@ def _numbers(texts: Sequence[str]) -> set[str]:
 
 
 def _is_own_source(sample: Sample, cited: str) -> bool:
-    """Return whether an answer lists what it cites as a source of its own, with an address."""
+    """Return whether an answer lists the citation as its own source, with an address."""
     listed = rf"^\W*\[?\^?{re.escape(cited)}\]?\W.*https?://"
     return re.search(listed, sample.part("output"), re.MULTILINE) is not None
 
@@ -254,7 +246,6 @@ def is_in_other_language(sample: Sample) -> bool | None:
 
 
 def _asks_for_language(question: str, text: str) -> bool:
-    """Return whether a question names the language of an answer, as one for a translation does."""
     found = likeliest_language(text)
     if found is None:
         return False
@@ -263,7 +254,6 @@ def _asks_for_language(question: str, text: str) -> bool:
 
 
 def _probability(sample: Sample, text: str, language: str) -> float | None:
-    """Return the probability of a language among those that questions are expected in."""
     probabilities = sample.memo.get(("languages of", text), lambda: identify(text))
     if language not in probabilities:
         return None
@@ -289,13 +279,12 @@ def is_cut(sample: Sample) -> bool | None:
 
 
 def _ends_unfinished(text: str, language: str) -> bool:
-    """Return whether a text ends in a word with which no phrase ends."""
     *others, last = ["", *text.split()]
     return len(others) > 1 and last in _unfinished_words().get(language, "").split()
 
 
 def _ends_in_part_of_word(sample: Sample) -> bool:
-    """Return whether it ends in the first letters of a word of its question or passages."""
+    """Return whether its last word is only the beginning of a given one."""
     # Letters that are missing: words with fewer more may be another form of the same one.
     fewest = 3
     if not sample.text[-1:].isalpha() or not is_prose(sample.text):
@@ -327,7 +316,7 @@ def repeats_itself(sample: Sample) -> bool:
 
 
 def is_refusal(sample: Sample) -> bool | None:
-    """Return whether it only says that it does not answer, though its passages might."""
+    """Return whether it only says that it does not answer, though passages might."""
     if not sample.folded_words:
         return False
     # It answers by a passage, if only in part.
@@ -342,7 +331,7 @@ def is_refusal(sample: Sample) -> bool | None:
 
 
 def refuses(text: str, language: str) -> bool | None:
-    """Return whether a text only says that it does not answer; None where no phrase is listed."""
+    """Return whether a text only says that it does not answer; None without known phrases."""
     # Words of a refusal, or parts of words twice: a longer text answers after all
     most_words = 40
     if language not in refusals():
@@ -360,12 +349,12 @@ def refuses(text: str, language: str) -> bool | None:
 
 @cache
 def _refusal_pattern(language: str) -> re.Pattern[str]:
-    """Return the pattern of a language, and of English, in which models often fall back."""
+    """Return the pattern of a language and English, in which models often fall back."""
     return re.compile("|".join([*refusals()[language], *refusals()["en"]]), re.IGNORECASE)
 
 
 def leaks(sample: Sample) -> bool | None:
-    """Return whether it shows a reader the prompt, a template, a call of a tool or thoughts."""
+    """Return whether it shows the prompt, a template, a tool call or thoughts."""
     if has_thoughts(sample.output):
         return True
     match = marks("leak").search(_without_code(sample.output))

@@ -1,8 +1,7 @@
 """Answers as vectors of character n-grams, and how alike these are.
 
-N-grams within words (scikit-learn's ``char_wb``) are hashed with signs that keep inner products on
-average (Weinberger et al., 2009), counted by their logarithm, weighted by their inverse document
-frequency, and brought to unit length. Each text becomes one sparse vector
+N-grams within words (scikit-learn's ``char_wb``) are hashed with signs (Weinberger et al., 2009),
+counted by their logarithm, weighted by inverse document frequency, and brought to unit length
 (docs/reference/formulas.md, "Surrogate").
 """
 
@@ -55,10 +54,7 @@ def _with_values(rows: sparse.csr_array, values: Floats) -> sparse.csr_array:
 
 
 def hashed(texts: Sequence[str]) -> sparse.csr_array:
-    """Count character n-grams by signed hash, damped by the logarithm, shape (N, D).
-
-    A process that trains many surrogates on the same answers does it once.
-    """
+    """Count character n-grams by signed hash, damped by the logarithm, shape (N, D)."""
     texts_at_once = 64
     # Threads share the cache: none counts on an entry that another may throw out.
     rows_by_text = {}
@@ -88,11 +84,7 @@ def hashed(texts: Sequence[str]) -> sparse.csr_array:
 
 
 def ngram_hashes(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint64], Indices]:
-    """Return the hash of every n-gram within the words of texts, and its text, shape (N,) each.
-
-    An n-gram may begin or end with a space, but has none inside. Texts are joined with two spaces
-    between them, so that no n-gram holds parts of two.
-    """
+    """Return each n-gram's hash and its text's index, shape (N,) each; none spans two words."""
     spaced = [f" {' '.join(text.lower().split())} " for text in texts]
     codes = np.frombuffer("".join(spaced).encode("utf-32-le", "surrogatepass"), np.uint32)
     text_indices = np.repeat(np.arange(len(texts)), [len(text) for text in spaced])
@@ -121,7 +113,6 @@ def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 def _hashed(texts: Sequence[str]) -> Iterator[_Row]:
-    """Hash some texts; return the columns that are not 0 of each, and their values."""
     hashes, owners = ngram_hashes(texts)
     cells = owners * DIMENSIONS + (hashes % np.uint64(DIMENSIONS)).astype(np.intp)
     signs = np.where(hashes >> np.uint64(63), -1.0, 1.0)
@@ -148,12 +139,12 @@ class AnswerVectors:
 
     @cached_property
     def answered(self) -> Flags:
-        """Who answered which question, shape (M, Q)."""
+        """Return who answered which question, shape (M, Q)."""
         return np.asarray(self.places >= 0)
 
     @cached_property
     def by_question(self) -> sparse.csr_array:
-        """The vectors with columns of their own for each question, shape (A, Q D)."""
+        """Return the vectors with columns of their own for each question, shape (A, Q D)."""
         n_answers, n_dimensions = self.rows.shape
         n_questions = self.places.shape[1]
         question = np.zeros(n_answers, dtype=np.int32)
@@ -166,25 +157,21 @@ class AnswerVectors:
         )
 
     def sums(self, weights: Floats) -> Floats:
-        """Add up the weighted vectors of each question, shape (Q D,).
-
-        Args:
-            weights: Of the answers, shape (M, Q).
-        """
+        """Add up the weighted vectors of each question, shape (Q D,); weights (M, Q)."""
         by_row = np.zeros(self.rows.shape[0])
         by_row[self.places[self.answered]] = weights[self.answered]
         return np.asarray(self.by_question.T @ by_row)
 
     @cached_property
     def membership(self) -> sparse.csr_array:
-        """Which answer is whose: 1 where it is the system's, else 0, shape (M, A)."""
+        """Return 1 where an answer is the system's, else 0, shape (M, A)."""
         systems = np.nonzero(self.answered)[0]
         entries = (np.ones(len(systems)), (systems, self.places[self.answered]))
         return sparse.csr_array(entries, shape=(len(self.places), self.rows.shape[0]))
 
     @cached_property
     def by_system(self) -> sparse.csr_array:
-        """The vectors of a system's answers, one question after the other, shape (M, Q D)."""
+        """Return each system's answer vectors, one question after the other, shape (M, Q D)."""
         return self.membership @ self.by_question
 
     def products(self, sums: Floats) -> Floats:

@@ -1,11 +1,8 @@
 """The default surrogate: a system's rating by what verdicts say of answers like its own.
 
-A blend of two predictions, both linear in the verdicts and in closed form: of its answers' scores
-on their questions (``question_scores``), and of its rating as a whole (``system_ridge``). Each is
-divided by its size for systems left out; the first counts twice. The scale of the blend in logits
-and its error are also learned from the systems left out.
-
-Formulas: docs/reference/surrogate.md, sections 1 to 3.
+It blends two linear predictions: by its answers' scores on their questions (``question_scores``)
+and by the system as a whole (``system_ridge``). Formulas: docs/reference/surrogate.md, sections 1
+to 3.
 """
 
 from __future__ import annotations
@@ -64,18 +61,15 @@ from surrogate.learning.training import (
 class AnswersSurrogate(Surrogate):
     """Learns from verdicts on answers, all languages together.
 
-    It learns from features, and from the answers where the table has a column ``answer``; where
-    only ratings are known, from these. Every system that answered, judged or not, is in the field
-    that answers are compared with. ``seed`` draws the rows to learn from where a language has more
-    than 200 questions or 300 systems, judged ones first; ``rows`` is not used. ``preferences`` are
-    what judges of other arenas liked, feature to weight, by default those that come with this
-    package (``preferences.json``); an empty mapping takes none.
+    It learns from features, and from texts in a column ``answer``. All systems that answered,
+    judged or not, are in the field that answers are compared with.
 
     Attributes:
+        seed: Draws the training rows where a language has over 200 questions or 300 systems.
+        rows: Not used.
+        preferences: What judges of other arenas liked, feature to weight; empty for none.
         fields_: Language to the systems that answers are compared with.
         scores_: Prediction of answers' scores; None where only ratings are known.
-        ridge_: Prediction of systems' ratings.
-        blend_: How both predictions give a rating.
         levels_: Language to the mean rating of its systems (logits).
         observed_: Language to its ratings, with their sampling covariance.
         reliability_: Share of their variance that is not sampling noise.
@@ -147,7 +141,6 @@ class AnswersSurrogate(Surrogate):
                 self.levels_[language] = -float(means[language])
 
     def _ratings_learned_from(self) -> dict[str, Floats]:
-        """Return the ratings of each field that has enough of them, see ``_field_ratings``."""
         if not any(field.names for field in self.fields_.values()):
             return {}
         ratings = {}
@@ -182,29 +175,19 @@ class AnswersSurrogate(Surrogate):
         return preference_slopes(self.preferences, fields[0].names, has_values)
 
     def _field_ratings(self, language: str) -> Floats:
-        """Rating of each system of a field, shape (N,); NaN of those without."""
         rated = self.ratings_[language]
         means = pd.Series(rated.means, list(rated.systems))
         systems = list(self.fields_[language].tensor.systems)
         return np.asarray(means.reindex(systems).to_numpy(np.float64))
 
     def _observed_ratings(self, language: str) -> Floats:
-        """Rating of each system of a field as a board observes it, shape (N,); NaN of others."""
         observed = self.observed_[language]
         ratings = pd.Series(observed.ratings, list(observed.systems))
         systems = list(self.fields_[language].tensor.systems)
         return np.asarray(ratings.reindex(systems).to_numpy(np.float64))
 
     def _left_out_predictions(self, ratings: Mapping[str, Floats]) -> pd.DataFrame:
-        """Return what both parts predict of each rated system when it is left out.
-
-        Args:
-            ratings: Language to the rating of each system of its field, shape (N,); NaN of those
-                without.
-
-        Returns:
-            Columns ``ridge, variance, scores, target``, by language and system.
-        """
+        """Return columns ``ridge, variance, scores, target`` of each rated system when left out."""
         scores = []
         targets = []
         for language, values in ratings.items():
@@ -221,7 +204,6 @@ class AnswersSurrogate(Surrogate):
         )
 
     def _scales(self, fields: Mapping[str, AnswerField]) -> dict[str, Scale]:
-        """Return how fields are standardized: by the rated systems, or by all where none are."""
         scales = {}
         for language, field in fields.items():
             scale = self.ridge_.scales.get(language)
@@ -234,11 +216,7 @@ class AnswersSurrogate(Surrogate):
     def _predicted(
         self, views: Mapping[str, FieldView], scales: Mapping[str, Scale]
     ) -> pd.DataFrame:
-        """Rate systems relative to the level of their language, by language and system.
-
-        Returns:
-            Columns ``rating`` and ``standard_error``.
-        """
+        """Return ``rating``, relative to its language's level, and ``standard_error``."""
         by_ridge = self.ridge_.predict(views, scales)
         parts = np.zeros((len(by_ridge), 2))
         parts[:, 1] = by_ridge["rating"]
@@ -264,7 +242,7 @@ class AnswersSurrogate(Surrogate):
         return predictions.set_index(["language", "system"])
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
-        """Return how alike the field's systems are, and those of a table; see ``Surrogate``."""
+        """Return how alike systems are."""
         if not self.fields_:
             return None
         scales = self._scales(self.fields_)
@@ -291,7 +269,7 @@ class AnswersSurrogate(Surrogate):
         X: pd.DataFrame,
         questions: Asked | None = None,  # noqa: ARG002 - no missing answer counts
     ) -> pd.DataFrame:
-        """Rate every system by its answers, with a standard error; see ``Surrogate.predict``."""
+        """Rate every system by its answers, with a standard error."""
         n_answers = X.groupby(["language", "system"]).size()
         rows = without_repeats(self._usable_rows(with_features(X, self)), FEATURE_KEY)
         if self._reads:
@@ -336,7 +314,7 @@ class AnswersSurrogate(Surrogate):
         return any(field.counts is not None for field in self.fields_.values())
 
     def importances(self) -> pd.DataFrame:
-        """Return the spread of each feature's contributions; see ``Surrogate.importances``."""
+        """Return the spread of each feature's contributions."""
         left_out = self.left_out_
         views = {language: field.self_view for language, field in self.fields_.items()}
         parts = []
@@ -351,7 +329,7 @@ class AnswersSurrogate(Surrogate):
         return joined(parts, IMPORTANCE_COLUMNS)
 
     def explain(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Say what moves each rating; see ``Surrogate.explain``."""
+        """Say what moves each rating."""
         views = self._views(X)
         parts = []
         for language, contributions in self._contributions(views).items():
@@ -366,14 +344,7 @@ class AnswersSurrogate(Surrogate):
         return views_of(self.fields_, self._usable_rows(with_features(X, self)))
 
     def _contributions(self, views: Mapping[str, FieldView]) -> dict[str, Floats]:
-        """Return the logits that each feature adds to the ratings of systems.
-
-        Args:
-            views: Language to M systems, compared with the field.
-
-        Returns:
-            Language to an array of shape (M, F).
-        """
+        """Return the logits that each feature adds to the ratings, shape (M, F), by language."""
         if not views:
             return {}
         vectors = SystemVectors.of(views, self._scales(self.fields_))

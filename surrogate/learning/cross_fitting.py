@@ -1,8 +1,6 @@
 """Rating systems by surrogates that did not see them: the one k-fold over systems.
 
-Boards, validations, importances, ablations and learning curves use it, so that an unseen system
-means the same everywhere: it is held out of the answers, the judgments and the scaling.
-``surrogate.learning.outcomes`` compares such ratings with the arena's.
+An unseen system is held out of the answers, the judgments and the scaling.
 """
 
 from __future__ import annotations
@@ -36,13 +34,7 @@ HELD_OUT_COLUMNS = ["repeat", "fold", "language", "system", "rating", "standard_
 
 
 class Fold(NamedTuple):
-    """Systems that are held out together.
-
-    Attributes:
-        repeat: Which split of the systems it is a part of.
-        number: Its number in the split.
-        systems: The systems, sorted.
-    """
+    """Systems that are held out together."""
 
     repeat: int
     number: int
@@ -50,14 +42,7 @@ class Fold(NamedTuple):
 
 
 class FoldRatings(NamedTuple):
-    """Ratings by one surrogate of the systems that it did not see.
-
-    Attributes:
-        repeat: As of ``Fold``.
-        number: As of ``Fold``.
-        table: Columns ``language, system, rating`` and, of some surrogates, ``standard_error``.
-        reasons: Language to why there are none.
-    """
+    """Ratings by one surrogate of the systems that it did not see."""
 
     repeat: int
     number: int
@@ -67,15 +52,7 @@ class FoldRatings(NamedTuple):
 
 @dataclass(frozen=True)
 class Repeats:
-    """How often surrogates are trained, from which seed, and by how many processes.
-
-    Attributes:
-        times: How often to split, draw or reseed (R).
-        seed: The user's seed.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called as trainings end.
-        stage: Their name, for ``progress``.
-    """
+    """How often surrogates are trained, from which seed, and by how many processes."""
 
     times: int
     seed: int
@@ -88,7 +65,7 @@ class Repeats:
         return reseeded(surrogate, derived_seed(self.seed, *keys), n_jobs=1)
 
     def run(self, tasks: Sequence[Any]) -> list[Any]:
-        """Run delayed calls; see ``run_tasks``."""
+        """Run delayed calls."""
         return run_tasks(tasks, self.n_jobs, self.progress, self.stage)
 
 
@@ -98,7 +75,7 @@ class HeldOutRatings:
 
     Attributes:
         table: Columns ``repeat, fold, language, system, rating, standard_error``; NaN where there
-            is none. Ratings of one repeat and fold are by one surrogate.
+            is none. One surrogate rates one repeat and fold.
         reasons: Language to why ratings are missing, without duplicates.
     """
 
@@ -130,13 +107,7 @@ class HeldOutRatings:
         return np.asarray(arranged, dtype=np.float64)
 
     def outcome(self, data: LanguageData, repeats: int, r2: float | None = None) -> Outcome:
-        """Compare the ratings of a language with the arena's, but for its reference system's.
-
-        Args:
-            data: The language.
-            repeats: How often systems were rated (R).
-            r2: R² where a protocol defines its own.
-        """
+        """Compare ratings with the arena's, but for its reference system's."""
         predicted = self.matrix(data.language, data.systems, repeats)
         errors = self.matrix(data.language, data.systems, repeats, "standard_error")
         folds = self.matrix(data.language, data.systems, repeats, "fold")
@@ -170,7 +141,7 @@ class HeldOutRatings:
 
 
 def everything_left(data: LanguageData, held: Sequence[str], _: int) -> LanguageData:
-    """Learn from everything that is left without the held-out systems."""
+    """Learn from all data but the held-out systems'."""
     return data.without_systems(held)
 
 
@@ -181,7 +152,7 @@ def leave_systems_out(
     training: Training = everything_left,
     folds: Sequence[Fold] | None = None,
 ) -> list[Outcome]:
-    """Rate every system by a surrogate that has not seen it; see ``held_out_ratings``."""
+    """Rate every system by a surrogate that has not seen it."""
     rated = held_out_ratings(languages, surrogate, repeats, training=training, folds=folds)
     return [rated.outcome(data, repeats.times) for data in languages]
 
@@ -195,20 +166,13 @@ def held_out_ratings(
     rated: Rated | None = None,
     folds: Sequence[Fold] | None = None,
 ) -> HeldOutRatings:
-    """Rate what is held out, fold by fold.
+    """Rate what is held out, fold by fold; folds are the same in every language.
 
-    Folds are the same in every language. Each is rated by a surrogate trained on the others, whose
-    tournaments are drawn again without it. All its ratings are moved together to the arena's
-    scale, by where the others lie on it.
+    Each fold is rated by a surrogate trained on the others, whose tournaments are drawn again
+    without it. Its ratings are moved together to the arena's scale, by where the others lie on it.
 
-    Args:
-        languages: Languages whose systems are rated.
-        surrogate: Surrogate to train.
-        repeats: How often to split the systems.
-        training: Chooses the data to learn from; by default everything without the fold.
-        rated: Chooses the rows to rate; by default the held-out systems' answers to the judged
-            questions.
-        folds: Systems to hold out; by default ``system_folds``.
+    ``training`` chooses the data to learn from (by default all but the fold), ``rated`` the rows
+    to rate (by default answers to the judged questions).
 
     Raises:
         UsageError: With fewer than five systems.
@@ -222,18 +186,15 @@ def held_out_ratings(
 
 
 def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[list[LanguageData]]:
-    """Put together the languages that a surrogate learns from together."""
+    """Group the languages that a surrogate learns from together."""
     return [list(languages)] if surrogate.pooled else [[data] for data in languages]
 
 
 def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
-    """Split the systems into folds to hold out, at random; see ``fold_count``.
+    """Split the systems into folds to hold out, at random.
 
-    It takes many draws and keeps the one that pairs up systems paired least by earlier repeats.
-    Five repeats then compare nearly all pairs of a dozen systems.
-
-    Raises:
-        UsageError: With fewer than five systems.
+    Of many draws it keeps the one whose pairs were least often paired in earlier repeats, so that
+    five repeats compare nearly all pairs of a dozen systems.
     """
     n_draws = 100
     systems = systems_by_content(languages)
@@ -247,7 +208,6 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
     times_together = np.zeros((n_systems, n_systems))
 
     def overlap(groups: Iterable[npt.NDArray[Any]]) -> float:
-        """Count how often systems of these groups were together in earlier repeats."""
         return sum(float(times_together[np.ix_(group, group)].sum()) for group in groups)
 
     folds = []
@@ -271,7 +231,7 @@ def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
 
 
 def fold_count(n_systems: int) -> int:
-    """Return the number of folds; each has two systems or more, so that they can be compared."""
+    """Return the number of folds, of at least two systems each."""
     for fewest, n_folds in ((15, 5), (8, 4), (5, 3)):
         if n_systems >= fewest:
             return n_folds
@@ -318,12 +278,7 @@ def train_and_rate(
     X: pd.DataFrame,
     questions: Asked | None = None,
 ) -> Rating:
-    """Train a surrogate on some languages and rate the systems of a table.
-
-    Returns:
-        The table of ``Surrogate.predict``, with NaN where nothing could be learned; and language to
-        why.
-    """
+    """Return the table of ``Surrogate.predict``, and language to why nothing could be learned."""
     if X.empty:
         return pd.DataFrame(columns=["language", "system", "rating"]), {}
     languages = sorted(X["language"].unique())

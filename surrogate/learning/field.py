@@ -1,7 +1,7 @@
 """The field: the systems of a language, judged or not, that answers are compared with.
 
-A system is described by comparing its answers with those of the field to the same questions: which
-have the higher value of a feature, and which are alike (docs/reference/surrogate.md, section 1).
+The comparisons are by rank of features and by likeness of texts (docs/reference/surrogate.md,
+section 1).
 """
 
 from __future__ import annotations
@@ -41,17 +41,13 @@ class FieldView:
     """M systems compared with a field of N systems, on its Q questions.
 
     Attributes:
-        systems: The M systems.
         answered: Who answered which question, shape (M, Q).
-        values: Of each of F features, the consensus last, shape (M, Q, F).
+        values: F features, the consensus last, shape (M, Q, F).
         field: The same of the field's answers, shape (N, Q, F).
         is_self: Who of the field each system is, shape (M, N).
-        means: Mean of each feature less the field's mean on the question, shape (M, F); NaN
-            without values.
+        means: Mean feature less the field's mean on the question, shape (M, F); NaN without values.
         errors: Squared standard error of each mean, shape (M, F); NaN with fewer than two values.
         profiles: Mean vector of a system's answers, shape (M, D); no columns without texts.
-        vectors: Vectors of the systems' answers.
-        field_vectors: Vectors of the field's answers.
     """
 
     systems: tuple[str, ...]
@@ -67,7 +63,7 @@ class FieldView:
 
     @cached_property
     def cosines(self) -> Floats:
-        """Cosines with the field's answers to the same question, shape (Q, M, N); 0 without."""
+        """Return cosines with the field's answers to a question, shape (Q, M, N); 0 without."""
         # Vectors are made dense for so many numbers at a time, which a processor's cache holds.
         block_size = 250_000
         n_systems, n_questions = self.vectors.places.shape
@@ -85,7 +81,7 @@ class FieldView:
 
     @cached_property
     def mean_cosines(self) -> Floats:
-        """Mean cosine over the questions that both answered, shape (M, N); 0 without any."""
+        """Return the mean cosine over questions that both answered, shape (M, N); 0 without any."""
         sums = (self.vectors.by_system @ self.field_vectors.by_system.T).toarray()
         answered = self.vectors.answered.astype(np.float64)
         n_shared = answered @ self.field_vectors.answered.T.astype(np.float64)
@@ -94,20 +90,16 @@ class FieldView:
     def likeness(self, weights: Floats) -> Floats:
         """Return the weighted sum of each answer's cosines to the field's, shape (M, Q).
 
-        Cosines are linear in the vectors, so the weighted sum of the field's vectors is enough.
-
-        Args:
-            weights: Of the field's answers, shape (N, Q).
+        ``weights`` have shape (N, Q). Cosines are linear, so the field's weighted sum is enough.
         """
         return self.vectors.products(self.field_vectors.sums(weights))
 
     @cached_property
     def ranks(self) -> Floats:
-        """Rank of each value among the field's other answers to the question, shape (M, Q, F).
+        """Rank each value among the field's other answers to the question, shape (M, Q, F).
 
-        It is the mean sign of the differences: 1 above all of them, -1 below, 0 where there is no
-        value. Of the values 3, 5, 5, 9 of a feature on a question, the ranks are -1, 0, 0, 1: the
-        first 5 is above one other, equal to one and below one.
+        A rank is the mean sign of the differences: 1 above all of them, -1 below, 0 without a
+        value. Values 3, 5, 5, 9 have the ranks -1, 0, 0, 1.
         """
         signs = np.zeros(self.values.shape, dtype=np.int32)
         for index, others in enumerate(self.field):
@@ -127,7 +119,7 @@ class AnswerField:
     Attributes:
         names: The F features, the consensus last where there are texts.
         tensor: Their values, without the consensus.
-        counts: Hashed n-grams of the answers, a row each, mostly zeros; None without texts.
+        counts: Hashed n-grams, a row per answer; None without texts.
     """
 
     names: tuple[str, ...]
@@ -144,12 +136,8 @@ class AnswerField:
     ) -> AnswerField:
         """Take the field from a table.
 
-        Args:
-            rows: Answers of the language, one per system and question: ``language, system,
-                query_id``, the features, and the ``answer`` where there are texts.
-            language: The language.
-            features: Feature columns.
-            arrays: The result of ``arrays``, in place of the texts.
+        ``rows`` have ``language, system, query_id``, features, and perhaps ``answer``, in whose
+        place ``arrays`` may stand.
 
         Raises:
             UsageError: If the arrays are not of as many answers.
@@ -173,7 +161,7 @@ class AnswerField:
 
     @cached_property
     def self_view(self) -> FieldView:
-        """The field's own systems, compared with each other."""
+        """Compare the field's own systems with each other."""
         return self._view(self.tensor, self.vectors)
 
     def unused_features(self, features: Sequence[str]) -> dict[str, str]:
@@ -189,16 +177,14 @@ class AnswerField:
 
     @cached_property
     def vectors(self) -> AnswerVectors:
-        """Vectors of the answers, in the order of the rows."""
+        """Return the vectors of the answers, in the order of the rows."""
         return self._unit_vectors(self.counts, self.tensor.rows)
 
     def compare(self, rows: pd.DataFrame) -> FieldView:
-        """Compare other systems with the field.
+        """Compare other systems with the field, on the field's questions.
 
-        Args:
-            rows: As of ``of``; answers to other questions are left out. A system of the field is
-                not compared with itself, nor is a part of its answers, named by the system,
-                ``ANSWER_MARK`` and anything.
+        A system is not compared with itself, nor with a part of itself (named system,
+        ``ANSWER_MARK`` and anything).
         """
         questions = self.tensor.questions
         rows = rows[rows["query_id"].isin(set(questions))]
@@ -210,7 +196,6 @@ class AnswerField:
         return self._view(tensor, self._unit_vectors(counts, tensor.rows))
 
     def _unit_vectors(self, counts: sparse.csr_array | None, places: Indices) -> AnswerVectors:
-        """Weigh counts as the field's own are, and bring them to length 1."""
         if counts is None or self.counts is None:
             n_answers = (places >= 0).sum()
             return AnswerVectors(sparse.csr_array((n_answers, 0)), places)
@@ -250,7 +235,6 @@ class AnswerField:
         return self._values_of(self.tensor, self.vectors, is_self)
 
     def _values_of(self, tensor: FeatureTensor, vectors: AnswerVectors, is_self: Flags) -> Floats:
-        """Features of answers, the consensus last where there are texts, shape (M, Q, F)."""
         if self.counts is None:
             return tensor.values
         consensus = consensus_with(vectors, self.vectors, is_self)
@@ -261,7 +245,7 @@ class AnswerField:
 def views_in_batches(
     fields: Mapping[str, AnswerField], rows: pd.DataFrame
 ) -> Iterator[dict[str, FieldView]]:
-    """Compare the systems of a table with the fields, some at a time, which bounds memory."""
+    """Compare systems with the fields, some at a time, which bounds memory."""
     batch_size = 100
     systems: Sequence[str] = rows["system"].unique()
     for start in range(0, len(systems), batch_size):
@@ -291,7 +275,6 @@ def _hashed_answers(rows: pd.DataFrame) -> sparse.csr_array | None:
 
 
 def _counts_from(arrays: Mapping[str, npt.NDArray[Any]], n_answers: int) -> sparse.csr_array:
-    """Undo ``AnswerField.arrays``; they may come from a file that somebody else wrote."""
     is_complete = set(arrays) == {"values", "columns", "ends"}
     if not is_complete or arrays["ends"].shape != (n_answers + 1,):
         raise UsageError(f"the vectors of its answers are not those of {n_answers} answers")

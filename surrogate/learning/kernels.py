@@ -1,15 +1,13 @@
 """Kernels of ratings: how alike two systems are as wholes, and the Gaussian process with them.
 
-A system is the mean features of its answers, standardized over the rated systems, and the mean of
-its answers' vectors: how it writes (in the spirit of the data kernel perspective space, Helm et
-al., 2024, arXiv 2410.01106). Both are taken in each language and over all its languages, so that
-verdicts on a system in one language count in the others (docs/reference/surrogate.md, section 2).
+A system is its mean features, standardized over the rated systems, and its answers' mean vector (in
+the spirit of Helm et al., 2024, arXiv 2410.01106), in each language and over all.
 
 The model of small areas (Fay and Herriot, 1979): a rating is a sum of functions, each with a
-kernel, and a residual, observed with the sampling covariance of its estimate; every group has its
-own unknown mean (Rasmussen and Williams, 2006, section 2.7). The variances are the most probable
-ones by the restricted likelihood (Patterson and Thompson, 1971).
-Formulas: docs/reference/formulas.md, "Verdicts and surrogate".
+kernel, and a residual, observed with its sampling covariance; each group has its own unknown mean
+(Rasmussen and Williams, 2006, section 2.7). Variances are the most probable by the restricted
+likelihood (Patterson and Thompson, 1971). Formulas: docs/reference/surrogate.md, section 2;
+docs/reference/formulas.md, "Verdicts and surrogate".
 """
 
 from __future__ import annotations
@@ -47,13 +45,11 @@ class GaussianProcess:
 
     Attributes:
         variances: Variance of each of K kernels, then of the residual, shape (K + 1,).
-        ratings: The ratings, shape (N,).
-        noise: Their sampling covariance, shape (N, N).
-        restricted: Inverse of their covariance about unknown group means (the matrix P of
-            restricted likelihood), shape (N, N).
+        noise: Sampling covariance of the ratings, shape (N, N).
+        restricted: The matrix P of restricted likelihood, shape (N, N).
         means: Estimated mean of each of G groups, shape (G,).
         is_contradicted: Which ratings rest on their own observation alone, shape (N,).
-        half: Half the logarithm of that covariance's determinant.
+        half: Half the log-determinant of the ratings' covariance.
     """
 
     variances: Floats
@@ -74,7 +70,7 @@ class GaussianProcess:
         groups: Floats,
         is_contradicted: Flags | None = None,
     ) -> GaussianProcess:
-        """Condition a process of known variances; arguments as for ``fit_process``."""
+        """Condition a process of known variances."""
         if is_contradicted is None:
             is_contradicted = np.zeros(len(ratings), dtype=bool)
         own_variances = np.where(is_contradicted, OWN_VARIANCE, 0.0) + variances[-1] + JITTER
@@ -89,11 +85,11 @@ class GaussianProcess:
         return cls(variances, ratings, noise, restricted, means, is_contradicted, float(half))
 
     def resolved(self, kernels: Floats, groups: Floats) -> GaussianProcess:
-        """Leave ratings that contradict what the others make expected to their own observation.
+        """Leave ratings that contradict the prediction to their own observation.
 
-        Verdicts overrule a prediction that they contradict beyond their joint error: answers that
-        are put together to please a surrogate gain nothing once they are judged. The residual of a
-        rating that is left out is (P y)ᵢ / Pᵢᵢ with variance 1 / Pᵢᵢ.
+        Verdicts overrule a prediction that they contradict beyond their joint error, so that
+        answers written to please a surrogate gain nothing once judged. A left-out rating's residual
+        is (P y)ᵢ / Pᵢᵢ, its variance 1 / Pᵢᵢ.
         """
         process = self
         for _ in range(MOST_CONTRADICTED):
@@ -116,14 +112,12 @@ class GaussianProcess:
         return self.restricted @ self.ratings
 
     def posterior(self) -> tuple[Floats, Floats, Floats]:
-        """Estimate the ratings without their noise.
-
-        The empirical best linear unbiased predictor (Fay and Herriot, 1979).
+        """Estimate the ratings without their noise (the predictor of Fay and Herriot, 1979).
 
         Returns:
-            Means, shape (N,); covariance, shape (N, N); and by how much each mean moves with the
-            item's own rating, shape (N,), 1 where that has no noise and 0 where it has nothing
-            but noise. Noise that items share could take it beyond either.
+            Means, shape (N,); covariance, shape (N, N); and the weight of each item's own rating,
+            shape (N,): 1 without noise, 0 with nothing but noise. Shared noise could take it beyond
+            either.
         """
         # The noise that is estimated from the ratings is this matrix times them, shape (N, N).
         noise_filter = self.noise @ self.restricted
@@ -132,7 +126,7 @@ class GaussianProcess:
         return means, covariance, np.clip(1.0 - noise_filter.diagonal(), 0.0, 1.0)
 
     def slopes(self, kernels: Floats) -> Floats:
-        """Gradient of minus the restricted likelihood by the variances, shape (K + 1,)."""
+        """Return the gradient of minus the restricted likelihood by variances, shape (K + 1,)."""
         dual = self.dual
         of_kernels = np.tensordot(kernels, self.restricted, 2) - kernels @ dual @ dual
         of_residual = np.trace(self.restricted) - dual @ dual
@@ -142,9 +136,9 @@ class GaussianProcess:
 def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats) -> GaussianProcess:
     """Condition a Gaussian process on ratings.
 
-    Variances have independent log-normal priors, wide and centered on equal shares of the signal,
-    and the likelihood is multiplied by their sum (Li and Lahiri, 2010): with few ratings the plain
-    likelihood often takes everything for noise, and intervals would be too narrow.
+    Variances have wide log-normal priors centered on equal shares of the signal, and the likelihood
+    is multiplied by their sum (Li and Lahiri, 2010): with few ratings the plain likelihood often
+    takes everything for noise, and intervals would be too narrow.
 
     Args:
         kernels: K kernels among the N items, shape (K, N, N), each of mean diagonal 1.
@@ -169,7 +163,7 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
     start = np.full(n_variances, np.log(_signal_variance(ratings, noise, groups) / n_variances))
 
     def loss(logs: Floats) -> tuple[float, Floats]:
-        """Minus the logarithm of the variances' posterior density, and its gradient."""
+        """Return minus the log posterior density of the variances, and its gradient."""
         variances = np.exp(logs)
         deviations = logs - start
         prior_slopes = deviations / prior_deviation**2
@@ -192,7 +186,6 @@ def _spread_sample(ratings: Floats, groups: Floats) -> Indices:
 
 
 def _signal_variance(ratings: Floats, noise: Floats, groups: Floats) -> float:
-    """Estimate the variance of the ratings about their groups' means that is not noise."""
     # Smallest share of the ratings' variance, or of their noise, that is taken for signal
     smallest_share = 0.25
     group_means = np.linalg.lstsq(groups, ratings, rcond=None)[0]
@@ -216,8 +209,8 @@ class Scale:
     Attributes:
         center: Mean of each feature, shape (F,).
         deviation: Standard deviation, shape (F,); infinite where systems do not differ.
-        reliability: Share of its square that is not noise from few answers, shape (F,): a mean of
-            few answers is a noisy measurement, and is shrunk (Fuller, 1987, chapter 1).
+        reliability: Share of its square that is not noise, shape (F,): a mean of few answers is
+            noisy, and is shrunk (Fuller, 1987, chapter 1).
         text_center: Mean of the profiles, shape (D,).
         text_scale: Root of their mean squared distance from it; infinite where there is none.
     """
@@ -264,10 +257,9 @@ class SystemVectors:
     """M systems in languages, as the kernels see them.
 
     Attributes:
-        keys: Language and system of each.
-        features: Their features, the consensus left out, shape (M, F).
-        reliable: All features, each shrunk by how reliable it is, shape (M, F).
-        texts: Their texts, shape (M, D).
+        features: Standardized features without the consensus, shape (M, F).
+        reliable: All features, each shrunk by its reliability, shape (M, F).
+        texts: Standardized profiles, shape (M, D).
     """
 
     keys: pd.MultiIndex
@@ -282,7 +274,7 @@ class SystemVectors:
         scales: Mapping[str, Scale],
         selected: Mapping[str, Flags] | None = None,
     ) -> SystemVectors:
-        """Standardize the systems of every language, all or some of them."""
+        """Standardize the selected systems of every language."""
         keys: list[tuple[str, str]] = []
         features = []
         reliable = []
@@ -322,21 +314,19 @@ class SystemVectors:
 
     @cached_property
     def owners(self) -> tuple[Indices, pd.Index]:
-        """Code of each one's system, whatever its language, shape (M,); and the systems' names."""
+        """Return each one's code of its system, shape (M,), and the systems' names."""
         codes, names = self.keys.get_level_values(1).factorize(sort=True)
         return np.asarray(codes, dtype=np.intp), names
 
     @cached_property
     def over_languages(self) -> bool:
-        """Whether they answered in several languages."""
+        """Whether a system answered in several languages."""
         return len(set(self.languages)) > 1
 
     def designs(self, *, is_shrunk: bool, over_languages: bool) -> list[Floats]:
         """Return what ratings are linear in, shape (M, F) each.
 
-        Args:
-            is_shrunk: Whether features count by their reliability, and the consensus counts.
-            over_languages: Whether a system's means over languages are taken, too.
+        ``is_shrunk`` takes the reliable features, ``over_languages`` also means over languages.
         """
         features = self.reliable if is_shrunk else self.features
         if not over_languages:
@@ -373,10 +363,7 @@ class SystemVectors:
         return [within, across[np.ix_(codes, other_codes)]]
 
     def covariances(self) -> Floats:
-        """Return kernels among these M systems, mean diagonal 1, shape (K, M, M).
-
-        Without texts, systems are alike to themselves in other languages.
-        """
+        """Return kernels among these M systems, mean diagonal 1, shape (K, M, M)."""
         kernels = self.kernels(self, is_shrunk=True, over_languages=self.over_languages)
         if not self.texts.any():
             kernels.extend(same_system(self.keys))
@@ -387,12 +374,9 @@ class SystemVectors:
 
 
 def same_system(keys: pd.MultiIndex) -> Floats:
-    """Return the kernel of what is the same of a system in every language, shape (1, N, N).
+    """Return the kernel of what a system has in all languages, shape (1, N, N).
 
-    None in a single language, shape (0, N, N): there it is the same thing as the residual.
-
-    Args:
-        keys: Language and system of N ratings.
+    A single language has none, shape (0, N, N): there it equals the residual.
     """
     if len(keys.unique(level=0)) < 2:
         return np.empty((0, len(keys), len(keys)))

@@ -45,7 +45,7 @@ class TournamentSettings:
     seed: int = 0
 
     def __str__(self) -> str:
-        """Return the settings as part of a signature."""
+        """Write the settings as part of a signature."""
         return (
             f"tournaments:{self.tournaments}|questions:{self.questions}|ties:{self.ties}"
             f"|ridge:{self.ridge:g}|seed:{self.seed}"
@@ -61,12 +61,11 @@ class LanguageData:
         X: Features of every system's answers to every question.
         questions: Every question of the language, judged or not.
         tournaments: Tournaments of the judgments, or around the published ratings.
-        settings: How they are drawn.
         others: Judgments of other judges, which may predict this one's.
-        unconnected: Systems that judgments do not connect with the largest group of systems, and
-            whose judgments are left out: nothing tells where on the group's scale they are.
-        reference: The arena's reference system, if any. Features compare all answers with its, so
-            that no surrogate has not seen it.
+        unconnected: Systems that no judgments connect with the largest group. Theirs are left out:
+            nothing places them on the group's scale.
+        reference: The arena's reference system. Features compare all answers with its, so every
+            surrogate has seen it.
     """
 
     language: str
@@ -81,23 +80,23 @@ class LanguageData:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The judged systems, sorted."""
+        """Return the judged systems, sorted."""
         return self.tournaments.systems
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
-        """The judged systems without a row of features, which can be neither learned nor rated."""
+        """Return the judged systems without features, which can be neither learned nor rated."""
         measured = set(self.X["system"])
         return tuple(name for name in self.systems if name not in measured)
 
     @cached_property
     def systems_by_content(self) -> list[str]:
-        """The judged systems by what they answer, for draws among them; see ``by_content``."""
+        """Return the judged systems ordered by their answers, for draws among them."""
         return by_content(self.systems, self.X)
 
     @property
     def arena_ratings(self) -> Floats:
-        """The arena's rating of each judged system (logits), shape (S,); NaN without."""
+        """Return the arena's rating of each judged system (logits), shape (S,); NaN without."""
         return self.tournaments.mean_coefficients
 
     def drawing(self, most: int) -> LanguageData:
@@ -108,7 +107,7 @@ class LanguageData:
     def rows(
         self, systems: Sequence[str] | None = None, questions: Sequence[str] | None = None
     ) -> pd.DataFrame:
-        """Features of some systems' answers to some questions; by default those judged."""
+        """Return features of systems' answers to questions; by default those judged."""
         if systems is None:
             systems = self.systems
         if questions is None:
@@ -118,7 +117,7 @@ class LanguageData:
         return self.X[is_system & is_question]
 
     def drawn(self, index: int) -> pd.DataFrame:
-        """Features of the judged systems' answers in one tournament, as often as drawn."""
+        """Return features of the judged systems' answers in one tournament, as often as drawn."""
         questions = self.tournaments.battles.questions
         draws = self.tournaments.draws[index].tolist()
         times_drawn = dict(zip(questions, draws, strict=True))
@@ -127,14 +126,12 @@ class LanguageData:
         return rows.take(repeated)
 
     def drawn_questions(self, index: int) -> tuple[str, ...]:
-        """Questions of one tournament, each once."""
+        """Return the questions of one tournament, each once."""
         draws = self.tournaments.draws[index]
         return tuple(np.array(self.tournaments.battles.questions)[draws > 0].tolist())
 
     def without_systems(self, systems: Sequence[str]) -> LanguageData:
-        """Leave systems out of everything: answers, judgments, and the tournaments drawn again.
-
-        Published ratings of the others stay as they are, but for how often they were drawn.
+        """Leave systems out of answers and judgments, and draw the tournaments again.
 
         Raises:
             UsageError: If no judgment is left.
@@ -152,18 +149,11 @@ class LanguageData:
         )
 
     def without_answers_of(self, systems: Sequence[str]) -> LanguageData:
-        """Leave out the answers of systems, which still take part in the tournaments.
-
-        They are not trained on, as in Algorithm 1 of MIRAGE-Bench.
-        """
+        """Leave out answers of systems that stay in the tournaments (MIRAGE-Bench, Algorithm 1)."""
         return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
 
     def with_judgments(self, judgments: pd.DataFrame, battles: Flags | None = None) -> LanguageData:
-        """Rate the systems again, by some of the judgments.
-
-        Args:
-            judgments: Those to keep.
-            battles: Which of the battles these are, so that they are not counted again.
+        """Rate the systems again, by some judgments; ``battles`` selects their battles.
 
         Raises:
             UsageError: If no judgment is left.
@@ -194,9 +184,9 @@ class LanguageData:
     def origin_of(self, part: LanguageData) -> float:
         """Return what to add to ratings on a part's scale to have them on this one's.
 
-        Coefficients are differences. Among the other systems alone they lie about those systems'
-        mean, which is the lower the stronger the held-out systems are: left there, the held-out
-        systems of different folds could not be compared, and strong folds would be rated up.
+        Coefficients are centered on the part's systems, whose mean is lower the stronger the
+        held-out ones are: left there, folds could not be compared and strong ones would be rated
+        up.
         """
         ratings = pd.Series(self.arena_ratings, self.systems).reindex(part.systems).to_numpy()
         differences = pd.Series(ratings - part.arena_ratings)
@@ -204,10 +194,7 @@ class LanguageData:
 
 
 def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
-    """Learn how other judges' verdicts predict the ratings in all languages.
-
-    See ``learn_from_other_judges``; None without verdicts of the judge, or of others.
-    """
+    """Learn how other judges' verdicts predict the ratings; None without both kinds of verdicts."""
     judgments = pd.concat([data.judgments for data in languages])
     others = pd.concat([data.others for data in languages])
     if judgments.empty or others.empty:
@@ -218,15 +205,12 @@ def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
 
 
 def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, ...]]:
-    """Return the judged questions of each language: all of them where ratings are published."""
+    """Return the judged questions by language; all where ratings are published."""
     return {data.language: data.tournaments.battles.questions for data in languages}
 
 
 def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Add a column ``answer`` to a feature table, by the keys of both; empty without any.
-
-    Texts are as a reader sees them.
-    """
+    """Add a column ``answer``, as a reader sees it, to a feature table."""
     texts = answers[[*FEATURE_KEY, "answer"]].drop_duplicates(FEATURE_KEY)
     texts = texts.assign(answer=[as_read(str(text)) for text in texts["answer"]])
     joined = X.drop(columns="answer", errors="ignore").merge(texts, on=FEATURE_KEY, how="left")
@@ -237,7 +221,7 @@ def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 def language_data(
     judged: Arena, X: pd.DataFrame, settings: TournamentSettings
 ) -> list[LanguageData]:
-    """Arrange the languages that one judge of an arena judged or published ratings of, sorted."""
+    """Arrange the languages that one judge judged or published ratings of, sorted."""
     # Few values many times: as categories, judgments that are sent to workers take a tenth.
     categories = [*QUESTION_KEY, "system_a", "system_b", "winner", "judge"]
     X = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]

@@ -35,7 +35,6 @@ class Observation:
     """Observed ratings of N systems of a language.
 
     Attributes:
-        systems: Those with battles or a published rating, and any that are to be rated without.
         ratings: Logits, centered on 0, shape (N,).
         noise: Their sampling covariance over questions, shape (N, N).
     """
@@ -45,7 +44,7 @@ class Observation:
     noise: Floats
 
     def among(self, systems: Collection[str]) -> Observation:
-        """Keep some systems; their ratings still contain the battles with the others."""
+        """Keep some systems; their ratings still contain battles with the others."""
         indices = [index for index, name in enumerate(self.systems) if name in systems]
         return Observation(
             systems=tuple(self.systems[index] for index in indices),
@@ -54,7 +53,7 @@ class Observation:
         )
 
     def with_unjudged(self, systems: Sequence[str]) -> Observation:
-        """Append systems without an observed rating; those already here are skipped."""
+        """Append systems without an observed rating."""
         added = tuple(name for name in systems if name not in self.systems)
         unknown = UNKNOWN * np.eye(len(added))
         return Observation(
@@ -67,7 +66,7 @@ class Observation:
 def observe(
     ratings: Mapping[str, TrainingRatings], around: float = DEFAULT_RIDGE
 ) -> dict[str, Observation]:
-    """Observe each system's rating, by its battles or as published, in every language."""
+    """Observe each system's rating, by its battles or as published, by language."""
     return RatingLikelihoods.of(ratings, around).observed()
 
 
@@ -75,17 +74,16 @@ def observe(
 class RatingLikelihoods:
     """What the battles of all languages say about ratings, as normal densities.
 
-    The Bradley-Terry likelihood with the usual weak prior, as a normal density (Laplace's
-    approximation). The covariance is the inverse information, with each system's score scaled to
-    its design effect, since verdicts on one question depend on each other (Kish, 1965): the
-    estimate by questions alone would be singular with few of them. Effects are drawn to the mean
-    over systems and languages (``DesignEffects``). Published variances that are not known are
-    assumed (``completed_variances``); where none is, ratings are exact.
+    The Bradley-Terry likelihood with the weak prior, as a normal density (Laplace). Its covariance
+    is the inverse information, each system's score scaled to its design effect, since verdicts on
+    one question depend on each other (Kish, 1965): an estimate by questions alone would be singular
+    with few. Effects are drawn to the mean over systems and languages. Unknown published variances
+    are assumed (``completed_variances``); where none is known, ratings are exact.
 
     Attributes:
         published: Ratings of every language before its battles.
         fits: Language to its battles; languages without battles are absent.
-        effects: Design effects of the systems of ``fits``, one language after the other.
+        effects: Design effects of the systems of ``fits``, language by language.
     """
 
     published: Mapping[str, Observation]
@@ -94,13 +92,7 @@ class RatingLikelihoods:
 
     @classmethod
     def of(cls, ratings: Mapping[str, TrainingRatings], around: float) -> RatingLikelihoods:
-        """Fit the battles.
-
-        Args:
-            ratings: Language to its training ratings.
-            around: The densities are those about the ratings that are most probable under a normal
-                prior of this precision.
-        """
+        """Fit the battles; densities are about the modes under a prior of precision ``around``."""
         published: dict[str, Observation] = {}
         fits: dict[str, _BattleFit] = {}
         for language, training in ratings.items():
@@ -126,7 +118,7 @@ class RatingLikelihoods:
     def design_effect(self, language: str) -> float:
         """Return how far verdicts on one question depend on each other in a language.
 
-        Of a language without battles it is the mean of all; 1 without any battle.
+        Without battles there it is the mean of all; 1 without any battle.
         """
         fit = self.fits.get(language)
         return self.effects.common if fit is None else fit.effects.common
@@ -134,8 +126,8 @@ class RatingLikelihoods:
     def about(self, posteriors: Mapping[str, RatingPosterior]) -> RatingLikelihoods:
         """Approximate about posterior ratings (Rasmussen and Williams, 2006, section 3.4).
 
-        A system that won nearly all of few battles has little curvature at its own best fit, so
-        that its rating would seem to be known worse than those of others.
+        At its own best fit, a system that won nearly all of few battles has little curvature, and
+        its rating would seem less sure than those of others.
         """
         fits: dict[str, _BattleFit] = {}
         for language, fit in self.fits.items():
@@ -145,14 +137,7 @@ class RatingLikelihoods:
 
 @dataclass(frozen=True)
 class _BattleFit:
-    """The battles of a language, and the ratings about which their likelihood is approximated.
-
-    Attributes:
-        systems: The S systems.
-        likelihood: Of their battles.
-        mode: Ratings, centered on 0, and biases, shape (K,), about which to approximate.
-        effects: Design effects, as this language alone tells them.
-    """
+    """Battles of a language, with the mode of their fit (centered ratings, biases), shape (K,)."""
 
     systems: tuple[str, ...]
     likelihood: BattleLikelihood
@@ -161,7 +146,6 @@ class _BattleFit:
 
     @classmethod
     def of(cls, rated: TrainingRatings, around: float) -> _BattleFit:
-        """Find the mode under a normal prior of this precision."""
         n_systems = len(rated.systems)
         likelihood = BattleLikelihood(rated.items)
         mode = likelihood.mode(NormalPrior.ridge(n_systems, around))
@@ -176,12 +160,7 @@ class _BattleFit:
         return replace(self, mode=np.append(ratings - ratings.mean(), biases))
 
     def observed(self, effects: Floats, common_effect: float) -> Observation:
-        """Observe ratings: the normal density with the likelihood's slope and curvature.
-
-        Args:
-            effects: Design effect of each parameter, shape (K,).
-            common_effect: Design effect of the prior.
-        """
+        """Observe ratings: the normal density with the likelihood's slope and curvature."""
         n_systems = len(self.systems)
         ratings = slice(n_systems)
         # The information is in units of verdicts, of which so many count for one. The weak prior
@@ -198,10 +177,7 @@ class _BattleFit:
 
 
 def rating_reliability(observations: Mapping[str, Observation]) -> float:
-    """Return the share of the variance of ratings that is not sampling noise, from 0 to 1.
-
-    Sampling variances are those of verdicts on questions (``observe``), mean over systems.
-    """
+    """Return the share of the variance of ratings that is not sampling noise, from 0 to 1."""
     noise = 0.0
     total = 0.0
     for observation in observations.values():
@@ -233,11 +209,10 @@ class JointPosterior:
     """N ratings of systems in languages, and how they vary together.
 
     Attributes:
-        keys: Language and system of each rating.
         ratings: Posterior means (logits), shape (N,).
         covariance: Posterior covariance, shape (N, N).
         shares: Weight of a system's own verdicts in its rating, shape (N,).
-        contradicted: Those whose verdicts contradict what their answers promise.
+        contradicted: Systems whose verdicts contradict the prediction from their answers.
     """
 
     keys: pd.MultiIndex
@@ -248,7 +223,7 @@ class JointPosterior:
 
     @classmethod
     def by_verdicts(cls, observations: Mapping[str, Observation]) -> JointPosterior:
-        """Take the observed ratings, without any other information."""
+        """Take the observed ratings, without other information."""
         keys = rating_keys(observations)
         ratings, noise = _stacked(observations)
         return cls(keys, ratings, noise, np.ones(len(keys)))
@@ -259,7 +234,7 @@ class JointPosterior:
         return np.asarray(self.keys.get_level_values("language"), dtype=object)
 
     def __getitem__(self, language: str) -> RatingPosterior:
-        """Return the ratings in a language; no system where none is rated."""
+        """Return the ratings in a language, perhaps of no system."""
         part = self.take(self.languages == language)
         systems = tuple(part.keys.get_level_values("system"))
         return RatingPosterior(systems, part.ratings, part.covariance, part.shares)
@@ -269,7 +244,7 @@ class JointPosterior:
         return {language: self[language] for language in dict.fromkeys(self.languages)}
 
     def joined(self, others: JointPosterior) -> JointPosterior:
-        """Append ratings that are independent of these."""
+        """Append independent ratings."""
         return JointPosterior(
             keys=self.keys.append(others.keys),
             ratings=np.concatenate([self.ratings, others.ratings]),
@@ -291,7 +266,7 @@ class JointPosterior:
 
 
 def rating_keys(observations: Mapping[str, Observation]) -> pd.MultiIndex:
-    """List the language and system of each rating, language by language."""
+    """List each rating's language and system, language by language."""
     keys: list[tuple[str, str]] = []
     for language, observation in observations.items():
         keys.extend((language, system) for system in observation.systems)
@@ -314,8 +289,8 @@ def joint_posterior(
 
     Args:
         observations: Language to the observed ratings, N in all.
-        kernels: K kernels among them, shape (K, N, N), in the order of ``rating_keys``.
-        expected: Prior means of the ratings, shape (N,).
+        kernels: K kernels, shape (K, N, N), in the order of ``rating_keys``.
+        expected: Prior means, shape (N,).
     """
     keys = rating_keys(observations)
     ratings, noise = _stacked(observations)

@@ -1,9 +1,8 @@
 """What other judges' verdicts say of the ratings by a reference judge.
 
-Verdicts of another judge become probabilities of the reference's by a logistic regression on the
-questions and pairs that both judged. The ratings from these probabilities are the prior mean; the
-ratings by the other judges alone are a kernel, with a variance that the reference's verdicts set
-(docs/reference/formulas.md, "Verdicts and surrogate").
+A logistic regression, on the questions and pairs that both judged, turns verdicts into
+probabilities of the reference's. Ratings from these are the prior mean; ratings by the other judges
+alone are a kernel (docs/reference/formulas.md, "Verdicts and surrogate").
 """
 
 from __future__ import annotations
@@ -29,11 +28,9 @@ class OtherJudges:
     """Ratings by J other judges, and how far they predict the reference's.
 
     Attributes:
-        slopes: Judge to the logit that a verdict of it adds to the reference's; 0 if the two are
-            not shown to be related.
-        ratings: By language and system, one column per judge: rating by its verdicts alone
-            (logits, centered on 0).
-        expected: By language and system: the reference's rating as all of them predict it.
+        slopes: Judge to the logit that its verdict adds to the reference's; 0 if unrelated.
+        ratings: By language and system: each judge's own ratings (logits, centered on 0).
+        expected: By language and system: the predicted rating by the reference.
     """
 
     slopes: Mapping[str, float]
@@ -41,13 +38,7 @@ class OtherJudges:
     expected: pd.Series
 
     def kernel(self, keys: pd.MultiIndex) -> Floats:
-        """Covariance of ratings that are linear in these judges', shape (N, N).
-
-        Its mean diagonal is 1, like that of the other kernels.
-
-        Args:
-            keys: Language and system of the N ratings.
-        """
+        """Return the covariance of ratings linear in these judges', mean diagonal 1, (N, N)."""
         ratings = self.ratings.reindex(keys).fillna(0.0).to_numpy()
         products = ratings @ ratings.T
         # Ratings that are all 0 have no scale; the smallest number keeps the kernel at 0.
@@ -55,17 +46,12 @@ class OtherJudges:
         return np.asarray(products / scale)
 
     def prior(self, keys: pd.MultiIndex) -> Floats:
-        """Expected ratings, shape (N,); 0 for systems that these judges did not judge."""
+        """Return expected ratings, shape (N,); 0 for systems that these judges did not judge."""
         return np.asarray(self.expected.reindex(keys).fillna(0.0), dtype=np.float64)
 
 
 def learn_from_other_judges(reference: pd.DataFrame, others: pd.DataFrame) -> OtherJudges:
-    """Learn how other judges' verdicts predict the reference's ratings.
-
-    Args:
-        reference: Judgments that the ratings are wanted of, all counted as one judge's.
-        others: Judgments of other judges.
-    """
+    """Learn how other judges' verdicts predict the reference's ratings."""
     targets = pd.concat([language.shares for language in _judged_languages(reference)])
     slopes: dict[str, float] = {}
     ratings: dict[str, pd.Series] = {}
@@ -91,13 +77,10 @@ def learn_from_other_judges(reference: pd.DataFrame, others: pd.DataFrame) -> Ot
 
 @dataclass(frozen=True)
 class _JudgedLanguage:
-    """One judge's verdicts in one language.
+    """One judge's battles in one language.
 
     Attributes:
-        language: Language code.
-        battles: The verdicts.
-        shares: ``QUESTION_PAIR`` and ``share`` of the points that the pair's first system won; one
-            row per question and pair.
+        shares: ``QUESTION_PAIR`` and ``share`` of the points that its first system won.
     """
 
     language: str
@@ -121,7 +104,6 @@ class _JudgedLanguage:
         return cls(language, battles, shares)
 
     def ratings(self, shares: Floats) -> pd.Series:
-        """Rate the systems with other shares of the points, with the usual weak prior."""
         items = self.battles.items
         replaced = replace(items, points=items.counts * shares)
         keys = pd.MultiIndex.from_product([[self.language], self.battles.systems])
@@ -135,12 +117,11 @@ def _judged_languages(judgments: pd.DataFrame) -> list[_JudgedLanguage]:
 
 
 def _slope(shares: pd.DataFrame, targets: pd.DataFrame) -> float:
-    """Regress the reference's shares on another judge's; 0 where they are not shown to be related.
+    """Regress the reference's shares on another judge's; 0 where no relation is shown.
 
-    Logistic regression without intercept, on shares scaled to -1 to 1. The likelihood counts to
-    the power of one over its design effect, since verdicts on one question depend on each other
-    (Kish, 1965). The prior is N(1, 1): of 50 pairs of judges of two public arenas all slopes were
-    between .5 and 2.1, while those of a third arena's judges had nothing in common.
+    Logistic regression without intercept, on shares scaled to -1 to 1. The likelihood is divided by
+    its design effect (Kish, 1965). The prior is N(1, 1): of 50 pairs of judges of two public arenas
+    all slopes were between .5 and 2.1; a third arena's judges had nothing in common.
     """
     # Shared questions below which the variance between questions is not known
     fewest_questions = 2
@@ -161,8 +142,6 @@ def _slope(shares: pd.DataFrame, targets: pd.DataFrame) -> float:
 
 
 def _mode(verdicts: Floats, target: Floats, effect: float, prior_mean: float) -> float:
-    """Return the most probable slope under the prior N(``prior_mean``, 1)."""
-
     def gradient(slope: float) -> float:
         residuals = target - expit(slope * verdicts)
         return float(verdicts @ residuals) / effect - (slope - prior_mean)

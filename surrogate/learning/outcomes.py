@@ -1,9 +1,8 @@
 """Agreement of the arena's ratings with those by surrogates that did not see the systems.
 
-Only systems that were held out together are compared with each other (leave-pair-out: Airola et
-al., 2011): both are rated by one surrogate that knows neither. Ratings of different folds are by
-surrogates whose training systems differ by the very systems compared: those that the stronger one
-is held out of are weaker, and a surrogate that knows nothing would rank them upside down.
+Only systems held out together are compared (leave-pair-out: Airola et al., 2011): both are rated by
+one surrogate that knows neither. Across folds, a surrogate that knows nothing would rank systems
+upside down, as a strong system's training systems are weaker.
 """
 
 from __future__ import annotations
@@ -33,10 +32,9 @@ class Outcome:
     Attributes:
         predicted: Ratings of S systems in each repeat, shape (R, S); NaN where there is none.
         arena_ratings: The arena's ratings to compare with, shape (R, S).
-        folds: Which systems were held out together in each repeat, shape (R, S); None if all
-            are rated by one surrogate.
-        standard_errors: Of the predicted ratings, shape (R, S); None if the surrogate has none.
-        r2: R² where a protocol defines its own; None for that of ``predicted``.
+        folds: Which systems were held out together, shape (R, S); None if one surrogate rates all.
+        standard_errors: Of ``predicted``, shape (R, S); None if the surrogate has none.
+        r2: A protocol's own R²; None for that of ``predicted``.
         reasons: Why predictions are missing, without duplicates.
     """
 
@@ -51,7 +49,7 @@ class Outcome:
 
     @property
     def groups(self) -> Indices:
-        """Fold and repeat of each prediction: equal ones are compared, shape (R * S,)."""
+        """Return fold and repeat of each prediction: equal ones are compared, shape (R * S,)."""
         folds = np.zeros(self.predicted.shape, np.intp) if self.folds is None else self.folds
         repeats = np.arange(len(self.predicted))[:, None]
         n_folds = 1 + folds.max(initial=0)
@@ -59,10 +57,9 @@ class Outcome:
 
     @property
     def tau(self) -> float:
-        """Kendall tau-b of the systems held out together, all repeats at once.
+        """Return Kendall's tau-b of systems held out together, all repeats at once.
 
-        It is 0 without signal, and where all predictions are the same; NaN where no two systems
-        with different ratings have a prediction.
+        0 without signal or with equal predictions; NaN where no two systems can be compared.
         """
         predicted = self.predicted.ravel()[None]
         arena_ratings = self.arena_ratings.ravel()[None]
@@ -73,9 +70,9 @@ class Outcome:
 
     @property
     def pairwise_accuracy(self) -> float:
-        """Share of pairs of systems held out together in the arena's order.
+        """Return the share of pairs held out together in the arena's order.
 
-        A predicted tie counts half, pairs that the arena ties are left out.
+        Predicted ties count half; pairs that the arena ties are left out.
         """
         groups = self.groups
         predicted = self.predicted.ravel()
@@ -94,7 +91,7 @@ class Outcome:
 
     @property
     def explained(self) -> float:
-        """R² of the predictions: 0 for the mean rating of the systems trained on."""
+        """Return R² of the predictions: 0 for the mean rating of the systems trained on."""
         if self.r2 is not None:
             return self.r2
         groups = self.groups.reshape(self.arena_ratings.shape)
@@ -110,10 +107,9 @@ class Outcome:
 
     @property
     def coverage(self) -> float:
-        """Share of the arena's ratings inside the 90% intervals of their predictions.
+        """Return the share of the arena's ratings inside the 90% prediction intervals.
 
-        NaN where the surrogate has no standard errors. The noise of the arena's ratings counts as
-        an error of the prediction.
+        NaN without standard errors. The arena's own noise counts as an error of the prediction.
         """
         if self.standard_errors is None:
             return float("nan")
@@ -125,11 +121,7 @@ class Outcome:
         return float(np.mean(is_inside[is_rated]))
 
     def resampled(self, times: Floats) -> Floats:
-        """Return tau in resamples of the systems, shape (B,); NaN where one has none.
-
-        Args:
-            times: How often each resample holds each system, shape (B, S).
-        """
+        """Return tau in resamples, shape (B,); ``times`` each holds each system, shape (B, S)."""
         weights = np.tile(times, (1, len(self.predicted)))
         taus = resampled_taus(
             self.predicted.ravel(), self.arena_ratings.ravel(), weights, self.groups
@@ -140,7 +132,7 @@ class Outcome:
 
 
 def _training_means(ratings: Floats, groups: Indices) -> Floats:
-    """Mean rating of the systems of other folds, shape (S,); of all where there is one fold."""
+    """Return the mean rating of other folds' systems, shape (S,); of all with a single fold."""
     is_other_fold = groups[:, None] != groups
     if not is_other_fold.any():
         is_other_fold[:] = True
@@ -148,13 +140,10 @@ def _training_means(ratings: Floats, groups: Indices) -> Floats:
 
 
 def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Bootstrap Kendall's tau-b over systems.
-
-    Every resample holds the same systems in every language, so that means over languages, and
-    differences between outcomes on the same systems, are of the same resamples.
+    """Bootstrap Kendall's tau-b over systems, the same in every language.
 
     Returns:
-        Language code to tau of each resample, shape (B,); NaN where a resample has none.
+        Language to tau of each resample, shape (B,); NaN where a resample has none.
     """
     times = system_draws(outcomes, seed)
     taus = {}
@@ -165,7 +154,7 @@ def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Float
 
 
 def system_draws(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
-    """Draw the systems of all languages at once; see ``resampled_systems``."""
+    """Draw the systems of all languages at once."""
     systems = np.concatenate([np.array(outcome.systems, dtype=object) for outcome in outcomes])
     ratings = np.concatenate([finite_means(outcome.arena_ratings) for outcome in outcomes])
     return resampled_systems(systems, ratings, generator(seed, "validation resamples"))
@@ -174,16 +163,10 @@ def system_draws(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
 def resampled_systems(
     names: npt.ArrayLike, ratings: npt.ArrayLike, random: np.random.Generator
 ) -> pd.DataFrame:
-    """Draw systems with replacement, and count how often each resample holds each one.
+    """Draw systems with replacement; return how often each resample holds each one.
 
-    Args:
-        names: System of each rating, shape (N,).
-        ratings: The ratings, shape (N,). Systems are ordered by their mean ratings before they are
-            drawn, so that names have no influence.
-        random: Generator of the draws.
-
-    Returns:
-        ``RESAMPLES`` rows, or fewer of very many systems; one column per system.
+    Systems are ordered by their mean ratings before the draw, so that names have no influence.
+    There are ``RESAMPLES`` rows, or fewer of very many systems; one column per system.
     """
     fewest_resamples = 100
     by_system = pd.Series(np.asarray(ratings), np.asarray(names, dtype=object))

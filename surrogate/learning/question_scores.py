@@ -5,15 +5,14 @@ The score of an answer is the share of its battles on its question that it won. 
     score(s, q) = mean(q) + w · ranks(s, q) + e(q, answer) + noise
 
 with one w for all questions and languages (a ridge), and on each question a Gaussian process e
-whose covariance is the cosine of answers (Rasmussen and Williams, 2006, section 2.7): a verdict on
-one answer says something about similar answers to the question. Both variances are constants, in
-units of the noise: tuning them by left-out systems hardly ever helps, and with few systems it fits
-noise. Every step is linear, so each system can be left out (section 5.4.2)
-without a refit, but for its battles in the others' scores.
+whose covariance is the cosine of answers (Rasmussen and Williams, 2006, section 2.7). Both
+variances are constants, in units of the noise: tuning them hardly ever helps, and with few systems
+fits noise. Each system can be left out without a refit (section 5.4.2), but for its battles in the
+others' scores.
 
-What judges of other arenas liked is one more feature, with weights learned from open arenas.
-``benchmarks/judge_preferences.py`` writes them to ``preferences.json``. None of these arenas has
-passages, and judges of answers with passages value other things, so they count only without any.
+What judges of other arenas liked is one more feature; ``benchmarks/judge_preferences.py`` writes
+its weights to ``preferences.json``. Those arenas have no passages, and judges of answers with
+passages value other things, so it counts only without passages.
 
 Formulas: docs/reference/surrogate.md, section 1; docs/reference/formulas.md, "Surrogate".
 """
@@ -47,7 +46,6 @@ class Scored:
     """Scores of one language's answers, by the N systems of its field on Q questions.
 
     Attributes:
-        view: The field's systems, compared with each other.
         scores: Share of battles won, shape (Q, N); 0 where there is none.
         judged: Which answers have a score, shape (Q, N); at least two on a question, or none.
     """
@@ -58,7 +56,7 @@ class Scored:
 
     @classmethod
     def of(cls, view: FieldView, questions: Sequence[str], rated: TrainingRatings) -> Scored:
-        """Count what the field's systems won, on the questions of the field."""
+        """Count what the field's systems won on its questions."""
         items = rated.items
         pairs = items.pairs
         system_index = pd.Index(view.systems).get_indexer(pd.Index(rated.systems))
@@ -82,14 +80,14 @@ class Scored:
 
     @property
     def means(self) -> Floats:
-        """Mean score on each question, shape (Q,)."""
+        """Return the mean score on each question, shape (Q,)."""
         return np.asarray(self.scores.sum(axis=1) / np.maximum(self.judged.sum(axis=1), 1))
 
     @cached_property
     def scales(self) -> Floats:
-        """Factors that bring the process to a mean variance of 1, shape (Q,).
+        """Return factors that bring the process to a mean variance of 1, shape (Q,).
 
-        The variance of judged answers about their question's mean counts; 0 where all are alike.
+        The variance is that of judged answers about their question's mean; 0 where all are alike.
         """
         judged = self.judged.astype(np.float64)
         n_judged = np.maximum(judged.sum(axis=1), 1)
@@ -117,14 +115,13 @@ class Solved:
 
 @dataclass(frozen=True)
 class QuestionScores:
-    """The regression, fitted.
+    """The fitted regression.
 
     Attributes:
         slopes: Of the F features' ranks, shape (F,).
-        languages: The scores learned from.
         duals: Language to the weight of each judged answer on its question, shape (Q, N).
-        left_out: Language to each field system's mean score less that of the others, predicted
-            with the system left out in all languages, shape (N,); NaN without a score.
+        left_out: Language to each system's mean score less the others', predicted with the system
+            left out in all languages, shape (N,); NaN without a score.
     """
 
     slopes: Floats
@@ -136,10 +133,7 @@ class QuestionScores:
     def fit(cls, languages: Mapping[str, Scored], preferences: Floats) -> QuestionScores:
         """Learn from the scores of all languages together: w = (V⁻¹ + Σ X'PX)⁻¹ Σ X'Py.
 
-        Args:
-            languages: Language to its scores.
-            preferences: Weights of the features by judges of other arenas, shape (F,). What these
-                liked is one more feature, ranks · preferences.
+        ``preferences``, shape (F,), weigh the features by what judges of other arenas liked.
         """
         solved = {language: solved_language(scored) for language, scored in languages.items()}
         n_features = next(iter(languages.values())).view.ranks.shape[2]
@@ -161,8 +155,7 @@ class QuestionScores:
     def predict(self, language: str, view: FieldView) -> Floats:
         """Return mean scores over the answered questions, less the judged systems', shape (M,).
 
-        A language without scores is predicted by the slopes alone. NaN for a system without
-        answers.
+        Without scores in the language, slopes alone predict; NaN without answers.
         """
         scores = self._uncentered(language, view)
         scored = self.languages.get(language)
@@ -224,7 +217,6 @@ class _Projection:
 
     @classmethod
     def of(cls, scored: Scored, rows: slice) -> _Projection:
-        """Invert the covariance of some questions' scores."""
         judged = scored.judged[rows].astype(np.float64)
         cosines = scored.view.cosines[rows] * judged[:, :, None] * judged[:, None, :]
         variance = LIKENESS_VARIANCE * scored.scales[rows][:, None, None]
@@ -240,7 +232,6 @@ class _Projection:
 
     @property
     def diagonal(self) -> Floats:
-        """Diagonal of P, shape (Q, N)."""
         return np.asarray(np.einsum("qnn->qn", self.inverse) - (self.sums * self.shares)[:, :, 0])
 
 
@@ -251,7 +242,7 @@ def _slopes_without(
     normal: Floats,
     target: Floats,
 ) -> Floats:
-    """Return the slopes as they would be without one system in any language, shape (F,).
+    """Return the slopes without one system in any language, shape (F,).
 
     Leaving out answer s lowers X'PX by (PX)ₛ'(PX)ₛ / Pₛₛ, and X'Py by (PX)ₛ'(Py)ₛ / Pₛₛ.
     """
@@ -296,12 +287,10 @@ def _left_out_scores(scored: Scored, solved: Solved, slopes: Floats) -> Floats:
 
 @cache
 def shipped_preferences() -> Mapping[str, Any]:
-    """Read the file that comes with this package.
+    """Read ``preferences.json``.
 
-    Returns:
-        ``arenas``: records of ``arena, judge, source, license``. ``weights``: feature to the share
-        of battles that an answer wins more on its question if its rank among the answers (-1 to 1)
-        goes up by 1. Also ``script``, ``version`` and the day they were ``learned``.
+    Its ``weights`` map a feature to the share of battles that an answer wins more if its rank among
+    the answers (-1 to 1) goes up by 1; ``arenas`` are their sources.
     """
     text = files("surrogate.learning").joinpath("preferences.json").read_text(encoding="utf-8")
     content: dict[str, Any] = json.loads(text)
@@ -309,7 +298,7 @@ def shipped_preferences() -> Mapping[str, Any]:
 
 
 def shipped_weights() -> dict[str, float]:
-    """Return a copy of the weights that come with this package, by feature."""
+    """Return a copy of the shipped weights, by feature."""
     return dict(shipped_preferences()["weights"])
 
 
@@ -318,8 +307,8 @@ def preference_slopes(
 ) -> Floats:
     """Arrange weights in the order of an arena's features, shape (F,).
 
-    A feature without a weight counts nothing; nor does any where a feature of the passages has
-    values (``has_values``, shape (F,)).
+    Unknown features weigh 0; all do where a feature of the passages has values (``has_values``,
+    (F,)).
     """
     for name, has_value in zip(names, has_values, strict=True):
         if has_value and reads_passages(name):
@@ -336,16 +325,10 @@ def reads_passages(name: str) -> bool:
 def explained(
     field: AnswerField, view: FieldView, contributions: Floats, scored: Scored | None
 ) -> pd.DataFrame:
-    """Explain the ratings of M systems in one language.
+    """Explain the ratings of M systems in one language (``EXPLANATION_COLUMNS``).
 
-    Args:
-        field: The field that they are compared with.
-        view: The systems, compared with it.
-        contributions: Logits that each feature adds to each rating, shape (M, F).
-        scored: Scores of the field's answers; None where there are none, or no texts.
-
-    Returns:
-        ``EXPLANATION_COLUMNS``, one row per system; see ``Surrogate.explain``.
+    ``contributions`` are the logits each feature adds, shape (M, F); ``scored`` is None without
+    texts.
     """
     n_shown = 3
     rows = []
@@ -372,8 +355,7 @@ def explained(
 def _likeness_weights(view: FieldView, scored: Scored, index: int) -> Floats:
     """Weigh how much the most similar judged answer says about a system's, shape (Q,).
 
-    The weight is the cosine with that answer times its score less the question's mean: above 0 on
-    questions where it won more than the others.
+    The weight is the cosine with that answer times its score less the question's mean.
     """
     cosines = np.where(scored.judged, view.cosines[:, index], 0.0)
     nearest = cosines.argmax(axis=1)

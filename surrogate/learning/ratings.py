@@ -1,9 +1,8 @@
 """One rating from verdicts and surrogate: a prediction from answers, corrected by the verdicts.
 
-The model of small areas (Fay and Herriot, 1979): a rating is the surrogate's prediction, plus the
-system's strength across languages, plus a residual; it is observed with the sampling covariance of
-its Bradley-Terry coefficient. A new system has infinite sampling variance.
-Guide: docs/reference/surrogate.md, section 4.
+The model of small areas (Fay and Herriot, 1979): a rating is the surrogate's prediction, the
+system's strength across languages, and a residual, observed with the sampling covariance of its
+Bradley-Terry coefficient (docs/reference/surrogate.md, section 4).
 """
 
 from __future__ import annotations
@@ -46,22 +45,17 @@ def posterior_ratings(
 ) -> JointPosterior:
     """Rate systems by their answers and their verdicts.
 
-    If the surrogate has kernels of systems' similarity, verdicts on similar systems and in other
-    languages count, too. With any other surrogate, verdicts correct its predictions for systems
-    that it has not seen.
+    If the surrogate has kernels, verdicts on similar systems and in other languages count, too.
+    With any other, verdicts correct its predictions for unseen systems. Systems with verdicts alone
+    are rated by these, independently.
 
     Args:
         surrogate: A fitted surrogate; None where there are no answers.
         ratings: Language to the training ratings of its systems.
-        expected: Columns ``language, system, rating``: for every judged system, the prediction of
-            a surrogate that has not seen it.
-        X: Answers of further systems (those of trained ones do no harm). Systems without a verdict
-            are rated wherever they answered.
-        others: Ratings by other judges; systems that only these judged are rated, too.
-
-    Returns:
-        The posterior of all languages. Systems of which only verdicts are known are rated by these,
-        independently of all others.
+        expected: Columns ``language, system, rating``: predictions of every judged system by a
+            surrogate that has not seen it.
+        X: Answers of further systems, rated wherever they answered.
+        others: Ratings by other judges, also of systems that only these judged.
     """
     # A first approximation, around ratings of a spread of one logit.
     likelihoods = RatingLikelihoods.of(ratings, around=1.0)
@@ -100,13 +94,7 @@ def _posterior_of(
 
 @dataclass(frozen=True)
 class _Prior:
-    """The prior of N ratings, without the verdicts on these systems.
-
-    Attributes:
-        keys: Language and system of each.
-        means: Expected ratings, shape (N,).
-        kernels: How they vary together, in K ways, shape (K, N, N).
-    """
+    """The prior of N ratings: expected ratings, shape (N,), and K kernels, shape (K, N, N)."""
 
     keys: pd.MultiIndex
     means: Floats
@@ -114,12 +102,12 @@ class _Prior:
 
     @property
     def languages(self) -> pd.Index:
-        """Language of each rating, shape (N,)."""
+        """Return the language of each rating, shape (N,)."""
         return self.keys.get_level_values(0)
 
     @property
     def systems(self) -> pd.Index:
-        """System of each rating, shape (N,)."""
+        """Return the system of each rating, shape (N,)."""
         return self.keys.get_level_values(1)
 
     @classmethod
@@ -132,12 +120,7 @@ class _Prior:
     ) -> _Prior:
         """Take the surrogate's kernels or, if it has none, its predictions.
 
-        Args:
-            surrogate: A fitted surrogate, or None.
-            predictions: By language and system: rating that is expected without its verdicts.
-            X: Answers of further systems.
-            others: Ratings by other judges, which are one more kernel, and the expected ratings
-                where there are no predictions.
+        Other judges are one more kernel, and the expected ratings where there are no predictions.
         """
         similarities = None if surrogate is None else surrogate.covariances(X)
         if similarities is not None and predictions.index.isin(similarities.keys).all():
@@ -161,11 +144,6 @@ class _Prior:
 def _is_never_judged(
     systems: pd.Index, observed: Mapping[str, Observation], X: pd.DataFrame | None
 ) -> Flags:
-    """Whether systems have answers here, but no verdict in any language.
-
-    Returns:
-        Shape (N,).
-    """
     never_judged = set() if X is None else set(X["system"])
     for observation in observed.values():
         never_judged.difference_update(observation.systems)
@@ -175,7 +153,6 @@ def _is_never_judged(
 def _observations_of(
     prior: _Prior, is_rated_unjudged: Flags, observed: Mapping[str, Observation]
 ) -> dict[str, Observation]:
-    """Take the observed ratings of systems that have a prior, and append unjudged ones."""
     observations: dict[str, Observation] = {}
     for language in sorted(observed):
         is_here = prior.languages == language
@@ -191,8 +168,7 @@ def _centered(
 ) -> JointPosterior:
     """Center the ratings of borrowing languages on the mean of all their systems.
 
-    The process centers on the mean of the judged ones. Where that lies among all systems no verdict
-    tells.
+    No verdict tells where the mean of the judged ones lies among all systems.
     """
     transform = np.eye(len(joint.keys))
     shares = joint.shares.copy()
@@ -210,11 +186,7 @@ def _centered(
 
 
 def expected_ratings(outcome: Outcome) -> pd.DataFrame:
-    """Average over splits the predictions of surrogates that had not seen the system.
-
-    Returns:
-        Columns ``language, system, rating, standard_error``; NaN where there is no prediction.
-    """
+    """Average over splits the predictions of surrogates that had not seen the system."""
     errors = outcome.standard_errors
     return pd.DataFrame(
         {

@@ -1,7 +1,4 @@
-"""Regressors as surrogates: any of scikit-learn's form, those of MIRAGE-Bench by their names.
-
-``regressor_text`` writes and reads the names of others.
-"""
+"""Regressors as surrogates: any of scikit-learn's form, those of MIRAGE-Bench by their names."""
 
 from __future__ import annotations
 
@@ -60,8 +57,7 @@ class RegressionSurrogate(Surrogate):
     Attributes:
         name: One of ``REGRESSORS``, or a regressor as text.
         missing: ``nan``: a missing value does not count; ``zero``: it counts 0.
-        trees: Trees of a forest; fewer do for the hundreds of surrogates of single tournaments.
-        n_jobs: Processes to train languages in; -1 for all cores.
+        trees: Trees of a forest; fewer do for hundreds of single tournaments.
     """
 
     name: str
@@ -132,7 +128,7 @@ class RegressionSurrogate(Surrogate):
         return reasons
 
     def predict(self, X: pd.DataFrame, questions: Asked | None = None) -> pd.DataFrame:
-        """Rate every system by its mean features; see ``Surrogate.predict``."""
+        """Rate every system by its mean features."""
         table = with_features(X, self)
         parts = []
         for language in sorted(table["language"].unique()):
@@ -166,7 +162,7 @@ class RegressionSurrogate(Surrogate):
         return ratings
 
     def importances(self) -> pd.DataFrame:
-        """Mean decrease in impurity, or the size of coefficients; see ``Surrogate.importances``."""
+        """Return the mean decrease in impurity, or the size of coefficients."""
         parts = []
         for language, (estimator, is_used) in self.models_.items():
             shares = np.full(len(self.features_), np.nan)
@@ -222,7 +218,7 @@ def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int =
 
 
 def _shares(estimator: Any, n_features: int) -> Floats:  # noqa: ANN401 - any regressor
-    """Share of each feature in a regressor's decisions, shape (F,); NaN where it has none."""
+    """Return each feature's share in a regressor's decisions, shape (F,); NaN where it has none."""
     regressor = _steps(estimator)[-1][1]
     if hasattr(regressor, "feature_importances_"):
         shares = np.asarray(regressor.feature_importances_, dtype=np.float64)
@@ -234,9 +230,7 @@ def _shares(estimator: Any, n_features: int) -> Floats:  # noqa: ANN401 - any re
 
 
 def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
-    """Make a regressor by its name, or by a text that ``read`` takes.
-
-    One that takes no missing values gets the medians of the training rows.
+    """Make a regressor by its name or text; a median fills missing values that it does not take.
 
     Raises:
         MissingDependencyError: For xgboost, where it is not installed.
@@ -267,7 +261,6 @@ def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN4
 
 
 def _set_parameters(estimator: Any, name: str, random_state: int, trees: int) -> None:  # noqa: ANN401 - any regressor
-    """Set a regressor's seeds, and the trees and processes of one that has a name."""
     if name == "xgboost":  # its seeds have 31 bits
         random_state %= 2**31
     parameters = estimator.get_params()

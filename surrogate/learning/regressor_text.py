@@ -1,8 +1,4 @@
-"""Regressors written as text, and read without evaluating it.
-
-``sklearn.linear_model.Ridge(alpha=2.0)``: so a surrogate is named in settings, on the command line
-and in files, and made again.
-"""
+"""Regressors written as text, such as ``Ridge(alpha=2.0)``, and read without evaluating it."""
 
 from __future__ import annotations
 
@@ -104,7 +100,6 @@ def _estimator_class(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - an est
 
 
 def _path(kind: type) -> str:
-    """Dotted name of a class: the shortest module that has it."""
     parts = kind.__module__.split(".")
     for length in range(1, len(parts) + 1):
         module = ".".join(parts[:length])

@@ -1,7 +1,6 @@
 """Split half: compare ratings from half of the questions with the verdicts on the other half.
 
-Neither the ratings nor the surrogate have seen those verdicts, or the answers to those questions.
-They are therefore a fair test of whether ratings by verdicts and surrogate beat ratings by one.
+Neither ratings nor surrogate have seen these verdicts, nor answers to these questions.
 """
 
 from __future__ import annotations
@@ -62,14 +61,13 @@ class Replication:
     """Agreement of ratings from half of the questions with the verdicts on the other half.
 
     Attributes:
-        rows: ``REPLICATION_COLUMNS``, one row per split and language: the questions and judgments
-            learned from; the systems compared; Kendall's tau-b with the other half's ratings, for
-            ratings by verdicts and surrogate, by ``verdicts`` alone, and by surrogates that had
-            not seen the system; the largest tau-b that ratings without ties can have with the
-            other half's; and the share of the other half's ratings ``inside`` the 90% intervals
-            of ratings by both, with the errors of both halves.
-        resampled: Language to the mean over splits of the first two taus in each of B resamples of
-            the systems, which are the same in every language, shape (2, B).
+        rows: ``REPLICATION_COLUMNS``, one row per split and language: questions and judgments
+            learned from; systems compared; tau-b with the other half's ratings, of ratings by
+            verdicts and surrogate, by ``verdicts``, and by surrogates that had not seen the system;
+            the largest possible tau-b without ties; the share of the other half's ratings
+            ``inside`` the 90% intervals.
+        resampled: Language to the first two taus' mean over splits, in each of B resamples of the
+            systems, the same in every language, shape (2, B).
     """
 
     rows: pd.DataFrame
@@ -95,8 +93,8 @@ class Replication:
         Splits share verdicts: their standard deviation is not the error of their mean.
 
         Returns:
-            ``tau`` and ``tau_verdicts``, the ``gain`` of the first over the second, and 95%
-            intervals: ``tau_low, tau_high, gain_low, gain_high``; NaN where there is none.
+            ``tau``, ``tau_verdicts``, their ``gain``, and 95% intervals ``tau_low, tau_high,
+            gain_low, gain_high``; NaN where there is none.
         """
         rows = self.rows[["language", "tau", "tau_verdicts"]].dropna()
         numbers = rows.astype({"tau": float, "tau_verdicts": float})
@@ -129,14 +127,14 @@ def replicate(
 ) -> Replication:
     """Split the judged questions of every language in half, many times over.
 
+    Languages with published ratings, or fewer than four judged questions, are left out.
+
     Args:
-        languages: Languages with published ratings, or fewer than four judged questions, are left
-            out.
-        surrogate: Rates together with the verdicts; it is not fitted in place.
+        languages: The languages.
+        surrogate: Rates together with the verdicts; not fitted in place.
         repeats: How often to split.
-        questions: Judged questions of the half to learn from, per language; None for all.
-        with_surrogate: Also rate by the surrogate alone. Costs five trainings per repeat, unless
-            the surrogate needs these ratings anyway.
+        questions: Judged questions to learn from, per language; None for the whole half.
+        with_surrogate: Also rate by the surrogate alone, five more trainings per repeat.
     """
     divisible = [data for data in languages if len(_judged_questions(data)) >= FEWEST_QUESTIONS]
     tasks = []
@@ -163,11 +161,6 @@ def replicate(
 
 
 def _resampled_taus(comparisons: Sequence[pd.DataFrame], seed: int) -> dict[str, Floats]:
-    """Compute the taus in resamples of the systems, the same in every split and language.
-
-    Returns:
-        Language to ``Replication.resampled``.
-    """
     if not comparisons:
         return {}
     pooled = pd.concat(comparisons)
@@ -198,7 +191,6 @@ def _replicate_once(
     questions: int | None,
     with_surrogate: bool,
 ) -> list[tuple[dict[str, object], pd.DataFrame | None]]:
-    """Split every language once; return a row and a comparison of each, see ``_comparison``."""
     n_tournaments = 2 if surrogate.pooled else FEW_TOURNAMENTS
     learned: list[LanguageData] = []
     held_out: list[LanguageData] = []
@@ -271,7 +263,6 @@ def _posteriors(
     surrogate: Surrogate,
     unseen: Mapping[str, Outcome],
 ) -> Mapping[str, RatingPosterior]:
-    """Rate by verdicts and surrogate; empty if the surrogate cannot be fitted to the half."""
     ratings = _ratings(learned)
     tables = [NOTHING_EXPECTED]
     tables.extend(expected_ratings(outcome) for outcome in unseen.values())
@@ -287,12 +278,9 @@ def _posteriors(
 def _comparison(
     posterior: RatingPosterior | None, verdicts: Observation, other_half: Observation
 ) -> pd.DataFrame | None:
-    """Arrange the ratings of the systems that both halves judge.
+    """Return ``system, combined, verdicts, other_half`` and ``is_inside`` (its 90% interval).
 
-    Returns:
-        Columns ``system, combined, verdicts, other_half`` (ratings) and ``is_inside`` (whether the
-        other half's rating lies in the 90% interval); None without a posterior, or with too few
-        systems.
+    None without a posterior, or with too few systems.
     """
     systems = [name for name in other_half.systems if name in verdicts.systems]
     if posterior is None or len(systems) < FEWEST_SYSTEMS:

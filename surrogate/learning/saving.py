@@ -1,7 +1,7 @@
 """Saving surrogates as data: their training data and settings, from which loading learns again.
 
-A file is a zip of a description (JSON), the training rows (Parquet) and plain arrays. Nothing in
-it is executed, and no more of it is read than it declares and ``most_expanded`` allows.
+A file is a zip of a description (JSON), the training rows (Parquet) and plain arrays. Nothing in it
+is executed, and no more is read than it declares and ``most_expanded`` allows.
 """
 
 from __future__ import annotations
@@ -296,7 +296,6 @@ def _check_array(array: npt.NDArray[Any], label: str, name: str, shape: tuple[in
 
 
 def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:
-    """Read the training rows, once their number is known to be in bounds."""
     rows = read_parquet(content, ROWS).to_pandas(strings_to_categorical=False)
     for name in rows.select_dtypes("category"):
         rows[name] = rows[name].astype("str")
@@ -334,7 +333,6 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _read_arrays(archive: zipfile.ZipFile, folder: str) -> dict[str, npt.NDArray[Any]]:
-    """Read the plain arrays whose names begin with a folder, by the rest of their names."""
     arrays = {}
     for name in archive.namelist():
         if not name.startswith(folder):

@@ -58,12 +58,7 @@ ANSWER_MARK = "\x1f"
 
 @dataclass(frozen=True)
 class Covariances:
-    """How alike N systems in languages are, in K ways.
-
-    Attributes:
-        keys: Language and system of each.
-        kernels: Of mean diagonal 1, shape (K, N, N).
-    """
+    """How alike N systems in languages are: K kernels of mean diagonal 1, shape (K, N, N)."""
 
     keys: pd.MultiIndex
     kernels: Floats
@@ -107,18 +102,18 @@ class Surrogate(ABC):
 
     @property
     def systems_(self) -> dict[str, tuple[str, ...]]:
-        """Language to the systems trained on."""
+        """Return the systems trained on, by language."""
         return {language: rated.systems for language, rated in self.ratings_.items()}
 
     @property
     @abstractmethod
     def left_out_(self) -> dict[str, dict[str, str]]:
-        """Language to feature to why it could not be used."""
+        """Return language to feature to why it could not be used."""
 
     @property
     @abstractmethod
     def signature(self) -> str:
-        """The settings as part of a board's signature."""
+        """Write the settings as part of a board's signature."""
 
     def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
         """Learn from the systems that are in the table and have a rating.
@@ -187,17 +182,16 @@ class Surrogate(ABC):
         """Explain the rating of each system of a table; no rows where that is not possible.
 
         Returns:
-            Columns ``EXPLANATION_COLUMNS``: ``language, system``; ``moved_by``, the features that
-            move its rating most, each with the logits that it adds and by how much the system's
-            mean exceeds the field's; ``like_winners`` and ``like_losers``, questions whose judged
-            answer most like the system's won more, or less, than the others, the most telling
-            first.
+            Columns ``language, system``; ``moved_by``, features with the logits that each adds and
+            the difference of the system's mean from the field's; ``like_winners`` and
+            ``like_losers``, questions whose judged answer most like the system's won more, or less,
+            than the others. The most telling come first.
         """
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 
     @abstractmethod
     def importances(self) -> pd.DataFrame:
-        """Share of each feature; columns ``language, feature, importance``, NaN where not known."""
+        """Return columns ``language, feature, importance`` (shares); NaN where not known."""
 
 
 AnySurrogate = TypeVar("AnySurrogate", bound=Surrogate)
@@ -217,13 +211,13 @@ def joined(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFram
 
 
 def known_features(surrogate: Surrogate) -> tuple[str, ...]:
-    """Return the features that some training answer has a value of; new answers need these."""
+    """Return the features that some training answer has, which new answers need."""
     has_value = surrogate.X_[list(surrogate.features_)].notna().any()
     return tuple(name for name in surrogate.features_ if has_value[name])
 
 
 def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
-    """Add columns of NaN to a feature table that lacks what no training answer had either.
+    """Add columns of NaN for features that no training answer had either.
 
     Raises:
         UsageError: If it lacks any other feature, or has no row.
@@ -290,10 +284,7 @@ def as_surrogate(
     rows: RowKind = DEFAULT_ROWS,
     missing: MissingRule = "nan",
 ) -> Surrogate:
-    """Return an unfitted surrogate, given its name, a surrogate to copy, or a regressor.
-
-    ``rows`` and ``missing`` are for surrogates by name and regressors; see ``find_surrogate``.
-    """
+    """Return an unfitted surrogate, given its name, a surrogate to copy, or a regressor."""
     named: str | Surrogate = surrogate_name(surrogate)
     if isinstance(named, str):
         return find_surrogate(named, rows=rows, missing=missing)

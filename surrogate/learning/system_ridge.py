@@ -1,11 +1,9 @@
 """Predicting ratings of whole systems: a kernel ridge, blended with predictions by answers.
 
-The ridge: a rating is the mean of its language plus functions of the system's average answer:
-linear in its features, in the language and over all its languages, and of how it writes
-(``kernels``). A single penalty is chosen: the one that best predicts systems left out one at a
-time. The blend says what a unit of either prediction is worth, and how sure it is; it is learned
-from the systems left out (docs/reference/surrogate.md, sections 2 and 3;
-docs/reference/formulas.md, "Surrogate").
+The ridge: a rating is its language's mean plus functions of the system's average answer, linear in
+its features and in how it writes (``kernels``). Its one penalty best predicts systems left out. The
+blend says what a unit of either prediction is worth, and how sure it is
+(docs/reference/surrogate.md, sections 2 and 3; docs/reference/formulas.md, "Surrogate").
 """
 
 from __future__ import annotations
@@ -34,17 +32,14 @@ class SystemRidge:
 
     Attributes:
         scales: Language learned from to how its systems are standardized.
-        vectors: Of the systems learned from.
-        is_alone: Whether no scores are predicted, so that it also has the consensus, and features
+        is_alone: Whether no scores are predicted: it then also has the consensus, and features
             count by their reliability.
         variances: Mean diagonal of each kernel, by which it is divided, shape (K,).
         kernel: Of the ratings, shape (N, N).
-        penalty: The chosen penalty.
-        inverse: Of the ratings' covariance about the unknown means of languages, shape (N, N).
+        inverse: Of the ratings' covariance about unknown means of languages, shape (N, N).
         dual: Weight of each rating, shape (N,).
-        left_out: By language and system: ``ridge``, the rating less the mean of the others in the
-            language, predicted with the system left out in all languages; and its ``variance``, in
-            units of the kernel.
+        left_out: By language and system, with the system left out in all languages: ``ridge``, the
+            rating less the others' mean; its ``variance``, in units of the kernel.
     """
 
     scales: Mapping[str, Scale]
@@ -61,14 +56,7 @@ class SystemRidge:
     def fit(
         cls, views: Mapping[str, FieldView], ratings: Mapping[str, Floats], is_alone: bool = False
     ) -> SystemRidge:
-        """Learn from ratings.
-
-        Args:
-            views: Language to its field's own systems.
-            ratings: Language to their ratings, shape (N,); NaN for a system without one, with two
-                ratings or more in each language.
-            is_alone: See the attribute.
-        """
+        """Learn from ratings by language, shape (N,); NaN without, at least two in each."""
         is_rated = {language: np.isfinite(values) for language, values in ratings.items()}
         scales = {language: Scale.of(views[language], rows) for language, rows in is_rated.items()}
         vectors = SystemVectors.of(
@@ -100,13 +88,9 @@ class SystemRidge:
     def predict(self, views: Mapping[str, FieldView], scales: Mapping[str, Scale]) -> pd.DataFrame:
         """Rate systems, less the mean of their language's rated systems.
 
-        Args:
-            views: Language to the systems, compared with the field.
-            scales: Language to how its field is standardized.
-
         Returns:
-            Columns ``language, system, rating, variance``, the variance in units of the kernel. A
-            language without ratings is rated by what the others teach about features and texts.
+            Columns ``language, system, rating, variance``, in units of the kernel. Other languages
+            teach about one without ratings.
         """
         vectors = SystemVectors.of(views, scales)
         kernel = self._kernel(vectors, self.vectors)
@@ -126,7 +110,6 @@ class SystemRidge:
         return table
 
     def _kernel(self, vectors: SystemVectors, others: SystemVectors) -> Floats:
-        """Return the kernel of M systems with N others, shape (M, N)."""
         kernels = vectors.kernels(
             others, is_shrunk=self.is_alone, over_languages=self.vectors.over_languages
         )
@@ -136,10 +119,7 @@ class SystemRidge:
         return total
 
     def contributions(self, vectors: SystemVectors) -> Floats:
-        """Return what each feature adds to the ratings of M systems, shape (M, F).
-
-        Texts are left out.
-        """
+        """Return what each feature adds to ratings of M systems, shape (M, F), without texts."""
         over_languages = self.vectors.over_languages
         designs = vectors.designs(is_shrunk=self.is_alone, over_languages=over_languages)
         rated_designs = self.vectors.designs(is_shrunk=self.is_alone, over_languages=over_languages)
@@ -167,8 +147,8 @@ class _LeftOut:
     ) -> _LeftOut:
         """Leave each system out of all languages at once, in closed form.
 
-        With P the inverse covariance, the residuals of a block B of ratings are P_BB⁻¹ (P y)_B
-        (Rasmussen and Williams, 2006, section 5.4.2, for blocks).
+        With P the inverse covariance, the residuals of a block B are P_BB⁻¹ (P y)_B (Rasmussen and
+        Williams, 2006, section 5.4.2, for blocks).
         """
         dual = inverse @ target
         residuals = np.zeros(len(target))
@@ -183,7 +163,6 @@ class _LeftOut:
 
     @property
     def squared_error(self) -> float:
-        """Sum of the squared residuals."""
         return float(self.residuals @ self.residuals)
 
 
@@ -216,7 +195,7 @@ class Blend:
     """How predictions by answers' scores and by the ridge give a rating.
 
     Attributes:
-        weights: Weight of both predictions, shape (2,).
+        weights: Of both predictions, shape (2,).
         slope: Logits per unit of the weighted sum.
         error: Standard error of a rating of usual variance (logits).
         usual_variance: Mean predictive variance of the systems left out, by the ridge.
@@ -229,12 +208,9 @@ class Blend:
 
     @classmethod
     def fit(cls, left_out: pd.DataFrame, reliability: float = 1.0) -> Blend:
-        """Learn it from predictions of systems that were left out.
+        """Learn it from ``scores, ridge, variance, target`` of systems left out.
 
-        Args:
-            left_out: Columns ``scores, ridge`` (both predictions), ``variance`` (of the ridge's)
-                and ``target`` (ratings less the others' mean), one row per system.
-            reliability: Share of the ratings' variance that is not sampling noise, from 0 to 1.
+        ``reliability`` is the share of the ratings' variance that is not sampling noise.
         """
         target = left_out["target"].to_numpy(np.float64)
         parts = left_out[["scores", "ridge"]].to_numpy(np.float64)
@@ -259,24 +235,15 @@ class Blend:
         return np.asarray(self.slope * (parts @ self.weights))
 
     def standard_errors(self, variances: pd.Series) -> pd.Series:
-        """Return standard errors by the ridge's predictive variances.
-
-        A system that is unlike the others is predicted less surely than usual.
-        """
+        """Return standard errors: a system unlike the others is predicted less surely."""
         return self.error * np.sqrt(variances / self.usual_variance)
 
 
 def _weights(parts: Floats, target: Floats, reliability: float) -> Floats:
     """Return the weight of both parts in the blend, shape (2,).
 
-    Each part is divided by the root mean square of its left-out predictions; scores count twice,
-    and the ridge by the reliability of the ratings that it learned from
-    (docs/reference/surrogate.md, section 3).
-
-    Args:
-        parts: Left-out predictions by scores and by the ridge, shape (N, 2).
-        target: Ratings less the others' mean, shape (N,).
-        reliability: Of the ratings, from 0 to 1.
+    Each is divided by its left-out root mean square; scores count twice, the ridge by the ratings'
+    reliability (docs/reference/surrogate.md, section 3).
     """
     shares = np.array([2 / 3, 1 / 3 * reliability])
     units = np.sqrt(np.mean(parts**2, axis=0))
@@ -295,12 +262,7 @@ def _weights(parts: Floats, target: Floats, reliability: float) -> Floats:
 def _calibration_slope(predictions: Floats, target: Floats, reliability: float) -> float:
     """Return the logits that a unit of the blend is worth: correlation times ratio of spreads.
 
-    It is shrunk by the reliability of the ratings: of few verdicts, their spread is mostly noise.
-
-    Args:
-        predictions: Left-out predictions by the blend, shape (N,).
-        target: Ratings less the others' mean, shape (N,).
-        reliability: Of the ratings, from 0 to 1.
+    It is shrunk by the reliability: with few verdicts, the spread of ratings is mostly noise.
     """
     # A floor of both, so that the order of predictions survives where left-out systems show no
     # correlation, and where ratings are noise.
@@ -325,22 +287,16 @@ def beside_originals(
 ) -> Floats:
     """Move predicted ratings to those of the systems whose wording they have, in proportion.
 
-    A blend has learned from systems that never see verdicts on answers like their own; a copy sees
-    its original's twice. Only what is more like a rated system than any two rated ones are like
-    each other moves, and a disguised copy is rated at most as its original
-    (docs/reference/surrogate.md, "Copies").
-
-    Letters that nobody else writes, or words without vowels, make a copy less like all systems. So
-    who is a copy is decided in the wording that is known, too.
+    A blend has learned from systems that see no verdicts on answers like their own; a copy sees its
+    original's twice. Only what is more like a rated system than any two rated ones are alike moves,
+    and a disguised copy is rated at most as its original (docs/reference/surrogate.md, "Copies").
+    Strange letters or words make a copy less like all systems, so known wording decides, too.
 
     Args:
-        ratings: Predicted relative to the mean of the rated systems, shape (M,).
+        ratings: Predicted, relative to the mean of the rated systems, shape (M,).
         view: The M systems, compared with the field.
         field_view: The N systems of the field, compared with each other.
-        rated: Rating of each of these, shrunk by its noise, shape (N,); NaN of those without.
-
-    Returns:
-        Shape (M,).
+        rated: Their ratings, shrunk by noise, shape (N,); NaN of those without.
     """
     is_rated = np.isfinite(rated)
     centered = rated[is_rated] - rated[is_rated].mean()
@@ -369,8 +325,8 @@ def _excess(likeness: Floats, among_rated: Floats) -> Floats:
 def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> Floats:
     """Divide cosines by the share of the wording that is known, shape (M, N).
 
-    Were a system a copy of a rated one, that share is its mean cosine with the other rated systems
-    over that one's with them.
+    If a system copies a rated one, that share is its mean cosine with the other rated systems over
+    that one's with them.
     """
     with_others = cosines.sum(axis=1, keepdims=True) - cosines
     of_originals = among_rated.sum(axis=1) - is_self @ among_rated

@@ -31,9 +31,8 @@ class FeatureTensor:
     """Features of every answer of one language.
 
     Attributes:
-        values: Of S systems, Q questions (query ids) and F features, shape (S, Q, F); NaN where a
-            value is missing or there is no answer.
-        rows: Row of each answer among those of the language, shape (S, Q); -1 where there is none.
+        values: Of S systems, Q questions and F features, shape (S, Q, F); NaN where missing.
+        rows: Row of each answer in the language's table, shape (S, Q); -1 where there is none.
     """
 
     language: str
@@ -44,18 +43,13 @@ class FeatureTensor:
 
     @property
     def answered(self) -> Flags:
-        """Which system answered which question, shape (S, Q)."""
+        """Return which system answered which question, shape (S, Q)."""
         return np.asarray(self.rows >= 0)
 
     def means(self, draws: npt.ArrayLike | None = None) -> Floats:
-        """Average each system's features over questions, missing values left out.
+        """Average each system's features over questions, shape (T, S, F); NaN without a value.
 
-        Args:
-            draws: How often each of T samples holds each question, shape (T, Q); by default
-                one sample that holds every question once.
-
-        Returns:
-            Shape (T, S, F); NaN where a sample holds no value.
+        ``draws``, shape (T, Q), says how often each sample holds a question; by default once.
         """
         weights = np.ones((1, len(self.questions))) if draws is None else np.asarray(draws)
         is_present = np.isfinite(self.values)
@@ -84,13 +78,8 @@ def feature_tensor(
 ) -> FeatureTensor:
     """Arrange the answers of one language as an array.
 
-    Args:
-        X: Columns ``language, system, query_id`` and one per feature. A row that appears twice
-            counts twice: its question then has two columns.
-        language: Language to take.
-        features: Columns to take.
-        systems: Systems to take, answered or not; by default those in the table, sorted.
-        questions: Questions to take, answered or not; by default those in the table, sorted.
+    A row that appears twice counts twice: its question then has two columns. Systems and questions
+    are by default those in the table, sorted.
     """
     is_here = X["language"] == language
     rows = X if is_here.all() else X[is_here]
@@ -124,7 +113,7 @@ def feature_tensor(
 
 
 def _indices_in(names: Sequence[str], column: pd.Series) -> Indices:
-    """Return the index in ``names`` of each value of a column, shape (N,); -1 where it is none."""
+    """Return each value's index in ``names``, shape (N,); -1 where it is none."""
     codes, values = pd.factorize(column)
     index_of = {name: index for index, name in enumerate(names)}
     # A missing value has the code -1, which takes the last index.
@@ -133,7 +122,6 @@ def _indices_in(names: Sequence[str], column: pd.Series) -> Indices:
 
 
 def _repeats(codes: Indices) -> Indices:
-    """Count how often each code appeared before, shape (N,)."""
     order = np.argsort(codes, kind="stable")
     sorted_codes = codes[order]
     repeats = np.empty(len(codes), dtype=np.intp)
@@ -142,15 +130,9 @@ def _repeats(codes: Indices) -> Indices:
 
 
 def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
-    """Count 0 for every missing value, and for those of a missing answer.
+    """Count 0 for missing values, and for missing answers to the ``asked`` questions.
 
-    MIRAGE-Bench averaged features so: their sum over the number of questions. The features of one
-    system do not depend on who else answered.
-
-    Args:
-        tensor: Features of S systems.
-        asked: Questions that every system was asked, answered or not; elsewhere a system counts
-            by its own answers alone.
+    MIRAGE-Bench averaged features so: a system's do not depend on who else answered.
     """
     known_questions = set(tensor.questions)
     unanswered = [name for name in dict.fromkeys(asked) if name not in known_questions]
@@ -174,14 +156,11 @@ class TrainingRatings:
     """Ratings of the systems of one language, over T samples of its questions.
 
     Attributes:
-        systems: The S systems.
-        questions: The Q questions that were judged; none where only ratings are known.
+        questions: The Q judged questions; none where only ratings are known.
         draws: How often each sample holds each question, shape (T, Q).
-        coefficients: Rating of each system in each sample (logits), shape (T, S); NaN where it
-            has none.
+        coefficients: Ratings in each sample (logits), shape (T, S); NaN where there is none.
         items: Outcomes of the battles; none where only ratings are known.
-        variance: Sampling variance of each rating, shape (S,), where it is given; NaN where it is
-            not known.
+        variance: Sampling variance of each rating, shape (S,), NaN where not known.
     """
 
     systems: tuple[str, ...]
@@ -193,7 +172,7 @@ class TrainingRatings:
 
     @property
     def means(self) -> Floats:
-        """Mean rating of each system over the samples, shape (S,); NaN if never rated."""
+        """Return the mean rating over the samples, shape (S,); NaN if never rated."""
         return finite_means(self.coefficients)
 
     def take(self, systems: Sequence[str]) -> TrainingRatings:
@@ -262,15 +241,11 @@ class TrainingRows:
 
 
 def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind) -> TrainingRows:
-    """Build the training rows of T tournaments.
+    """Build the training rows of T tournaments; systems without a rating are left out.
 
-    Args:
-        tensor: Features of the S training systems' answers to every question, judged or not.
-        ratings: Of the same systems; those without a rating are left out.
-        kind: ``system``: one row per system and tournament, its features averaged over the
-            tournament's questions (as Algorithm 1 of MIRAGE-Bench has them for one tournament);
-            ``overall``: one row per system, its features averaged over all questions of the tensor,
-            its target the mean coefficient (what MIRAGE-Bench's boards are made by).
+    Kind ``system``: one row per system and tournament, features averaged over the tournament's
+    questions (MIRAGE-Bench, Algorithm 1); ``overall``: one row per system, features averaged over
+    all questions, its target the mean coefficient (MIRAGE-Bench's boards).
     """
     if kind == "overall":
         features = tensor.means()[0]
@@ -296,14 +271,9 @@ MOST_SYSTEMS = 300
 
 
 def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.DataFrame:
-    """Keep one answer per system and question, of at most so many of both.
+    """Keep one answer per system and question, of a limited number of both.
 
     Judged systems and questions come first; the rest is drawn at random.
-
-    Args:
-        rows: Answers of one language, with ``language, system, query_id``.
-        rated: Ratings of its systems.
-        seed: Of the draw.
     """
     rows = without_repeats(rows, ["system", "query_id"])
     for column, judged, most in (
@@ -322,7 +292,7 @@ def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.Data
 
 
 def without_repeats(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-    """Keep the first row of each key, as ``drop_duplicates`` does in more time."""
+    """Keep the first row of each key, faster than ``drop_duplicates``."""
     is_repeated = repeated_rows(rows[key])
     return rows[~is_repeated] if is_repeated.any() else rows
 

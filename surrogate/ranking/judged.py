@@ -1,8 +1,4 @@
-"""Ratings of new systems by their answers and some verdicts, on a board that stays as it is.
-
-The posterior is the one of adaptive pairs; its prior are a board's ratings and its surrogate's
-predictions.
-"""
+"""Ratings of new systems by their answers and some verdicts, on a board that stays as it is."""
 
 from __future__ import annotations
 
@@ -33,7 +29,6 @@ NOBODY = "no judgment is of a new system and a judged one, on a question of the 
 
 
 def _usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -> pd.Series:
-    """Return which judgments compare a new system with a judged or another new one."""
     keys: list[tuple[str, str]] = []
     for language, ratings in board.surrogate.ratings_.items():
         keys.extend((language, name) for name in {*ratings.systems, *systems})
@@ -47,11 +42,7 @@ def _usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) 
 def judgments_that_count(
     board: Board, systems: set[str], judgments: pd.DataFrame, queries: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[Remark]]:
-    """Leave out copies and judgments that cannot be used.
-
-    Returns:
-        The judgments that count, and remarks on how many were left out, and why.
-    """
+    """Leave out copies and unusable judgments, with remarks on how many and why."""
     questions = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(str))
     is_asked = pd.MultiIndex.from_frame(judgments[QUESTION_KEY].astype(str)).isin(questions)
     board_judge = board.summary.judge
@@ -93,14 +84,7 @@ def judgments_that_count(
 
 
 def _with_shared_weights(judgments: pd.DataFrame, is_unknown: pd.Series) -> pd.DataFrame:
-    """Let all judges that a board does not know count as one judge.
-
-    Anyone can invent judges. On each question and pair, their verdicts share the weight of one.
-
-    Args:
-        judgments: The judgments that count.
-        is_unknown: Which of them are by a judge that the board does not know, shape (N,).
-    """
+    """Let all judges that a board does not know count as one: anyone can invent judges."""
     if not is_unknown.any():
         return judgments
     unknown = judgments[is_unknown]
@@ -121,22 +105,18 @@ def judged_ratings(
 ) -> pd.DataFrame:
     """Rate new systems by their answers and verdicts, in each language.
 
-    The prior of the systems on the board are its ratings; that of new ones are the surrogate's
-    predictions, with the error of its conformal interval. How far verdicts on one question depend
-    on each other is known from the board's verdicts: the few on a new system form a star, in which
-    it does not show. The variance of a prediction is at least what makes its distance from the
-    verdicts likeliest, so that answers made to please a surrogate gain little once they are judged.
+    Priors are the board's ratings and, of new systems, predictions with their conformal error. The
+    board's verdicts tell how far those on one question depend on each other. A prediction's
+    variance at least makes its distance from the verdicts likeliest, so that answers made to please
+    a surrogate gain little once judged.
 
     Args:
         board: The board.
-        predictions: The surrogate's predictions for the new systems; see ``Surrogate.predict``.
-        judgments: Columns ``language, query_id, system_a, system_b, winner``; those that are not
-            ``_usable_judgments`` do not count.
+        predictions: The surrogate's predictions for the new systems.
+        judgments: Columns ``language, query_id, system_a, system_b, winner``.
 
     Returns:
-        ``JUDGED_COLUMNS``, one row per language and new system with judgments there: how many, on
-        how many questions, the rating (logits) with its standard error, the share of it that rests
-        on them, and whether they contradict the prediction.
+        ``JUDGED_COLUMNS``, one row per language and judged new system.
 
     Raises:
         UsageError: If no judgment can be used, or the board's ratings are published.
@@ -213,21 +193,20 @@ def _rating_table(
 
 
 def contradiction_remarks(judged: pd.DataFrame) -> Iterator[Remark]:
-    """Say of which new systems verdicts contradict what their answers promise."""
+    """Name new systems whose verdicts contradict the prediction from their answers."""
     contradicted = judged.loc[judged["is_contradicted"].astype(bool), "system"]
     for name in contradicted.unique():
         yield Remark("contradicted", "warning", CONTRADICTED, name)
 
 
 def _board_prior(board: Board) -> pd.DataFrame:
-    """Return the ratings of a board as a prior; an error of 0 says nothing."""
     errors = board.ratings["standard_error"]
     prior = board.ratings.assign(standard_error=errors.where(errors > 0))
     return prior[list(PRIOR_COLUMNS)]
 
 
 def _predicted_prior(board: Board, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Return predictions as a prior, with the error whose normal 90% interval is the conformal."""
+    """Return predictions as a prior whose normal 90% interval is the conformal one."""
     errors = predictions.get("standard_error", pd.Series(np.nan, predictions.index))
     calibrated = []
     for language, error in zip(predictions["language"], errors.to_numpy(np.float64), strict=True):

@@ -87,16 +87,7 @@ def place_systems(
     originals: Mapping[Key, str] = NO_COPIES,
     judgments: pd.DataFrame | None = None,
 ) -> RankedSystems:
-    """Rank new systems by a feature table already at hand, and by verdicts where there are some.
-
-    Args:
-        board: The board.
-        table: Feature table of the new systems' answers, with the board's features; with a column
-            ``answer`` where the surrogate reads them.
-        queries: The arena's questions, for coverage.
-        originals: The judged systems that they are near-copies of; see ``near_copies``.
-        judgments: Verdicts on the new systems; see ``judged_ratings``.
-    """
+    """Rank new systems by a feature table (perhaps with ``answer``), and by verdicts if any."""
     systems = sorted(table["system"].unique())
     languages = sorted({*board.ratings["language"], *table["language"]})
     n_questions = queries["language"].value_counts().to_dict()
@@ -146,7 +137,7 @@ def place_systems(
 def _estimates(
     board: Board, predictions: pd.DataFrame, judged: pd.DataFrame, language: str, n_questions: int
 ) -> pd.DataFrame:
-    """Arrange predictions and verdicts on the new systems as ``rated_rows`` takes them."""
+    """Arrange predictions and verdicts as ``rated_rows`` takes them."""
     systems = sorted(predictions["system"].unique())
     predicted = predictions[predictions["language"] == language].set_index("system")
     verdicts = judged[judged["language"] == language].set_index("system").reindex(systems)
@@ -239,10 +230,9 @@ def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
 
 
 def _overall_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
-    """Put new systems among the overall rows; the board's own stay as they are.
+    """Add new systems to the overall rows, which stay as they are.
 
-    A new system has an overall rank where every language that counts ranks it, else a place where
-    each has either; see ``overall_wins``.
+    A rank needs one in every counting language; a place needs either in each.
     """
     counting = counting_languages(board.ratings)
     new = new[new["language"].isin(counting)]
@@ -278,17 +268,17 @@ def rank_systems(
 ) -> RankedSystems:
     """Rank new systems by their answers, and by verdicts where there are some.
 
-    A new system has a place: one more than the number of the board's ranked systems with a higher
-    rating, which do not change. Judged on enough questions, that is its rank. ``note`` says why it
-    has neither. A near-copy gets its original's rating.
+    A new system has a place: one more than the number of ranked systems with a higher rating, which
+    do not change. Judged on enough questions, that is its rank. ``note`` says why it has neither. A
+    near-copy gets its original's rating.
 
     Args:
         board: The board, or the path of its folder.
         answers: Columns ``query_id, language, system, answer``, or the path of their file.
         arena: The arena the board was built from, or its folder; by default the one it knows.
         n_jobs: Processes for feature extraction.
-        models: How features' models are run; see ``features.extract``.
-        feature_table: Features of the answers already at hand, used instead of extracting any.
+        models: How features' models are run.
+        feature_table: Features of the answers already at hand.
         judgments: Verdicts on new systems; ``language`` may be absent where ids are unique.
 
     Returns:
@@ -371,7 +361,6 @@ def _declared(names: Sequence[str], own_features: Sequence[Feature]) -> tuple[Fe
 
 
 def _refuse_other_templates(features: Sequence[Feature], models: Models | None) -> None:
-    """Refuse templates for prompts that the board's own features were rated without."""
     if models is None:
         return
     templated = models.configured(features)

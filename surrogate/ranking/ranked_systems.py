@@ -85,12 +85,7 @@ CLAUSES = MappingProxyType(
 
 
 def _feature_clause(feature: str, difference: float) -> str:
-    """Return what a system does whose mean of a feature differs from the others'.
-
-    Args:
-        feature: The feature, with its parameters, if any.
-        difference: The system's mean less the others'.
-    """
+    """Say what a system does whose mean of a feature differs from the others'."""
     match = _NAME.match(feature)
     name = feature if match is None else match[0]
     higher, lower = CLAUSES.get(name, (f"has a higher {feature}", f"has a lower {feature}"))
@@ -117,24 +112,18 @@ class RankedSystems:
     """A board with new systems placed on it.
 
     Attributes:
-        board: The board's rows as published, and one per new system and language with ``split``
-            ``new``; sorted by language and rank.
-        overall: The overall rows as published, and one per new system.
+        board: The published rows, and one per new system and language with ``split`` ``new``;
+            sorted by language and rank.
+        overall: The published overall rows, and one per new system.
         features: Feature table of the new answers.
-        new: Ratings of the new systems by language and rank: columns ``language, system, rank,
-            rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``) or, of
-            systems that verdicts do not rank, ``place, place_low, place_high`` among those with a
-            rank; ``rating, low, high, standard_error, surrogate_rating, judgments, verdict_share,
-            coverage, answers, note``. Where there are judgments, they and the surrogate together
-            give the rating.
-        explanations: Row by row ``language, system``,
-            ``expected`` (its rating by answers and verdicts, ranked or not), ``original`` (the
-            system that it is a near-copy of) and what moves the prediction (see
-            ``Surrogate.explain``; NaN if unknown).
+        new: Ratings of the new systems by language and rank. ``rank`` or, of systems that verdicts
+            do not rank, ``place`` among the ranked, with the bounds that ``low`` and ``high`` give.
+            Verdicts and surrogate give the rating.
+        explanations: Row by row ``language, system``, ``expected`` (its rating, ranked or not),
+            ``original`` (the system it copies) and what moves the prediction.
         judgments: The verdicts that count.
-        faults: What is wrong with the new answers, by question; None where they are not known.
-        remarks: What limits the board for new systems, and why some of this is not known, or not
-            well.
+        faults: What is wrong with the new answers; None where not known.
+        remarks: What limits the board for new systems, and why some of this is not known.
     """
 
     board: pd.DataFrame
@@ -148,7 +137,7 @@ class RankedSystems:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """The reasons for each new system's rank, in words, by language and rank."""
+        """Return the reasons for each new system's rank, by language and rank."""
         explained = self.new.merge(self.explanations, on=["language", "system"])
         has_languages = explained["language"].nunique() > 1
         reasons = {}
@@ -179,12 +168,7 @@ class RankedSystems:
 
 
 def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
-    """Say what a system's rank rests on: copies, verdicts, features, and answers like its own.
-
-    Args:
-        rows: ``new`` and ``explanations`` of one system, one row per language.
-        has_languages: Whether to name the language of each question.
-    """
+    """Say what a system's rank rests on: copies, verdicts, features, and answers like its own."""
     originals = [name for name in rows["original"].unique() if name]
     if originals:
         yield f"its answers are nearly those of {', '.join(originals)}, so it gets that rating"
@@ -205,7 +189,6 @@ def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
 
 
 def _feature_moves(rows: pd.DataFrame) -> Iterator[str]:
-    """Say which features move a rating most, up and down, by the mean over languages."""
     # Logits that a feature must move a rating by to be named as a reason
     least_move = 0.05
     added: defaultdict[str, float] = defaultdict(float)
@@ -231,7 +214,6 @@ def _feature_moves(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _question_names(rows: pd.DataFrame, column: str, has_languages: bool) -> list[str]:
-    """List the questions in a column of lists, with their languages where there are several."""
     names = []
     for language, questions in zip(rows["language"], rows[column], strict=True):
         for question in questions:
@@ -240,7 +222,6 @@ def _question_names(rows: pd.DataFrame, column: str, has_languages: bool) -> lis
 
 
 def _some_of(questions: list[str]) -> str:
-    """Show the first questions; of questions with long names the first alone."""
     long_name = 12
     n_shown = 1 if len(questions[0]) > long_name else MOST_NAMED
     shown = questions[:n_shown]

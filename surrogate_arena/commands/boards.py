@@ -234,7 +234,7 @@ def print_board(
     board: Board, then: str, index: Path | None = None, further: Sequence[str] = ()
 ) -> None:
     """Print a board's ranks, what limits them, ``further`` sentences, and what to do next."""
-    from surrogate.board.findings import conclusion
+    from surrogate.board.remarks import conclusion
 
     summary = board.summary.macro
     rows, columns = shown_board(board.ratings, board.overall)

@@ -19,7 +19,7 @@ from arena.data.wording import count_of
 from arena.data.writing import write_text
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.findings import conclusion, first_place_of
+from surrogate.board.remarks import conclusion, first_place_of
 from surrogate.board.settings import BoardSettings, chosen_settings
 from surrogate.board.tables import DECIMALS, FEATURE_CACHE
 from surrogate.board.view import board_judges
@@ -59,7 +59,7 @@ class Overview:
         shown = ", ".join(f"{name} {weight:g}" for name, weight in self.weights.items())
         if ranked.empty:
             return f"No system is ranked by every criterion ({shown})."
-        first = first_place_of(ranked, kind="ahead").sentence
+        first = first_place_of(ranked).sentence
         return f"{first.removesuffix('.')}; weights: {shown}."
 
 
@@ -195,7 +195,6 @@ def _scores(
 
 
 def _ranks(score: pd.DataFrame) -> pd.DataFrame:
-    """Return each system's rank, and those it may have wherever scores lie in their bounds."""
     low = score["low"].fillna(-np.inf)
     high = score["high"].fillna(np.inf)
     ranks = {

@@ -45,15 +45,7 @@ def agreement_with_one_vote(judgments: pd.DataFrame, people: Sequence[str]) -> p
 
 
 def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluation], dict[str, str]]:
-    """Return judges' agreement with a reference, such as ``people``, as meta-evaluations.
-
-    Args:
-        kappas: As of ``arena.quality.agreement.agreement_with_reference``.
-        reference: Whom the judges were compared with.
-
-    Returns:
-        One entry per row with a kappa, and why each other judge has none.
-    """
+    """Return judges' agreement with a reference, such as ``people``, as meta-evaluations."""
     has_kappa = np.isfinite(kappas[["kappa", "standard_error"]]).all(axis=1)
     entries = []
     for row in kappas[has_kappa].to_dict("records"):

@@ -112,7 +112,6 @@ def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> dict[str, 
 
 
 def _shown_tables(measured: dict[str, Any]) -> dict[str, Any]:
-    """Return tables for a terminal: both ends of an interval in one column."""
     from arena.quality.agreement import MEASURED, RANKED
 
     ends = {"low": "interval_low", "high": "interval_high"}

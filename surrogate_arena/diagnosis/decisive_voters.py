@@ -49,9 +49,6 @@ def decisive_voters(judgments: pd.DataFrame) -> list[DecisiveVoter]:
     """Find voters whose removal changes first place, those with the most votes first.
 
     Ratings are Bradley-Terry coefficients with a weak prior, as in ``arena.quality.influence``.
-
-    Args:
-        judgments: Verdicts of one language that count; ``voter`` names who voted.
     """
     voter = voter_codes(judgments)
     if voter is None:

@@ -95,9 +95,6 @@ def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFram
 
     Returns:
         Columns ``language, system, rating, standard_error``; NaN where nothing is expected.
-
-    Raises:
-        UsageError: If the board's questions are others, or the features cannot be had.
     """
     by = board.summary.settings.by
     if by != "language":
@@ -130,10 +127,6 @@ def _all_rated(board: Board, arena: Arena) -> pd.DataFrame:
 
 def first_prior(ratings: pd.DataFrame, evidence: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Put a first board's ratings on the scale of verdicts, as a prior before any is asked.
-
-    Args:
-        ratings: Columns ``language, system, rating``, as on a first board.
-        evidence: Language to what its ratings rest on, see ``FirstRatings.used``.
 
     Returns:
         Columns ``language, system, rating, standard_error``, in logits.

@@ -108,7 +108,6 @@ def rate_parts(
 
 
 def _battles_by_part(rows: pd.DataFrame, ties: str, systems: Sequence[str]) -> dict[str, Battles]:
-    """Return the battles of each part among some systems, of its largest connected group."""
     by_part: dict[str, Battles] = {}
     for name, rows_of_part in rows.groupby("part", sort=True):
         battles = Battles.from_judgments(rows_of_part).counted(ties).among(systems)
@@ -178,11 +177,6 @@ def _joint_posterior(by_part: Mapping[str, Battles], systems: Sequence[str]) -> 
 def _over_parts(
     joint: JointPosterior, pooled: Battles, systems: Sequence[str], n_parts: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Average the ratings over parts.
-
-    Returns:
-        ``Ratings.table`` and ``Ratings.covariance``.
-    """
     n_systems = len(systems)
     ratings = joint.ratings.reshape(n_parts, n_systems).mean(axis=0)
     blocks = joint.covariance.reshape(n_parts, n_systems, n_parts, n_systems)

@@ -26,11 +26,6 @@ NUMBER_FIELDS = (
 def amounts_of(collected: Collected, place: Place, values: Mapping[str, object]) -> Record:
     """Return what an answer took, as columns of an arena; a value that is no amount is counted.
 
-    Args:
-        collected: Counts what is left out.
-        place: The row's file and line.
-        values: Field to cell; those of ``NUMBER_FIELDS`` and ``currency`` are read.
-
     Returns:
         Those of ``cost`` with its ``currency`` (None if none is stated), ``latency`` in seconds and
         ``tokens`` that are known.

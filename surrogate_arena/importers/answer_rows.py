@@ -73,7 +73,6 @@ def row_values(collected: Collected, place: Place, values: Record) -> Record:
 
 
 def _messages_or_same(cell: object) -> object:
-    """Open an answer that is a conversation in JSON; any other JSON may be what a system said."""
     inside = opened_or_same(cell)
     if not isinstance(inside, list) or not inside:
         return cell
@@ -83,7 +82,6 @@ def _messages_or_same(cell: object) -> object:
 def _default_languages(
     collected: Collected, rows: Sequence[Record], language: str | None
 ) -> list[str]:
-    """Return the language of each row that names none: as stated, or detected per question."""
     questions = [str(values.get("question", "")) for values in rows]
     if language in (None, AUTO) and all("language" in values for values in rows):
         return [UNDETERMINED] * len(rows)
@@ -144,14 +142,7 @@ class AnswerRows:
     empty: Counter[str] = field(default_factory=Counter)
 
     def add(self, place: Place, values: Record, marks: Mapping[str, float], default: str) -> None:
-        """Add a row; one at fault is left out, and the fault kept.
-
-        Args:
-            place: Its file and line.
-            values: Field to cell.
-            marks: Judge to the mark of the answer.
-            default: Language where the row names none.
-        """
+        """Add a row; one at fault is left out, and the fault kept."""
         language = language_of_row(self.collected, place, values.get("language"), default)
         question = self._text(place, "question", values.get("question"))
         key = None
@@ -167,17 +158,7 @@ class AnswerRows:
     def add_answer(
         self, place: Place, key: Key | None, values: Record, marks: Mapping[str, float]
     ) -> Record | None:
-        """Add the answer of a row with its history, its amounts and its marks.
-
-        Args:
-            place: Its file and line.
-            key: The question; None if that is at fault.
-            values: Field to cell.
-            marks: Judge to the mark of the answer.
-
-        Returns:
-            The answer as it is collected; None if the row is left out.
-        """
+        """Add the answer of a row with its history, its amounts and its marks."""
         collected = self.collected
         system = self._text(place, "system", values.get("system"))
         answer = self._answer(place, values.get("answer"))
@@ -289,11 +270,9 @@ class AnswerRows:
 
     @property
     def _names_judges(self) -> bool:
-        """Whether rows may repeat an answer because several judges marked it."""
         return not self.collected.names.keys().isdisjoint(("judge", "criterion"))
 
     def _add_question(self, place: Place, key: Key, text: str, values: Record) -> None:
-        """Add a question; another text or reference than an earlier row has is a fault."""
         question = self.collected.question(place, key, text, [], may_repeat=True)
         reference = values.get("reference")
         stated = {"query": text}

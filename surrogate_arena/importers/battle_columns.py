@@ -15,11 +15,7 @@ _SIDES = ("system", "answer", "conversation", "wins", "probability")
 
 
 def columns_of_battles(table: ColumnTable, chosen: Mapping[str, str]) -> Columns:
-    """Return the column of each field.
-
-    Raises:
-        UsageError: If a field lacks a column, with the command that names one.
-    """
+    """Return the column of each field."""
     columns = chosen_columns([table.frame], "battles", chosen)
     columns = _with_both_sides(columns, chosen)
     columns = _with_counts_of_ties(table, columns)
@@ -36,7 +32,6 @@ def columns_of_battles(table: ColumnTable, chosen: Mapping[str, str]) -> Columns
 
 
 def _with_both_sides(columns: Columns, chosen: Mapping[str, str]) -> Columns:
-    """Read a field of one side only where the other side has it too."""
     names = dict(columns.names)
     unread = list(columns.unread)
     for field in _SIDES:
@@ -48,7 +43,6 @@ def _with_both_sides(columns: Columns, chosen: Mapping[str, str]) -> Columns:
 
 
 def _with_counts_of_ties(table: ColumnTable, columns: Columns) -> Columns:
-    """Read numbers in a column ``tie`` beside counts of wins as counts of ties."""
     names = dict(columns.names)
     if "wins_a" not in names or "tie" not in names or "ties" in names:
         return columns

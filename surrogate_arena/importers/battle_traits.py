@@ -51,9 +51,6 @@ def with_trait_columns(
 
     Returns:
         The table, and the columns of each trait.
-
-    Raises:
-        UsageError: If there is no such column, or one holds something else than numbers.
     """
     read: dict[str, tuple[str, ...]] = {}
     for trait in traits:
@@ -99,7 +96,6 @@ def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]
 
 
 def _with_paths(table: ColumnTable, paths: Sequence[str]) -> ColumnTable:
-    """Add a column for each path, looking into the columns that paths begin with alone."""
     roots = [name for name in dict.fromkeys(map(root_of, paths)) if name in table.frame]
     inside = with_paths(table.frame[roots], dict(zip(paths, paths, strict=True)))
     added = inside.columns.difference(table.frame.columns)
@@ -112,7 +108,6 @@ def root_of(path: str) -> str:
 
 
 def _of_other_side(name: str) -> str:
-    """Return the name of side B's column: ``sum_assistant_b_tokens`` of its A."""
     for first, second in SIDES_IN_NAMES:
         other = re.sub(rf"(?<![^\W_]){first}(?![^\W_])", second, name)
         if other != name:

@@ -47,11 +47,6 @@ def read_verdicts(
 ) -> pd.DataFrame:
     """Read the verdicts of the rows that have one.
 
-    Args:
-        rows: The rows.
-        sides: ``system_a`` and ``system_b`` of each row, with the same categories.
-        stated: What the user says of the values of columns.
-
     Returns:
         ``row``, ``winner`` and, where there are any, further columns of ``judgments``; in the order
         of rows.
@@ -154,7 +149,6 @@ def _values_of(
 
 
 def _numbered_sides(rows: BattleRows, column: Column) -> StatedValues | None:
-    """Return what 0 and 1 mean where the columns of the sides are numbered 0 and 1."""
     sides = [rows.names["system_a"], rows.names["system_b"]]
     if {number_of(cell) for cell in column.cells} - {0.0, 1.0, None}:
         return None
@@ -171,7 +165,6 @@ def _with_named_systems(
     values: ReadValues,
     outcomes: Indices,
 ) -> Indices:
-    """Read cells that name the system that won, whose side differs by row."""
     may_name = np.array([cell in values.names for cell in column.cells] + [False])
     named_rows = np.flatnonzero(may_name[column.codes])
     if not len(named_rows):
@@ -213,7 +206,6 @@ def _sides_named(column: Column, sides: Mapping[str, pd.Series], rows: Indices) 
 def _with_tie_columns(
     rows: BattleRows, outcomes: Indices, is_both_bad: Flags
 ) -> tuple[Indices, Flags]:
-    """Read rows without a winner whose columns ``tie`` or ``both_bad`` are true."""
     outcomes, is_both_bad = outcomes.copy(), is_both_bad.copy()
     for name in ("tie", "both_bad"):
         if not rows.has(name):
@@ -237,7 +229,6 @@ def _is_no_mark(cell: object) -> bool:
 
 
 def _by_wins(rows: BattleRows, sides: Mapping[str, pd.Series]) -> pd.DataFrame:
-    """Read a verdict for each outcome that occurred, weighted by how often it did."""
     hint = "write a number of 0 or more"
     _refuse_mirrored_counts(rows, sides)
     parts = []
@@ -260,11 +251,6 @@ def _by_wins(rows: BattleRows, sides: Mapping[str, pd.Series]) -> pd.DataFrame:
 
 
 def _refuse_mirrored_counts(rows: BattleRows, sides: Mapping[str, pd.Series]) -> None:
-    """Refuse counts that each stand in the table twice, once from either side.
-
-    Raises:
-        UsageError: If all do.
-    """
     if rows.has_questions or _are_flags(rows):
         return
     counts = [rows.column(name).mapped(number_of) for name in ("wins_a", "wins_b")]

@@ -111,10 +111,6 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
     """Read the battles of a table.
 
     Rows without a verdict are left out, and votes that a later one of the same person replaces.
-
-    Raises:
-        UsageError: If a column is missing that is needed, or a chosen one is not there.
-        DataError: With the line and the column of every fault.
     """
     if table.problems:
         raise DataError(list(table.problems))
@@ -141,12 +137,6 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
 
 
 def _judged(rows: BattleRows, options: BattleOptions) -> pd.DataFrame:
-    """Return an arena's ``judgments`` without those that are left out, by row of the file.
-
-    Raises:
-        UsageError: If none is left.
-        DataError: With every fault.
-    """
     sides = _sides(rows)
     has_sides = _has_sides(rows) and options.has_sides
     verdicts = read_verdicts(rows, sides, options.values)
@@ -200,7 +190,6 @@ def _judgments(
 
 
 def _sides(rows: BattleRows) -> dict[str, pd.Series]:
-    """Return the systems of each row, with the same categories; a winner stands on side A."""
     fields = _SIDES if rows.has("system_a") else ("winner", "loser")
     sides = {}
     for side, name in zip(_SIDES, fields, strict=True):
@@ -232,7 +221,6 @@ def _has_sides(rows: BattleRows) -> bool:
 
 
 def _questions(rows: BattleRows) -> pd.Series:
-    """Return the question of each row: its id, or else its text, or else the row itself."""
     for name in ("query_id", "question"):
         if not rows.has(name):
             continue
@@ -257,7 +245,6 @@ def _numbered_battles(n_battles: int) -> pd.Series:
 
 
 def _suggested_question(rows: BattleRows) -> str:
-    """Return the field and the only unread column of texts that may be the questions."""
     texts = []
     for name in rows.unread:
         cells = rows.table.column(name).cells

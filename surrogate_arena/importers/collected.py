@@ -193,15 +193,7 @@ class Collected:
     def answer(
         self, place: Place, key: Key, system: str, text: str, may_repeat: bool = False
     ) -> Record:
-        """Add a system's answer, and return its row; another one to the same question is a fault.
-
-        Args:
-            place: Its file and line.
-            key: The question.
-            system: Who answered.
-            text: The answer.
-            may_repeat: Whether further rows may have the same text.
-        """
+        """Add an answer, and return its row; another one to the same question is a fault."""
         self.became(place, ANSWER)
         language, query_id = key
         name = self.system_name(place, system)

@@ -156,7 +156,6 @@ def system_of_repeats(frames: Frames, question: str, candidates: Candidates) -> 
 
 
 def _asked(cell: object) -> str:
-    """Return the question of a cell, also of one that holds a conversation."""
     messages = opened_or_same(cell)
     if _are_messages([messages]):
         return str(last_exchange(cast(list[Record], messages)).question)
@@ -164,7 +163,6 @@ def _asked(cell: object) -> str:
 
 
 def _are_messages(cells: Sequence[object]) -> bool:
-    """Tell whether cells are conversations that end with a reply."""
     for cell in cells:
         messages = opened_or_same(cell)
         if not isinstance(messages, list) or len(messages) < 2:

@@ -68,11 +68,7 @@ class Column:
         return pd.Series(values[self.codes], dtype=object)
 
     def texts(self, text_of: Callable[[object], str | None]) -> pd.Series:
-        """Return the cells as categories of texts, missing where a cell has none.
-
-        Raises:
-            UsageError: If a text holds half a surrogate pair, which no table can.
-        """
+        """Return the cells as categories of texts, missing where a cell has none."""
         texts = [text_of(cell) for cell in self.cells]
         for text in texts:
             if text is not None and is_unstorable(text):
@@ -134,12 +130,7 @@ class ColumnTable:
 
 
 def column_table(path: Path, source: str | None = None) -> ColumnTable:
-    """Read a table: CSV and Parquet by column, everything else by row.
-
-    Raises:
-        UsageError: For an absent file, or an unknown ending.
-        DataError: If the file is damaged.
-    """
+    """Read a table: CSV and Parquet by column, everything else by row."""
     source = shown_path(path, [path]) if source is None else source
     ending = path.suffix.lower()
     if path.is_file() and ending in (CSV, PARQUET):

@@ -125,11 +125,6 @@ def import_command(
 
 
 def _reader_or_kind(kind: str) -> str | Reader:
-    """Return the reader of a paper's data, or else the kind itself, which ``import_arena`` knows.
-
-    Raises:
-        UsageError: If nothing reads this kind.
-    """
     from surrogate_arena.importers import READERS, check_kind
     from surrogate_arena.importers.tool_maps import MAP_ENDING
 

@@ -105,15 +105,7 @@ class Columns:
 
 
 def with_paths(frame: pd.DataFrame, chosen: Mapping[str, str]) -> pd.DataFrame:
-    """Add a column for each path that a user names: a literal column wins over a path.
-
-    Args:
-        frame: A table; cells may hold lists and records, also as JSON.
-        chosen: Field to a column, or a path in its cells such as ``metadata.model``.
-
-    Raises:
-        UsageError: If a path cannot be read.
-    """
+    """Add a column for each path that a user names: a literal column wins over a path."""
     paths = [path for path in chosen.values() if path not in frame and re.search(r"[.\[]", path)]
     if not paths or frame.empty:
         return frame
@@ -204,11 +196,7 @@ NO_HEADER = (
 
 
 def value_at(record: object, path: str) -> object:
-    """Return the value at a path of JMESPath; None if there is none.
-
-    Raises:
-        UsageError: If it is no path.
-    """
+    """Return the value at a path of JMESPath; None if there is none."""
     try:
         found = jmespath.search(with_places(path), record)
     except jmespath.exceptions.JMESPathTypeError:
@@ -219,7 +207,6 @@ def value_at(record: object, path: str) -> object:
 
 
 def _at_dotted_names(record: object, path: str) -> object:
-    """Return the value at a path whose names have dots, such as ``tags.math_v0.1.math``."""
     if not isinstance(record, dict):
         return None
     if path in record:
@@ -231,11 +218,7 @@ def _at_dotted_names(record: object, path: str) -> object:
 
 
 def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Columns:
-    """Choose the column of each field: the one that the user names, or one with a known name.
-
-    Raises:
-        UsageError: For an unknown field or column.
-    """
+    """Choose the column of each field: the one that the user names, or one with a known name."""
     fields = field_names(kind)
     columns = columns_in(frames)
     names = {name: _stated_column(name, column, fields, columns) for name, column in chosen.items()}
@@ -262,11 +245,6 @@ def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Colu
 
 
 def _stated_column(name: str, column: str, fields: Iterable[str], columns: Sequence[str]) -> str:
-    """Return the column that a user names for a field, whatever its case.
-
-    Raises:
-        UsageError: If there is no such field or column.
-    """
     checked_choice(name, list(fields), "field")
     if column in columns or column == FILE:
         return column
@@ -289,7 +267,6 @@ def cells_of(frames: Frames, column: str) -> list[object]:
 
 
 def _filled_cells(frames: Frames, column: str) -> Iterator[object]:
-    """Yield the cells of a column that hold something; of millions, few are looked at."""
     rows_at_once = 1_000
     for frame in frames:
         if column not in frame:

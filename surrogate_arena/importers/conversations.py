@@ -66,7 +66,6 @@ _NO_WORDS = ("reasoning", "thinking", "redacted_thinking", "tool_call", "tool_us
 
 
 def _is_pair(message: object) -> TypeGuard[list[str]]:
-    """Tell whether a message is a pair such as ``["human", "Why?"]``."""
     if not isinstance(message, list) or len(message) != 2:
         return False
     return all(isinstance(item, str) for item in message)
@@ -102,7 +101,6 @@ def _turn_of(message: object) -> Record | None:
 
 
 def _words(message: Record) -> str:
-    """Return the text of a message; parts of one may be images or thoughts, which have none."""
     if message.get("type") in _NO_WORDS or message.get("thought") is True:
         return ""
     for name in ("content", "text", "parts"):
@@ -120,15 +118,7 @@ def _words(message: Record) -> str:
 
 
 def exchanges_of(cells: Sequence[object], turn: int | None) -> list[Exchange]:
-    """Return the last exchange of both systems of a battle.
-
-    Args:
-        cells: Two conversations; or turns of a prompt and of two responses.
-        turn: The question to take instead of the last, counted from 1.
-
-    Raises:
-        ValueError: If the cells hold no turns. The message is a clause that says what is wrong.
-    """
+    """Return the last exchange of both systems of a battle."""
     conversations = [_turns_of(cell) for cell in cells]
     # A prompt and two replies, each a text or a list of turns.
     if len(conversations) == 3:

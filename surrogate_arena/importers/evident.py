@@ -27,14 +27,7 @@ MOST_READ = 16 * 2**20
 
 
 def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
-    """Return the kind of source that files evidently are of, and what to call such a file.
-
-    Args:
-        paths: Files, or folders of them, of which the first is looked at.
-
-    Returns:
-        None if no kind, or nothing, is evident.
-    """
+    """Return the kind of source that files evidently are of, and what to call such a file."""
     try:
         record = _beginning(files_below(paths, (*JSON, *TABLE_SUFFIXES))[0])
     # This only adds a hint to another error, which says what is wrong with the files.

@@ -22,14 +22,7 @@ _PARTS = re.compile(r"[^A-Za-z]+")
 def files_below(
     paths: Sequence[Path | str], suffixes: Sequence[str] = TABLE_SUFFIXES
 ) -> list[Path]:
-    """List files, whatever their ending, and those with some endings in folders at any depth.
-
-    Returns:
-        Paths, sorted; hidden files and folders are left out.
-
-    Raises:
-        UsageError: If a path is absent, nothing is named or found, or there are too many files.
-    """
+    """List files, whatever their ending, and those with some endings in folders at any depth."""
     files: set[Path] = set()
     for path in paths:
         files.update(_files_at(Path(path), tuple(suffixes)))
@@ -106,11 +99,7 @@ def language_of(path: Path, below: Sequence[Path | str], language: str | None = 
 
 
 def checked_language(name: str | None) -> str | None:
-    """Return the code of a language by its code, English name, or tag; a tag's region is logged.
-
-    Raises:
-        UsageError: If it names none.
-    """
+    """Return the code of a language by its code, English name, or tag; a tag's region is logged."""
     if name is None:
         return None
     reading = read_language(name)

@@ -66,21 +66,7 @@ def foreign_arena(
     with_judged: bool = False,
     features: pd.DataFrame | None = None,
 ) -> ForeignArena:
-    """Put the arena together, and check it as any other.
-
-    Args:
-        collected: The rows that were read.
-        name: Name of the arena.
-        source: Where the data come from; the files' names by default.
-        reference: System whose answers serve as reference.
-        note: Anything a reader should know.
-        with_judged: Whether systems that are judged are in it whose answers are not in the files.
-        features: Published features, if there are any.
-
-    Raises:
-        UsageError: If the reference is no system of the arena.
-        DataError: With every problem found so far, or of the arena.
-    """
+    """Put the arena together, and check it as any other."""
     _replace_half_surrogates(collected)
     collected.share(HISTORY)
     queries = collected_rows(collected.queries.values(), QUERIES)
@@ -157,7 +143,6 @@ def shown_answer(collected: Collected) -> tuple[str, ...]:
 
 
 def _replace_half_surrogates(collected: Collected) -> None:
-    """Replace what no file can store in the texts of questions and answers; count the rows."""
     for row in (*collected.queries.values(), *collected.answers.values()):
         for name, value in row.items():
             # Names and ids are refused instead: two of them could become one.
@@ -225,9 +210,6 @@ def _judgments_of_marks(marks: pd.DataFrame) -> pd.DataFrame:
     """Turn marks of single answers into judgments of pairs: the higher mark wins, equal is a tie.
 
     Who is shown as ``a`` is drawn from their content.
-
-    Args:
-        marks: Columns ``language, query_id, system, judge, mark``, one row per answer and judge.
 
     Returns:
         An arena's ``judgments``, sorted.

@@ -114,7 +114,6 @@ def _reasons(foreign: ForeignArena) -> str:
 def _with_evident_kind(
     error: UsageError | DataError, kind: str | Reader, paths: Sequence[Path | str]
 ) -> UsageError | DataError:
-    """Add to an error of the form of files which kind they evidently are of, if it is another."""
     problems = error.problems if isinstance(error, DataError) else []
     if any(problem.line is not None for problem in problems):
         return error  # of single rows, in a file that is read as what it is

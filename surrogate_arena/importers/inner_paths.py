@@ -38,7 +38,6 @@ def paths_in_column(frames: Frames, column: str) -> list[str]:
 
 
 def _paths_in(cell: object, levels: int = _MOST_LEVELS) -> list[str]:
-    """Return the paths to the values of a record, such as ``.vars.topic``; lists are values."""
     if not isinstance(cell, Mapping) or levels == 0:
         return []
     paths = []

@@ -41,17 +41,7 @@ class CountedJudgments:
 
 
 def read_judgments(path: Path | str, questions: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Read judgments, as ``counted_judgments_of`` does, without what was left out.
-
-    Args:
-        path: As for ``counted_judgments_of``.
-        questions: Columns ``query_id, language``: judgments without a language get that of their
-            question, where its id alone tells it.
-
-    Raises:
-        UsageError: If the file is absent, of unknown format, or holds no judgments.
-        DataError: With every problem: unknown winners, missing values, systems against themselves.
-    """
+    """Read judgments, as ``counted_judgments_of`` does, without what was left out."""
     table = _read(Path(path), BattleOptions(languages=_languages_of(questions))).table
     table = without_categories(table)
     columns = {}
@@ -72,21 +62,7 @@ def counted_judgments_of(
     traits: Sequence[str] = (),
     further: Sequence[str] = (),
 ) -> CountedJudgments:
-    """Read judgments.
-
-    Args:
-        path: Arena folder; or a table of battles, or a folder of them. Without a question every
-            row is one of its own; without a language it is ``und``; without a judge ``unknown``.
-        columns: Field to the name of its column, where ``names.toml`` does not have that name.
-        values: What the values of columns mean; see ``stated_values``.
-        has_sides: False if the columns say nothing of who stood where.
-        traits: Counts of the answers to read, see ``with_trait_columns``.
-        further: Columns that are kept as they are.
-
-    Raises:
-        UsageError: If the file is absent, of unknown format, or holds no judgments.
-        DataError: With every problem: unknown winners, missing values, systems against themselves.
-    """
+    """Read judgments."""
     options = BattleOptions(
         columns,
         stated_values(values),
@@ -165,7 +141,6 @@ def _with_columns_of_questions(arena: Arena, names: Sequence[str]) -> pd.DataFra
 
 
 def _languages_of(questions: pd.DataFrame | None) -> Mapping[str, str]:
-    """Return the language of each question by its id; none where ids do not say which."""
     if questions is None or not {"query_id", "language"} <= set(questions):
         return {}
     if questions["query_id"].duplicated().any():

@@ -17,15 +17,7 @@ AUTO = "auto"
 def languages_by_id(
     questions: Mapping[str, str], stated: str | None
 ) -> tuple[Mapping[str, str], str]:
-    """Return the language of each question by its id, and what to say of it.
-
-    Args:
-        questions: Id to text.
-        stated: The language of all, if the user states one; else each is detected.
-
-    Raises:
-        UsageError: If what is stated is no language.
-    """
+    """Return the language of each question by its id, and what to say of it."""
     if stated not in (None, AUTO):
         return dict.fromkeys(questions, stated_language(stated)), ""
     languages, note = _detected(list(dict.fromkeys(questions.values())))
@@ -33,11 +25,6 @@ def languages_by_id(
 
 
 def _detected(questions: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Detect the language of each question, and say which were detected.
-
-    A language of fewer than five questions and a twentieth of them is likely a mistake: these
-    questions get the most frequent language, and the note names it.
-    """
     smallest_share = 0.05
     fewest = 5
     if not questions:

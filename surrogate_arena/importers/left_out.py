@@ -120,7 +120,6 @@ def reasons_unread(frames: Frames, inner: Frames, columns: Columns) -> list[str]
 
 
 def _counts_rows(cells: Sequence[object]) -> bool:
-    """Tell whether cells are 0, 1, 2 … or 1, 2, 3 …: numbers of rows, not scores."""
     numbers = [number_of(cell) for cell in cells]
     n_rows = len(numbers)
     fewest = 3

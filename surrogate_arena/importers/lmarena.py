@@ -108,10 +108,6 @@ def read_battles(
 
 
 def _columns_kept(read: ReadBattles) -> list[str]:
-    """Return the columns that no field is read from, and by which ``fit`` may rate.
-
-    They hold numbers, times, labels, or records of these: categories, countries, counts of tokens.
-    """
     reserved = {*JUDGMENTS.columns, *JUDGMENTS.optional, _PLACE}
     reserved.update(*field_names("battles").values())
     kept = []
@@ -134,7 +130,6 @@ def _is_label(cell: object) -> bool:
 
 
 def _written(cell: object) -> object:
-    """Return a cell as JSON has it: a time as text, and no number that is not finite."""
     if isinstance(cell, Mapping):
         return {name: _written(value) for name, value in cell.items()}
     if cell is pd.NaT or (isinstance(cell, float) and not isfinite(cell)):
@@ -224,7 +219,6 @@ def _with_texts(
 
 
 def _detect_languages(collected: Collected, battles: Sequence[_Battle]) -> None:
-    """Give judgments the language in which their question is asked, where that has a text."""
     texts: dict[str, str] = {}
     for battle in battles:
         if battle.question:
@@ -256,7 +250,6 @@ def _add_battle(collected: Collected, battle: _Battle) -> None:
 
 
 def _cells(rows: pd.DataFrame, names: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
-    """Yield the cells of conversations, or of a question and two answers; none if one lacks."""
     for fields in (_CONVERSATIONS, _TEXTS):
         if names.keys() >= set(fields):
             columns = [names[name] for name in fields]

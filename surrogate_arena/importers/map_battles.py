@@ -35,10 +35,6 @@ def battles_of_records(
     """Read records as battles: each field is a column of the contract's table of battles.
 
     Where paths lead to lists, such as the verdicts of several people, each item is a battle.
-
-    Raises:
-        UsageError: If a field is missing that is needed.
-        DataError: With the place of every fault.
     """
     paths = {**tool.battles, **columns}
     rows: list[Record] = []
@@ -61,7 +57,6 @@ def battles_of_records(
 
 
 def _battles(record: Record, paths: Mapping[str, str]) -> list[Record]:
-    """Return the battles of a record: one for each item of the lists at its paths."""
     cells: dict[str, Any] = {name: found(record, path) for name, path in paths.items()}
     lengths = {len(cell) for cell in cells.values() if isinstance(cell, list)}
     battles = []

@@ -58,24 +58,7 @@ def read_miracl(
     language: str | None = None,
     name: str = "miracl",
 ) -> ForeignArena:
-    """Read questions with their judged passages, as an arena that nobody has answered yet.
-
-    Args:
-        paths: Topics (a line: id, tab, question), relevance files in TREC's form (id, Q0, passage,
-            label 0 or 1) and corpora (JSONL with ``docid, title, text``), of which the judged
-            passages are kept; or JSONL with ``query_id, query, positive_passages,
-            negative_passages``, which needs no other files. Each is known by its first line.
-        language: Language of all files; by default each file's name or folder tells it.
-        name: Name of the arena.
-
-    Returns:
-        Questions in file order with their judged passages, relevant ones labeled 1; questions
-        without a judged passage and passages without a text are left out and counted.
-
-    Raises:
-        UsageError: If a path is absent or the language of a file is not known.
-        DataError: With every problem of all files.
-    """
+    """Read questions with their judged passages, as an arena that nobody has answered yet."""
     judged = _JudgedPassages(Collected())
     # Of a corpus, the passages are kept that labels name.
     readers = {
@@ -260,7 +243,6 @@ def _files(
 def _corpus_passages(
     path: Path, source: str, problems: list[Problem], passage_ids: Collection[str] | None = None
 ) -> Iterator[Record]:
-    """Yield the passages of a corpus file, line by line: a corpus may be larger than memory."""
     with text_of_file(path, source) as stream:
         for line, record in jsonl_records(stream, source):
             if isinstance(record, Problem):

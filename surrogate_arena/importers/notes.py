@@ -11,13 +11,7 @@ from surrogate_arena.importers.contract import MOST_NAMED
 
 
 def note_on_systems(counts: Mapping[str, int], one: str, several: str) -> str:
-    """Return how many answers of which systems something is true of.
-
-    Args:
-        counts: System to its number of answers.
-        one: The statement on a single answer: ``is empty``.
-        several: The statement on several: ``are empty``.
-    """
+    """Return how many answers of which systems something is true of."""
     total = sum(counts.values())
     systems = sorted(counts, key=lambda system: (-counts[system], system))
     listed = ", ".join(f"{system} {counts[system]}" for system in systems[:MOST_NAMED])

@@ -48,7 +48,6 @@ def _opened(value: object, levels: int) -> Any:  # noqa: ANN401 - whatever JSON 
 
 
 def _nested(record: Record) -> Record:
-    """Add records in records for names with dots, beside the names themselves."""
     nested = dict(record)
     for name, value in record.items():
         *outer, last = name.split(".")

@@ -22,16 +22,9 @@ HINT = "give a text, a list of texts, or a list of records with a text"
 def passages_of(value: object) -> list[Record]:
     """Read the passages of a cell or field.
 
-    Args:
-        value: None, a text, a record with a text, or lists of these, also as JSON or as Python
-            prints them; or a record that holds such a list under a name for passages.
-
     Returns:
         Records with ``passage_id``, ``text``, ``title``, ``relevance``. Missing values are left
         out; a passage without an id of its own is numbered by its place, from 1.
-
-    Raises:
-        ValueError: If it is something else. The message is a clause that says what is wrong.
     """
     numbered = [
         (number, item)
@@ -54,7 +47,6 @@ def passages_of(value: object) -> list[Record]:
 
 
 def _items(value: object, levels: int) -> Iterator[object]:
-    """Yield each passage of a value: of lists in lists, and of records that hold a list."""
     if levels == 0:
         raise ValueError(f"is nested deeper than {MOST_LEVELS} levels")
     if hasattr(value, "tolist"):

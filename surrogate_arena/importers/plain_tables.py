@@ -79,19 +79,7 @@ def read_plain_tables(
     needed: Sequence[str] = NEEDED,
     may_repeat: bool = False,
 ) -> PlainTables:
-    """Read tables of answers.
-
-    Args:
-        paths: Files, or folders of them.
-        columns: Field to its column, or a path in its cells, where the names do not tell.
-        scores: Columns whose numbers are marks by a judge of that name, beside known metrics.
-        needed: Fields that a row must have.
-        may_repeat: Whether a system may answer a question again.
-
-    Raises:
-        UsageError: If a field is missing, or may be read from several columns.
-        DataError: If a file is damaged.
-    """
+    """Read tables of answers."""
     files = files_below(paths)
     tables = [read_table(path, shown_path(path, paths)) for path in files]
     broken = [problem for rows in tables for problem in rows.problems]
@@ -135,11 +123,7 @@ def known_tables(
 def _found_columns(
     tables: Sequence[Rows], stated: Mapping[str, str], needed: Sequence[str], *, may_repeat: bool
 ) -> tuple[Columns, list[str]]:
-    """Find the column of each field, and say where the systems come from if no column names them.
-
-    Raises:
-        UsageError: If a field is missing, or may be read from several columns.
-    """
+    """Find the column of each field; also say where systems come from if no column names them."""
     frames = [rows.table for rows in tables]
     known = chosen_columns(frames, "answers", stated)
     if "answer" not in stated:

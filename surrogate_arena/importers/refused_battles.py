@@ -34,11 +34,7 @@ _RECIPE = "write a row for each battle: the reference's recipes have the lines, 
 
 
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
-    """Refuse a table that lacks fields, with the columns that may hold them.
-
-    Raises:
-        UsageError: Always.
-    """
+    """Refuse a table that lacks fields, with the columns that may hold them."""
     if "system_a" in missing:
         _refuse_other_shapes(table, columns)
     fields = _suggested_fields(table, columns, missing)
@@ -69,7 +65,6 @@ def _refuse_other_shapes(table: ColumnTable, columns: Columns) -> None:
 
 
 def _refuse_columns_of_pairs(table: ColumnTable, columns: Columns) -> None:
-    """Refuse a table with a column for each pair, such as ``gpt-4o_vs_llama``."""
     pairs = columns_of_pairs(table.frame)
     if not pairs:
         return
@@ -86,7 +81,6 @@ def _refuse_columns_of_pairs(table: ColumnTable, columns: Columns) -> None:
 
 
 def _values_of_pairs(table: ColumnTable, pairs: Mapping[str, str]) -> str:
-    """Say that values of columns of pairs have to be stated, if they are unclear."""
     cells: dict[object, None] = {}
     systems: set[str] = set()
     for name, mark in pairs.items():
@@ -100,7 +94,6 @@ def _values_of_pairs(table: ColumnTable, pairs: Mapping[str, str]) -> str:
 
 
 def _refuse_matrices(table: ColumnTable) -> None:
-    """Refuse a table of numbers whose rows and columns are the same systems."""
     names = list(map(str, table.frame))
     systems = set(map(str, table.column(names[0]).cells)) if names else set()
     if len(systems) > 1 and systems == set(names[1:]):
@@ -110,7 +103,6 @@ def _refuse_matrices(table: ColumnTable) -> None:
 
 
 def _refuse_ranks(table: ColumnTable) -> None:
-    """Refuse a table with numbered columns of ranks, such as ``system1rank``."""
     words = contract()["scores"]["ranks"]
     ranks = []
     for name in map(str, table.frame):
@@ -145,7 +137,6 @@ def _suggested_fields(
 
 
 def _suggested_pair(table: ColumnTable, columns: Columns) -> dict[str, str]:
-    """Return two columns of names that differ in a word for a side, by the fields they may be."""
     fields = (("system_a", "system_b"), SIDES_IN_NAMES), (("winner", "loser"), WON_AND_LOST)
     for (first_field, second_field), words in fields:
         for pair in paired_columns(columns.unread, words):
@@ -170,7 +161,6 @@ def _suggested_answers(table: ColumnTable, columns: Columns) -> dict[str, str]:
 
 
 def _hold_names(table: ColumnTable, columns: Sequence[str]) -> bool:
-    """Tell whether columns hold short names that repeat, in one or another of them."""
     names: set[str] = set()
     for column in columns:
         cells = table.column(column).cells
@@ -185,7 +175,6 @@ def _hold_names(table: ColumnTable, columns: Sequence[str]) -> bool:
 def _suggested_winner(
     table: ColumnTable, names: Mapping[str, str], unread: Sequence[str]
 ) -> str | None:
-    """Return the unread column that can be read as winners, or the only one with few values."""
     if not {"system_a", "system_b"} <= names.keys():
         return None
     systems = _system_names(table, names)
@@ -206,7 +195,6 @@ def _suggested_winner(
 
 
 def _values_to_state(table: ColumnTable, names: Mapping[str, str]) -> list[str]:
-    """Return the option that says what the values of winners mean, if they are unclear."""
     if not {"system_a", "system_b", "winner"} <= names.keys():
         return []
     column = names["winner"]

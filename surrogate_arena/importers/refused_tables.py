@@ -130,7 +130,6 @@ def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]
 
 
 def _columns_of_user(frames: Frames) -> list[str]:
-    """Return the columns that the user wrote: not those for the names of files and sheets."""
     return [column for column in columns_in(frames) if column not in (FILE, SHEET)]
 
 
@@ -154,13 +153,6 @@ def _battles_error(frames: Frames) -> UsageError:
 def _refuse_without_answers(
     candidates: Candidates, columns: Sequence[str], known: Mapping[str, str]
 ) -> None:
-    """Refuse tables without answers, or with several columns of them, one per system.
-
-    Args:
-        candidates: Columns, and paths in them, that may hold the answers.
-        columns: The columns that the user wrote.
-        known: Field to its column, also where that is only suggested.
-    """
     answers = candidates.answers()
     if not answers:
         further = f"; {MAPS_READ_RECORDS}" if hold_records(candidates.frames) else ""

@@ -81,7 +81,6 @@ def _scores_in(
 
 
 def _is_listed_score(value: object) -> bool:
-    """Tell whether a column holds a list of numbers, or of labels."""
     items = [item for item in value if item is not None] if isinstance(value, list) else []
     return bool(items) and all(isinstance(item, str | int | float) for item in items)
 
@@ -100,7 +99,6 @@ def numbers_beside(scores: Scores, record: Record) -> list[str]:
 
 
 def _parts(name: str, value: object) -> Iterator[tuple[str, list[object]]]:
-    """Yield the values of a score, or of each part of one that is a record of several."""
     if isinstance(value, Mapping) and isinstance(_first(value, _VALUES), Mapping):
         value = _first(value, _VALUES)
     if isinstance(value, Mapping) and not _is_score(value):

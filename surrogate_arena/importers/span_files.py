@@ -113,7 +113,6 @@ def _spans_of_export(place: Place, record: Mapping[str, Any], outer: Record) -> 
 
 
 def _span_of_row(place: Place, record: Record) -> Span:
-    """Return the span of a row of a table, or of an object with ``context`` and ``attributes``."""
     start = "attributes."
     attributes = {
         name.removeprefix(start): value
@@ -142,7 +141,6 @@ def _span_of_row(place: Place, record: Record) -> Span:
 
 
 def _sortable(time: object) -> str:
-    """Return a time as a text that sorts as it does: digits, or as ISO 8601 writes it."""
     return str(time).rjust(24)
 
 
@@ -188,7 +186,6 @@ def _flat(attributes: Mapping[str, Any], outer: str = "") -> Record:
 
 
 def _by_name(attributes: object) -> Record:
-    """Return a list of ``{key, value}`` as a record."""
     if isinstance(attributes, Mapping):
         return _flat(attributes)
     pairs = attributes if isinstance(attributes, list) else []
@@ -200,7 +197,6 @@ def _by_name(attributes: object) -> Record:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - of JSON
-    """Return a value (``stringValue``, ``arrayValue`` ...) as plain JSON."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
     ((kind, inner),) = value.items()
@@ -211,7 +207,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - of JSON
 
 
 def _with_lists(attributes: Record) -> Record:
-    """Return attributes with each list as one attribute, whose items are plain records."""
     nested = opened_record(attributes)
     lists = dict(attributes)
     for name in _LISTS:
@@ -223,7 +218,6 @@ def _with_lists(attributes: Record) -> Record:
 
 
 def _unwrapped(item: object) -> object:
-    """Return ``{document: {content}}`` with what the document, or message, holds."""
     if isinstance(item, Mapping):
         for holder in ("document", "message"):
             if isinstance(item.get(holder), Mapping):

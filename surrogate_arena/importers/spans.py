@@ -277,7 +277,6 @@ def _sum_of(spans: list[Span], name: str) -> float | None:
 
 
 def _distinct(documents: list[Any]) -> list[Any]:
-    """Return documents without those whose text an earlier one has."""
     by_text: dict[str, Any] = {}
     for document in documents:
         text = document.get("content", document) if isinstance(document, Mapping) else document

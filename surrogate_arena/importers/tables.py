@@ -50,14 +50,6 @@ def read_table(path: Path, source: str | None = None) -> Rows:
     """Read a table, with the line of each row; of a workbook, its sheets one after another.
 
     Cells of CSV are texts, an empty one is missing. Names of columns lose spaces at their edges.
-
-    Args:
-        path: The table; a folder of Parquet files is one.
-        source: What problems call it; by default its name.
-
-    Raises:
-        UsageError: If the format is unknown, or there is no such file.
-        DataError: If the file is damaged, or holds more than ``arena.data.files`` reads.
     """
     source = path.name if source is None else source
     name = path.name.lower()
@@ -82,11 +74,7 @@ def read_table(path: Path, source: str | None = None) -> Rows:
 
 @contextmanager
 def text_of_file(path: Path, source: str) -> Iterator[TextIO]:
-    """Open a text file: UTF-8, or UTF-16 where its first bytes say so.
-
-    Raises:
-        DataError: At the first bytes that are neither, while it is read.
-    """
+    """Open a text file: UTF-8, or UTF-16 where its first bytes say so."""
     with open_bytes(path) as stream:
         start = cast(io.BufferedReader, stream).peek(2)[:2]
         encoding = "utf-16" if start in _MARKS else "utf-8-sig"
@@ -170,11 +158,7 @@ def _plain(record: Record) -> Record:
 
 
 def read_json(path: Path, source: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Read the value of a JSON file; of one with an object per line, their list.
-
-    Raises:
-        DataError: If it is neither.
-    """
+    """Read the value of a JSON file; of one with an object per line, their list."""
     with text_of_file(path, source) as stream:
         text = stream.read(MOST_EXPANDED + 1)
     refuse_beyond(source, len(text), MOST_EXPANDED, "characters")
@@ -204,11 +188,6 @@ def _numbered(records: Sequence[Any], source: str) -> Numbered:
 
 
 def _records_of_json(value: object, source: str) -> list[Any]:
-    """Return the records of a JSON value: an array, or an object's only array.
-
-    Raises:
-        DataError: If there is none, or there are several.
-    """
     if isinstance(value, list):
         return value
     if isinstance(value, Mapping):
@@ -271,11 +250,6 @@ def _row_of_header(cells: pd.DataFrame) -> int | None:
 
 
 def _sheet(cells: pd.DataFrame, header: int, source: str) -> pd.DataFrame:
-    """Return the table below the header of a sheet, by the numbers of its rows.
-
-    Raises:
-        DataError: If the header repeats a name.
-    """
     is_named = cells.iloc[header].notna()
     names = [str(name).strip() for name in cells.iloc[header][is_named]]
     problems = _header_problems(names, source)

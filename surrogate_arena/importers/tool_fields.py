@@ -98,13 +98,7 @@ class FieldReading:
 
 
 def text_of(name: str, value: object) -> str | None:
-    """Return the text of a question, answer or reference as programs log it, or None.
-
-    Args:
-        name: The field.
-        value: A text or number; messages, one of them, or a record with ``messages``; parts of a
-            message; a list of one text, or of several references of which the first counts.
-    """
+    """Return the text of a question, answer or reference as programs log it, or None."""
     if isinstance(value, str | int | float):
         text = name_text(value)
         return text if isinstance(text, str) and text.strip() else None
@@ -118,7 +112,6 @@ def text_of(name: str, value: object) -> str | None:
 
 
 def _messages(value: object) -> object:
-    """Return the messages that a record holds; anything else is unchanged."""
     if isinstance(value, Mapping):
         for name in ("messages", "contents"):
             if isinstance(value.get(name), list):

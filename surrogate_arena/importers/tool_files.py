@@ -30,11 +30,7 @@ ROWS = "rows"
 
 
 def tool_files(tool: ToolMap, paths: Sequence[Path | str]) -> list[Path]:
-    """List the files of a tool, also one that it hides in a folder.
-
-    Raises:
-        UsageError: If a path is absent, or there is no file.
-    """
+    """List the files of a tool, also one that it hides in a folder."""
     named: list[Path | str] = []
     for path in paths:
         hidden = [Path(path, name) for name in tool.hidden_files if Path(path, name).is_file()]
@@ -45,18 +41,7 @@ def tool_files(tool: ToolMap, paths: Sequence[Path | str]) -> list[Path]:
 def records_of_files(
     tool: ToolMap, files: Sequence[Path], paths: Sequence[Path | str], collected: Collected
 ) -> list[PlacedRecord]:
-    """Return the records of all files, opened; those that belong together are joined to one.
-
-    Args:
-        tool: How its files are built.
-        files: The files.
-        paths: Files and folders that the user named; messages call files by their path in these.
-        collected: Counts what is read and left out.
-
-    Raises:
-        UsageError: For a file of an unknown ending.
-        DataError: For a damaged file, items that are no records, and where no file has any.
-    """
+    """Return the records of all files, opened; those that belong together are joined to one."""
     records: list[PlacedRecord] = []
     problems: list[Problem] = []
     for path in files:
@@ -121,7 +106,6 @@ def _items_of(tool: ToolMap, path: Path, source: str) -> Iterator[tuple[int, Any
 
 
 def _listed(tool: ToolMap, value: Any, source: str) -> list[Any]:  # noqa: ANN401
-    """Return the records of a JSON value, each with the object around them."""
     if not isinstance(value, Mapping):
         return value if isinstance(value, list) else [value]
     lists = [found(value, path) for path in tool.records]

@@ -24,11 +24,6 @@ MAP_ENDING = ".toml"
 
 
 def _compiled(path: str) -> str:
-    """Return a path of JMESPath, with ``.0`` written as ``[0]``.
-
-    Raises:
-        ValueError: If it is none.
-    """
     path = with_places(path)
     try:
         jmespath.compile(path)
@@ -38,7 +33,6 @@ def _compiled(path: str) -> str:
 
 
 def _expanded(paths: object) -> object:
-    """Return paths, those with ``{question}`` once for each name of the contract."""
     listed = [paths] if isinstance(paths, str) else paths
     if not isinstance(listed, list):
         return listed
@@ -136,11 +130,7 @@ class ToolMap(_Table):
 
 
 def map_of_file(path: Path | str) -> ToolMap:
-    """Read a map.
-
-    Raises:
-        UsageError: If it is absent or no map; the message names the key.
-    """
+    """Read a map."""
     try:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

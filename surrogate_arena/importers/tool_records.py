@@ -117,11 +117,6 @@ class ToolReader:
     def _rows(
         self, records: Sequence[PlacedRecord], reading: FieldReading, collected: Collected
     ) -> list[Row]:
-        """Read the fields of all records, and tell apart prompts of a system and ids of questions.
-
-        Raises:
-            UsageError: If no record has a question, a system or an answer.
-        """
         rows = [(place, record, reading.values(record)) for place, record in records]
         self._check_needed(records, rows)
         collected.names = {field: used[0] for field, used in reading.used().items()}
@@ -143,7 +138,6 @@ class ToolReader:
         return FieldReading(self.map, chosen, frozenset(columns))
 
     def _judges(self, marks: Iterable[Mapping[str, float]]) -> str:
-        """Return the judges of some marks, and of which of them the lower mark is better."""
         listed = []
         for judge in _judges_of(marks):
             is_lower = judge in self.map.scores.lower_is_better
@@ -158,11 +152,6 @@ class ToolReader:
         return DataError([first, *further])
 
     def _answers(self, records: Iterable[PlacedRecord], collected: Collected) -> list[PlacedRecord]:
-        """Return the records that are answers; others are counted, with the reason.
-
-        Raises:
-            UsageError: If there are none.
-        """
         answers = []
         for place, record in records:
             for reason, path in self.map.left_out.items():
@@ -177,7 +166,6 @@ class ToolReader:
         return answers
 
     def _check_needed(self, records: Sequence[PlacedRecord], rows: Sequence[Row]) -> None:
-        """Refuse records of which none has a question, a system or an answer; say all at once."""
         present: set[str] = set()
         for *_, values in rows:
             present.update(values)
@@ -209,7 +197,6 @@ class ToolReader:
         rows: Sequence[Row],
         asked: Sequence[str],
     ) -> list[dict[str, float]]:
-        """Return the marks of each record by judge; numbers that nobody declared are counted."""
         scores = _without_columns_of_fields(self.map, reading)
         known = contract()["scores"]["known"]
         marks = []
@@ -237,7 +224,6 @@ def _texts_by_path(records: Sequence[Record]) -> dict[str, list[str]]:
 
 
 def _path_of_texts(texts: Mapping[str, Sequence[str]], name: str) -> str | None:
-    """Return the path that may lead to a field: texts that differ before one throughout."""
     likely = {}
     for path, found_texts in texts.items():
         are_read = all(text_of(name, text) is not None for text in found_texts)
@@ -262,7 +248,6 @@ def _rank(path: str, roots: Sequence[str]) -> int:
 
 
 def _name_variants(tool: ToolMap, rows: Sequence[Row]) -> None:
-    """Name a system with several prompts once for each prompt."""
     variants: dict[object, set[str]] = {}
     for _, record, values in rows:
         variants.setdefault(values.get("system"), set()).add(_variant(tool, record))
@@ -282,7 +267,6 @@ def _variant(tool: ToolMap, record: Record) -> str:
 
 
 def _tell_ids_apart(collected: Collected, rows: Sequence[Record]) -> None:
-    """Put digits of its text behind an id that several questions have, as those of two tasks."""
     texts: dict[str, set[str]] = {}
     for values in rows:
         texts.setdefault(id_text(values.get("query_id")), set()).add(values.get("question", ""))
@@ -310,7 +294,6 @@ def _without_columns_of_fields(tool: ToolMap, reading: FieldReading) -> Scores:
 
 
 def _is_complete(collected: Collected, place: Place, values: Record, reading: FieldReading) -> bool:
-    """Return whether a record lacks nothing; others are counted, and so is a wrong history."""
     fault = history_fault(values.get(HISTORY, []))
     if fault is not None:
         collected.skip(place, "history", fault)

@@ -30,11 +30,7 @@ _DROPPED = ("background", "narrative_background")
 
 
 def read_topics(path: Path, source: str) -> Iterator[tuple[int, Record]]:
-    """Yield the topics of a table of the track: an id and a text a line, with or without a header.
-
-    Raises:
-        DataError: If a line has no text.
-    """
+    """Yield the topics of a table of the track: an id and a text a line, under a header or none."""
     with text_of_file(path, source) as stream:
         for number, line in enumerate(stream, start=1):
             topic_id, mark, text = line.rstrip("\r\n").partition("\t")
@@ -52,11 +48,6 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
 
     The track counts references from 0, or cites them by id; ours are counted from 1, and their
     texts are passages with these numbers as ids, where the files have them.
-
-    Args:
-        records: Lines of runs; and, in the same or further files, topics (``id, title``),
-            retrieved candidates, and segments (``docid, segment``).
-        collected: Counts citations and references without a text.
     """
     answers: list[PlacedRecord] = []
     topics: dict[str, str] = {}
@@ -87,7 +78,6 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
 
 
 def _with_text(place: Place, record: Record, collected: Collected) -> Record:
-    """Return id, text and references of an answer, those included that only sentences cite."""
     references = [_reference_id(element) for element in _listed(record.get("references"))]
     sentences = []
     for sentence in _sentences_of(record) or ():
@@ -144,7 +134,6 @@ def _sentences_of(record: Record) -> list[Mapping[str, Any]] | None:
 def _numbers(
     place: Place, citations: object, references: list[str], collected: Collected
 ) -> list[int]:
-    """Return the numbers, from 1, of what a sentence cites; new ids join the references."""
     if isinstance(citations, Mapping):  # id to how well it supports the sentence
         supports = {str(cited): _support(value) for cited, value in citations.items()}
         citations = sorted(supports, key=lambda cited: -supports[cited])
@@ -183,7 +172,6 @@ _DOCUMENTS = ("candidates", "documents", "segments", "contexts", "references")
 
 
 def _documents_of(record: Record) -> Iterator[Record]:
-    """Yield ``id``, ``text`` and ``title`` of the documents that a record is, or holds."""
     if _sentences_of(record) is None:
         yield from _document(record, None)
     for name in _DOCUMENTS:

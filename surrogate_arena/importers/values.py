@@ -80,10 +80,6 @@ def opened(value: object) -> object:
     """Open a list or record that was written as text, in JSON or as Python prints it.
 
     Any other text stays. Texts in a list are not opened: a passage may be JSON.
-
-    Raises:
-        ValueError: If it is a printed object or array that no parser can read; the message is a
-            clause that says how to write it.
     """
     if not isinstance(value, str):
         return value

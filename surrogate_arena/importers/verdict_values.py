@@ -89,14 +89,7 @@ class StatedValues:
 
 
 def stated_values(texts: Sequence[str]) -> dict[str, StatedValues]:
-    """Read options such as ``winner:0=a,1=b,.5=tie``, ``winner:-2..2=b..a``, ``vote:A>>B=a*3``.
-
-    Returns:
-        By column.
-
-    Raises:
-        UsageError: If one cannot be read.
-    """
+    """Read options such as ``winner:0=a,1=b,.5=tie``, ``winner:-2..2=b..a``, ``vote:A>>B=a*3``."""
     stated: dict[str, StatedValues] = {}
     for text in texts:
         column, colon, listed = text.partition(":")
@@ -130,7 +123,6 @@ def _unreadable(text: str) -> UsageError:
 
 
 def _value_text(cell: object) -> str:
-    """Return a cell as it is compared with what the user wrote: 1 and 1.0 are one value."""
     number = number_of(cell)
     if number is not None and not isinstance(cell, bool):
         return f"{number:g}"
@@ -176,11 +168,7 @@ def read_values(
     systems: Collection[str],
     stated: StatedValues | None = None,
 ) -> ReadValues:
-    """Read the distinct values of a column of winners.
-
-    Raises:
-        UnclearValuesError: If a value has no meaning, or several.
-    """
+    """Read the distinct values of a column of winners."""
     if stated is not None:
         return _stated(cells, column, stated)
     names = {_value_text(name) for name in systems}
@@ -229,7 +217,6 @@ def _stated(cells: Sequence[object], column: str, stated: StatedValues) -> ReadV
 
 
 def _word(text: str) -> StatedVerdict | None:
-    """Return what a word says, such as ``model_a``, ``[[B]]``, ``tie (bothbad)`` or ``A>>B``."""
     # Signs such as >> that make a verdict strong
     strong = 2
     plain = _plain(text)
@@ -286,7 +273,6 @@ _OTHER_SIDE = MappingProxyType({"a": "b", "b": "a", "tie": "tie"})
 
 
 def _are_soft_places(numbers: Collection[float]) -> bool:
-    """Tell whether numbers lie between two places: other ones than 1, 1.5 and 2."""
     is_between = min(numbers) >= 1 and max(numbers) <= 2
     return is_between and not set(numbers) <= {1, 1.5, 2}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,20 @@ import pandas as pd
 
 from arena.data.languages import language_name
 from arena.data.tables import plain_records
+from arena.data.wording import Remark
 from surrogate.board.board import Board
-from surrogate.board.findings import CAUTIONS, HEADLINES, Finding
+from surrogate.board.remarks import board_remarks, cautions, headlines
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate.board.view import LANGUAGE
-from surrogate_arena.pages.formats import SEQUENTIAL, finite, language_groups, lower_first, slugs
+from surrogate_arena.pages.formats import (
+    SEQUENTIAL,
+    finite,
+    language_groups,
+    lower_first,
+    name_parts,
+    slugs,
+)
 from surrogate_arena.pages.site_settings import WEB_ADDRESS, SiteSettings
 
 SPLIT_NAMES = {"train": "yes", "holdout": "no, held out", "unjudged": "no, not judged"}
@@ -81,7 +90,6 @@ def licenses_of(attributes: pd.DataFrame) -> list[str]:
 
 def board_page(
     board: Board,
-    findings: Sequence[Finding],
     system_slugs: Mapping[str, str],
     languages: Sequence[str],
 ) -> Row:
@@ -107,8 +115,8 @@ def board_page(
         data[code] = {
             "name": language_name(code) if code else f"{len(languages)} {board.summary.parts}",
             "pairs": files.get(code, ""),
-            "sentences": [item.parts for item in findings if _leads(item, code)],
-            "caution": without_ranks or caution_of(findings, code),
+            "sentences": [name_parts(remark) for remark in headlines(board, code)],
+            "caution": without_ranks or caution_of(board, code),
             "facts": _counts(board, code),
             "rows": [[index, *row, note] for index, row, note in cells],
         }
@@ -139,8 +147,8 @@ def board_page(
     }
 
 
-def board_record(board: Board, findings: Sequence[Finding], settings: SiteSettings) -> Row:
-    """Return what a site's ``board.json`` holds: findings and rows, for other programs."""
+def board_record(board: Board, settings: SiteSettings) -> Row:
+    """Return what a site's ``board.json`` holds: remarks and rows, for other programs."""
     columns = ["system", *PLACED, "wins", "wins_low", "wins_high"]
     return {
         "title": settings.title or board.summary.arena,
@@ -149,32 +157,22 @@ def board_record(board: Board, findings: Sequence[Finding], settings: SiteSettin
         "judge": None if board.summary.is_first else board.summary.judge,
         "languages": list(board.languages),
         **_counts(board, ""),
-        "findings": [finding.record for finding in findings],
+        "remarks": [asdict(remark) for remark in board_remarks(board)],
         "systems": plain_records(board.overall[columns]),
     }
 
 
-def _leads(finding: Finding, language: str) -> bool:
-    return finding.language == language and finding.kind in HEADLINES
-
-
-def caution_of(findings: Sequence[Finding], language: str) -> str:
+def caution_of(board: Board, language: str = "") -> str:
     """Return what limits a language most, or the board, but for its judge's fault; or nothing."""
-    for finding in findings:
-        is_limit = finding.kind in CAUTIONS and finding.kind != "judge" and bool(finding.level)
-        # That a board has no verdicts limits each of its languages, too.
-        holds_there = finding.language == language or finding.kind == "unjudged"
-        if is_limit and holds_there:
-            return finding.sentence
-    return ""
+    first = next(cautions(board, language), None)
+    return "" if first is None else first.sentence
 
 
-def in_its_language(finding: Finding) -> str:
-    """Return a finding's sentence with the name of the language that it is on."""
-    sentence = finding.sentence
-    if not finding.language:
-        return sentence
-    return f"In {language_name(finding.language)}, {lower_first(sentence)}"
+def in_its_language(remark: Remark) -> str:
+    """Return a sentence with the name of the language that it is on."""
+    if not remark.subject:
+        return remark.sentence
+    return f"In {language_name(remark.subject)}, {lower_first(remark.sentence)}"
 
 
 def _overall_rows(board: Board) -> pd.DataFrame:

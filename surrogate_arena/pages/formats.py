@@ -14,8 +14,8 @@ from typing import Literal, SupportsFloat
 from urllib.parse import urlsplit
 
 from arena.data.languages import UNDETERMINED, is_language_code, language_name
-from arena.data.wording import DIGEST_DIGITS, short_digest
-from surrogate.board.findings import NARROW
+from arena.data.wording import DIGEST_DIGITS, Remark, short_digest
+from surrogate.board.remarks import NARROW
 
 MISSING = "–"
 MINUS = "−"
@@ -119,6 +119,16 @@ def percent(value: Number, digits: int = 0) -> str:
     if shown >= 100 and number < 1:
         shown = 100 - 10.0**-digits
     return f"{decimal(shown, digits)}%"
+
+
+def name_parts(remark: Remark) -> list[str]:
+    """Cut a sentence at the names of its systems: texts and names by turns."""
+    if not remark.systems:
+        return [remark.sentence]
+    # Of two names that begin alike the longer one is meant where it stands.
+    names = sorted(remark.systems, key=len, reverse=True)
+    pattern = "|".join(map(re.escape, names))
+    return re.split(rf"(?<!\w)({pattern})(?!\w)", remark.sentence)
 
 
 def lower_first(text: str) -> str:

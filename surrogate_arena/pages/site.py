@@ -22,14 +22,13 @@ from arena.data.wording import short_digest
 from arena.data.writing import replaced_folder, write_text
 from arena.quality.influence import LISTED
 from surrogate.board.board import Board
-from surrogate.board.findings import (
-    CAUTIONS,
-    CHIPS,
-    board_findings,
+from surrogate.board.remarks import (
+    cautions,
+    chips,
     conclusion,
     headline,
     published_sentence,
-    standings_of,
+    standings,
 )
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
@@ -50,7 +49,7 @@ from surrogate_arena.pages.fault_tables import FaultTables
 from surrogate_arena.pages.feed import FEED
 from surrogate_arena.pages.figures.figure import save
 from surrogate_arena.pages.figures.preview import draw_preview
-from surrogate_arena.pages.formats import slugs
+from surrogate_arena.pages.formats import name_parts, slugs
 from surrogate_arena.pages.history import HistoryEntry, history_view
 from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.pair_texts import Texts
@@ -221,7 +220,6 @@ def _write_pages(
     languages = list(board.languages)
     by_name = sorted(languages, key=language_name)
     first = FIRST_LANGUAGE if FIRST_LANGUAGE in languages else languages[0]
-    findings = board_findings(board)
     files = slugs(languages)
     names = slugs(board.systems)
     shared = {
@@ -233,21 +231,18 @@ def _write_pages(
         "pairs": files[first],
         "has_answers": isinstance(texts, Texts),
         "has_costs": not costs.empty,
-        "caution": board.summary.macro.judge_fault or caution_of(findings, ""),
+        "caution": board.summary.macro.judge_fault or caution_of(board),
         "feed": f"../{FEED}" if values["parent"] else "",
     }
     if _draw_picture(board, shared["title"], settings, folder):
         shared["picture"] = PICTURE
     write = partial(_write_page, folder, shared, is_served)
-    view = board_page(board, findings, names, by_name)
-    chips = [finding for finding in findings if finding.kind in CHIPS]
-    write("index", view=view, chips=chips)
-    record = board_record(board, findings, settings)
+    write("index", view=board_page(board, names, by_name), chips=list(chips(board)))
+    record = board_record(board, settings)
     write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", folder / RECORD)
     write("embed", rows=record["systems"][:EMBEDDED])
-    limits = [finding for finding in findings if finding.level == "warning"]
-    cautions = [in_its_language(finding) for finding in limits if finding.kind in CAUTIONS]
-    write("judge", report=board.judge_report, listed=LISTED, cautions=cautions)
+    limits = _limits(board)
+    write("judge", report=board.judge_report, listed=LISTED, cautions=limits)
     if not costs.empty:
         write("costs", view=cost_page(board, costs))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)))
@@ -255,11 +250,20 @@ def _write_pages(
         write("history", view=history_view(values["history"], board.systems))
     shown: list[dict[str, Any]] = []
     for language in languages:
-        view = pair_page(board, texts, names, languages, language, caution_of(findings, language))
+        view = pair_page(board, texts, names, languages, language, caution_of(board, language))
         write("pairs", f"pairs/{files[language]}.html", view=view)
         shown.extend(view["texts"]["questions"] if view["texts"] else [])
     examples = Examples(board, texts, shown) if isinstance(texts, Texts) else None
     _write_systems(write, board, SystemPages(board, by_name), first, values["faults"], examples)
+
+
+def _limits(board: Board) -> list[str]:
+    """Say what limits the board: its judge, and what holds overall or in one of its languages."""
+    sentences = [board.summary.macro.judge_fault] if board.summary.macro.judge_fault else []
+    codes = ["", *board.languages] if len(board.languages) > 1 else [""]
+    for code in codes:
+        sentences += [in_its_language(remark) for remark in cautions(board, code)]
+    return sentences
 
 
 def _draw_picture(board: Board, title: str, settings: SiteSettings, folder: Path) -> bool:
@@ -286,7 +290,7 @@ def _write_systems(
     names = slugs(board.systems)
     compared = set(board.table(language)["system"][:MOST_SYSTEMS])
     has_place = board.overall.set_index("system")[["rank", "place"]].notna().any(axis=1)
-    standings = standings_of(board)
+    remarks = standings(board)
     for system in board.systems:
         of_system = faults and faults.of_system(system)
         file = f"systems/{names[system]}.html"
@@ -296,7 +300,7 @@ def _write_systems(
             view=pages.page(system),
             compared=compared,
             system_faults=of_system,
-            standing=standings.get(system),
+            standing=name_parts(remarks[system]) if system in remarks else [],
             has_place=bool(has_place.get(system, False)),
             examples=examples and examples.of(system),
         )

@@ -41,17 +41,7 @@ FEATURE_SOURCES = {"features": "feature_table", "feature_table": "features"}
 
 
 def read_configuration(path: Path | str, servers: Collection[str] = ()) -> Leaderboards:
-    """Read and check a configuration file (TOML); paths in it are relative to its folder.
-
-    Args:
-        path: The file.
-        servers: Addresses of servers that it may name; those of ``OPENAI_BASE_URL`` and OpenAI
-            are allowed besides.
-
-    Raises:
-        UsageError: If there is no such file, or it names no board.
-        DataError: If something in it cannot be used; lists all problems.
-    """
+    """Read and check a configuration file (TOML); paths in it are relative to its folder."""
     path = Path(path)
     raw = _read_toml(path)
     try:

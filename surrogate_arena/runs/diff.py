@@ -87,11 +87,7 @@ class BoardDiff:
 
 
 def diff_boards(old: Compared, new: Compared) -> BoardDiff:
-    """Compare two boards system by system.
-
-    Raises:
-        UsageError: If they have no language in common.
-    """
+    """Compare two boards system by system."""
     shared = sorted({*old.languages} & {*new.languages})
     if not shared:
         raise UsageError("the boards have no language in common: there is nothing to compare")
@@ -202,7 +198,6 @@ def _rank_change(old: pd.Series, new: pd.Series, is_in_both: pd.Series) -> pd.Se
 
 
 def _with_verdicts(table: pd.DataFrame) -> pd.DataFrame:
-    """Add two-sided, Holm-adjusted ``p_value`` and ``verdict``; an error of 0 tests nothing."""
     is_in_old = table["is_present_old"].notna()
     is_in_new = table["is_present_new"].notna()
     table.loc[~(is_in_old & is_in_new), "reason"] = ONE_BOARD

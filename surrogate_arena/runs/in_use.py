@@ -8,19 +8,7 @@ from surrogate_arena.gating.gate import gate
 
 
 def against_in_use(board: Board, arena: Arena, in_use: str) -> str:
-    """Say how often the best other system beats the one in use, and what is broken: a gate's line.
-
-    Args:
-        board: The board.
-        arena: Its arena, with all verdicts.
-        in_use: Name of the version in use; empty for none.
-
-    Returns:
-        The sentence, by the verdicts of the board's judge; empty where nothing is to be compared.
-
-    Raises:
-        UsageError: If there is no such system.
-    """
+    """Say how often the best other system beats the one in use; empty where nothing is compared."""
     if not in_use:
         return ""
     ranked = board.overall.loc[board.overall["rank"].notna(), "system"]

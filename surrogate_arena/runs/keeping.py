@@ -15,7 +15,7 @@ from arena.data.tables import plain_records, write_record
 from arena.data.wording import count_of, first_of
 from arena.data.writing import replaced_folder
 from surrogate.board.board import Board
-from surrogate.board.findings import conclusion
+from surrogate.board.remarks import conclusion
 from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move, news_of
 from surrogate_arena.runs.diff import GONE, MOVED, NEW, diff_boards
 from surrogate_arena.runs.past_boards import (
@@ -127,7 +127,6 @@ def _changes(old: PastBoard, new: PastBoard) -> dict[str, Any]:
 def _causes(
     old: PastBoard, old_record: PastRecord, new: PastBoard, record: PastRecord
 ) -> Iterator[str]:
-    """Name what a board and the one before differ in, of what was compared."""
     for languages, verb in (
         (set(new.languages) - set(old.languages), "added"),
         (set(old.languages) - set(new.languages), "removed"),

@@ -23,8 +23,8 @@ from features.engine.cache import code_digest
 from features.measures.registry import parse_features
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.findings import conclusion, headline
 from surrogate.board.ranks import VANISHED
+from surrogate.board.remarks import conclusion, headline
 from surrogate.board.tables import FEATURE_CACHE, MANIFEST_FILE, read_feature_table
 from surrogate.board.view import board_judges
 from surrogate_arena.cli.judging_records import METAEVALUATION_FILE, read_judging_records
@@ -140,7 +140,6 @@ def _judged(
     n_jobs: int,
     progress: Progress | None,
 ) -> tuple[Arena, str]:
-    """Let an LLM judge; return the arena with its verdicts, and which pairs to ask again."""
     from arena.judging import judge, questions_to_judge
     from arena.judging.judging_result import lasting_failures, require_verdicts
 

@@ -127,7 +127,6 @@ def read_history(folder: Path) -> list[PastRecord]:
 
 @contextmanager
 def _damage_named(folder: Path) -> Iterator[None]:
-    """Name the folder of a past board in errors about its files, and what to do about it."""
     try:
         yield
     except ArenaError as error:

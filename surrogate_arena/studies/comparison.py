@@ -79,14 +79,7 @@ class PairedTaus:
         over: Over = "systems",
         arena_ratings: Mapping[str, Floats] | None = None,
     ) -> PairedTaus:
-        """Compare contenders, each with an outcome for every language, on what all of them rate.
-
-        Args:
-            contenders: By name.
-            seed: Of the resamples.
-            over: What is resampled.
-            arena_ratings: See ``replicate_taus``; not needed where only systems are resampled.
-        """
+        """Compare contenders, each with an outcome for every language, on what all of them rate."""
         tables = []
         estimates: dict[str, dict[str, ResampledTau]] = {}
         for name, contender in on_common_systems(contenders).items():

@@ -186,10 +186,6 @@ def _differences(
 
 
 def _mean_over_arenas(parts: Sequence[ResampledTau]) -> ResampledTau:
-    """Average over arenas, whose resamples are independent.
-
-    Arenas of as many systems have the same draws by rank, so these are shuffled.
-    """
     shuffled = []
     for index, part in enumerate(parts):
         random = generator(0, "resamples of arenas", str(index))
@@ -198,7 +194,6 @@ def _mean_over_arenas(parts: Sequence[ResampledTau]) -> ResampledTau:
 
 
 def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Put the tables of arenas below each other, with a column ``arena``."""
     named = pd.concat(tables, names=["arena", None])
     return named.reset_index(level="arena").reset_index(drop=True)
 

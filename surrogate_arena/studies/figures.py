@@ -33,11 +33,7 @@ PANELS = {
 
 
 def draw_study(study: StudyTable) -> Figure:
-    """Draw the taus of a study; see ``StudyTable.draw``.
-
-    Raises:
-        UsageError: If the table has no tau.
-    """
+    """Draw the taus of a study; see ``StudyTable.draw``."""
     table = study.table
     if "tau" not in table or table["tau"].isna().all():
         raise UsageError("the table is of no study with a tau; figures are drawn of those alone")
@@ -59,7 +55,6 @@ def _replication_panels(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _curves(table: pd.DataFrame, along: str, study: StudyTable) -> Figure:
-    """Draw a panel for each ``panel``, with a line per language."""
     rated = table.dropna(subset="tau")
     names = list(rated["panel"].unique())
     note = " ".join([*study.notes, f"Bands hold 95% (of {MOST_BANDS} languages at most)."])
@@ -98,7 +93,6 @@ def _draw_curves(axes: Axes, rows: pd.DataFrame, along: str) -> None:
 
 
 def _points(table: pd.DataFrame, study: StudyTable) -> Figure:
-    """Draw a point with its interval for each contender, a panel for each language or arena."""
     panel = table["language"]
     if "arena" in table:
         # There is no room for each language of each arena.

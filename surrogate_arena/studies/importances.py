@@ -44,10 +44,6 @@ def importances(
 def _permuted_answers(
     data: LanguageData, held: Sequence[str], repeat: int, features: Sequence[str], seed: int
 ) -> pd.DataFrame:
-    """Return the held-out systems' answers, plain and with others' values of each feature.
-
-    Every permutation is as of a system of its own, so that all are rated at once.
-    """
     judged = data.rows().set_index(["system", "query_id"])
     held_rows = judged.loc[judged.index.get_level_values("system").isin(list(held))]
     systems, questions = map(held_rows.index.get_level_values, ["system", "query_id"])
@@ -71,7 +67,6 @@ def _permuted_name(system: str, turn: int) -> str:
 
 
 def _donors(data: LanguageData, feature: str, repeat: int, turn: int, seed: int) -> dict[str, str]:
-    """Return whose values of a feature each system gets: never its own, one for all folds."""
     random = generator(seed, "permutation", data.language, feature, str(repeat), str(turn))
     systems = data.systems_by_content
     order = [systems[index] for index in random.permutation(len(systems))]
@@ -108,7 +103,6 @@ def _spread(name: str, values: Floats, middle: Floats) -> dict[str, Floats]:
 
 
 def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -> Floats:
-    """Return feature shares in surrogates of single tournaments, (T, F)."""
     times = len(data.tournaments.draws)
     if surrogate.pooled:
         return np.full((times, len(features)), np.nan)
@@ -122,7 +116,6 @@ def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -
 
 
 def _lost(ratings: Floats, folds: Floats, compared: Floats, size: int) -> Floats:
-    """Return the tau that permuting each of F features costs, against each of T ratings, (F, T)."""
     losses = []
     for repeat, fold in zip(ratings, folds, strict=True):
         taus = kendall_taus(repeat, compared, groups=fold)

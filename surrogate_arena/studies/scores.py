@@ -55,14 +55,7 @@ class Contender:
 
 
 def question_draws(languages: Sequence[LanguageData], seed: int) -> pd.DataFrame:
-    """Resample the judged questions; those with one id, such as translations, together.
-
-    Returns:
-        How often each of B resamples holds each question, a column per id.
-
-    Raises:
-        UsageError: If only ratings are published.
-    """
+    """Resample the judged questions; those with one id, such as translations, together."""
     published = [data.language for data in languages if data.judgments.empty]
     if published:
         raise UsageError(
@@ -88,12 +81,6 @@ def replicate_taus(
 
     Those of contenders on the same systems and seed are of the same resamples, so that their
     differences are paired.
-
-    Args:
-        contender: Has an outcome for each language.
-        seed: Of the draws of systems.
-        over: What is resampled.
-        arena_ratings: The arena's ratings in resamples of the questions; see ``drawn_ratings``.
     """
     if over == "systems":
         return resample_outcomes(contender.outcomes, seed)
@@ -124,12 +111,6 @@ def outcome_scores(
     taus: Mapping[str, Floats] | None = None,
 ) -> pd.DataFrame:
     """Score what was predicted of systems.
-
-    Args:
-        outcomes: One per language.
-        seed: Of the resamples of systems, unless there are ``taus``.
-        over: What these resample.
-        taus: See ``replicate_taus``.
 
     Returns:
         Columns ``SCORES``, one row per language and ``macro``: Kendall tau-b of the systems held
@@ -182,7 +163,6 @@ def _row(outcome: Outcome, taus: Floats, systems: int, over: Over) -> dict[str, 
 
 
 def _errors(tau: float, taus: Floats, systems: int, over: Over) -> dict[str, float]:
-    """Return the standard error of a tau, and its interval."""
     if np.isnan(tau):
         return dict.fromkeys(["standard_error", "tau_low", "tau_high"], np.nan)
     low, high = tau_interval(taus, systems)

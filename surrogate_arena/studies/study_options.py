@@ -104,12 +104,7 @@ def chosen_surrogates(
     settings: BoardSettings,
     options: Mapping[str, Any],
 ) -> tuple[Surrogate, ...]:
-    """Return unfitted surrogates by the rules of the settings, whose surrogate is the default.
-
-    Raises:
-        UsageError: For an unknown surrogate, two of one name, or one with rules of its own where
-            options state some.
-    """
+    """Return unfitted surrogates by the rules of the settings, whose surrogate is the default."""
     if surrogates is None:
         surrogates = settings.surrogate
     if not isinstance(surrogates, Sequence) or isinstance(surrogates, str):

@@ -67,7 +67,6 @@ class Access:
 
 
 def _is_address(name: str) -> bool:
-    """Return whether a host is an IP address, and not a name."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -141,7 +140,6 @@ def _read_token(query: str) -> str:
 
 
 def _is_equal(text: str, secret: str) -> bool:
-    """Compare a text with a secret, in a time that does not tell how much of it is right."""
     return hmac.compare_digest(text.encode("utf-8", "surrogatepass"), secret.encode())
 
 

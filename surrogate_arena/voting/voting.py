@@ -154,7 +154,6 @@ class Voting:
         return voter
 
     def _refuse_alike(self, judge: str) -> None:
-        """Refuse a new voter who may be taken for another one, a judge or a system."""
         if judge in self._judges.values():
             return
         name = judge.removeprefix(PERSON)

@@ -65,7 +65,6 @@ def read_result(text: str, metric: str) -> int | None:
 
 
 def _read_score_text(value: object, metric: str) -> int | None:
-    """Read a score of a metric's scale, however it is written: ``4``, ``"4/5"``, ``true``, null."""
     written = str(value).strip().casefold()
     if value is None or written in _NULLS:
         return None

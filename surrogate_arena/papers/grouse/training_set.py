@@ -171,7 +171,6 @@ class _Traces(GrousePrompts):
 
 
 def _joined(traces_by_metric: Mapping[str, object], prompts: JointPrompts) -> str:
-    """Join the replies by each metric; under a template the answer is always ``answer_2``."""
     fields = prompts.fields
     joined: dict[str, dict[str, Any]] = {name: {} for name in fields.answers}
     for metric in JOINT_ORDER:

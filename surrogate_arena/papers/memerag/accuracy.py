@@ -99,7 +99,6 @@ def _units(settings: MetaevalSettings) -> list[str]:
 
 
 def _estimates(verdicts: pd.DataFrame, settings: MetaevalSettings) -> dict[str, _Estimate]:
-    """Estimate the mean balanced accuracy of the judges of these verdicts, by language."""
     estimates = {}
     for language, part in verdicts.groupby("language", sort=False):
         estimates[str(language)] = _estimate(part, settings)

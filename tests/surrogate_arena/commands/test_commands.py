@@ -17,8 +17,8 @@ from arena import read_arena, write_arena
 from arena.data.tables import write_rows
 from arena.sample import sample_arena
 from surrogate import Board
-from surrogate.board.findings import conclusion
 from surrogate.board.rating_rows import BEYOND
+from surrogate.board.remarks import conclusion
 from surrogate.board.tables import BOARD_FILES
 from surrogate_arena.commands.hidden_verdicts import hide_verdicts
 

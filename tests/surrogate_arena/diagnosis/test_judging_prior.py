@@ -7,7 +7,7 @@ import pytest
 
 from surrogate import build_board
 from surrogate.board.conclusions import UNJUDGED_BY_PREFERENCES
-from surrogate.board.findings import headline
+from surrogate.board.remarks import headline
 from surrogate.board.summary import PREFERENCES
 from surrogate.learning.question_scores import shipped_preferences
 from surrogate_arena.diagnosis.judging_prior import expected_systems, judging_prior

@@ -267,9 +267,9 @@ def test_the_fault_of_an_unreliable_judge_is_seen_and_stated_on_its_page(
     for part in ("", "#language=en"):
         page.goto("about:blank")
         page.goto(f"{index.as_uri()}{part}")
-        assert page.inner_text(".chips .bad") == "The judge is unreliable"
+        assert page.inner_text(".chips .error") == "The judge is unreliable"
         assert axe.Axe().run(page).response["violations"] == []
-    page.locator(".chips .bad a").click()
+    page.locator(".chips .error a").click()
     assert fault[1:] in page.inner_text("main")
 
 

@@ -1,0 +1,295 @@
+"""What a board says in words: who is first, how surely, and what limits it.
+
+Pages and commands print no other sentence on a board than these remarks. Their numbers are those of
+the board's tables, ``summary.json`` and ``judge_report.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from arena.data.languages import language_name
+from arena.data.wording import Remark, Severity, all_of, count_of, first_of, sentence
+from arena.quality.judge_report import FirstPlace
+from surrogate.board.summary import PREFERENCES, BoardSummary, LanguageSummary
+from surrogate.board.tables import REMARKS
+
+if TYPE_CHECKING:
+    from surrogate.board.board import Board
+
+MOST_NAMED = 5
+"""Names that a sentence lists; of more it has the number."""
+NARROW = 0.03
+"""Width of an interval of wins below which they are shown with a decimal."""
+FEW_VERDICTS = 0.005
+"""Share of the verdicts from which on first place does not hang on few of them."""
+
+
+def board_remarks(board: Board) -> list[Remark]:
+    """Return all that a board says, overall and by language, whose code is then the subject."""
+    remarks = [*headlines(board), *_judging(board), *chips(board), *cautions(board)]
+    remarks.extend(standings(board).values())
+    if len(board.languages) > 1:
+        for language in board.languages:
+            remarks.extend(headlines(board, language))
+            remarks.extend(cautions(board, language))
+    return remarks
+
+
+def remark_table(remarks: Sequence[Remark]) -> pd.DataFrame:
+    """Return remarks as ``tables.REMARKS``."""
+    table = pd.DataFrame(remarks, columns=list(REMARKS.columns))
+    texts = [json.dumps(remark.systems, ensure_ascii=False) for remark in remarks]
+    return table.assign(systems=texts)
+
+
+def headline(board: Board) -> str:
+    """Return who is first, in a sentence or two."""
+    return " ".join(remark.sentence for remark in headlines(board))
+
+
+def conclusion(board: Board) -> str:
+    """Return who is first, who judged, and how good the judge is known to be."""
+    judging = next(_judging(board))
+    return f"{headline(board)} {judging.sentence}"
+
+
+def headlines(board: Board, language: str = "") -> Iterator[Remark]:
+    """Say who is first, in a language or overall."""
+    first = _first_place(board, language)
+    yield first
+    if language:
+        return
+    if first.name == "first" and len(board.languages) > 1:
+        yield _leading_languages(board, first.systems[0])
+    if board.summary.macro.is_unreliable and first.name != "none":
+        text = "But ranks rest on verdicts that cannot be relied on one by one."
+        yield Remark("unreliable", "warning", text)
+
+
+def _first_place(board: Board, language: str) -> Remark:
+    table = board.overall
+    if language:
+        table = board.ratings[board.ratings["language"] == language]
+    ranked = table[table["rank"].notna()]
+    if ranked.empty:
+        return Remark("none", "info", "No system has a rank.", language)
+    summary = board.summary
+    if not summary.is_first:
+        return first_place_of(ranked, language)
+    leaders = tuple(ranked.loc[ranked["rank"] == ranked["rank"].min(), "system"])
+    if any(PREFERENCES in part.evidence for part in summary.languages.values()):
+        text = f"The answers of {_listed(leaders)} have most of what judges of other arenas liked."
+        return Remark("liked", "info", text, language, systems=leaders)
+    text = f"The answers of {_listed(leaders)} agree most with those of the others."
+    return Remark("alike", "info", text, language, systems=leaders)
+
+
+def first_place_of(ranked: pd.DataFrame, language: str = "") -> Remark:
+    """Say who is first of ranked systems, best first: columns ``system, rank, rank_low``.
+
+    Where there are also ``wins, wins_low, wins_high``, with these.
+    """
+    best = ranked.iloc[0]
+    system = str(best["system"])
+    if len(ranked) == 1:
+        text = f"{system} is the only system with a rank."
+        return Remark("only", "info", text, language, systems=(system,))
+    if pd.isna(best["rank_low"]):
+        text = f"{system} has the highest rating; how sure that is, is not known."
+        return Remark("highest", "info", text, language, systems=(system,))
+    leaders = tuple(map(str, ranked.loc[ranked["rank_low"] == 1, "system"]))
+    if len(leaders) > 1:
+        text = f"{count_of(len(leaders), 'system')} share first place: {_listed(leaders)}."
+        return Remark("shared", "info", text, language, len(leaders), leaders)
+    if "wins" not in ranked:
+        text = f"{system} is ahead of all others."
+        return Remark("first", "info", text, language, systems=leaders)
+    text = f"{system} answers best: it wins {_wins(best)}."
+    return Remark("first", "info", text, language, float(best["wins"]), leaders)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return all_of(names) if len(names) <= MOST_NAMED else first_of(names, MOST_NAMED)
+
+
+def _wins(row: Any, what: str = "of its comparisons") -> str:  # noqa: ANN401 - of overall.csv
+    """Show a share with its interval in percent, with a decimal where that is narrow."""
+    low, high = row["wins_low"], row["wins_high"]
+    digits = int(high - low < NARROW)
+    return f"{row['wins']:.{digits}%} {what} ({100 * low:.{digits}f} to {100 * high:.{digits}f})"
+
+
+def standings(board: Board) -> dict[str, Remark]:
+    """Say how often each system wins, and which places that leaves open, if that is known."""
+    n_ranked = int(board.overall["rank"].notna().sum())
+    remarks = {}
+    for row in board.overall.to_dict("records"):
+        system = row["system"]
+        columns = ["rank_low", "rank_high"]
+        if pd.isna(row["rank"]):
+            columns = ["place_low", "place_high"]
+        if any(pd.isna(row[name]) for name in ("wins", "wins_low", "wins_high", *columns)):
+            continue
+        low, high = (int(row[name]) for name in columns)
+        places = f"place {low if low == high else f'{low} to {high}'} of {n_ranked}"
+        if pd.isna(row["rank"]):
+            name, text = "outlook", f"{system} is predicted to win {_wins(row)}: about {places}."
+        elif board.summary.is_first:
+            wins = _wins(row, "of those of other systems")
+            name, text = "outscoring", f"The answers of {system} outscore {wins}: {places}."
+        else:
+            name, text = "standing", f"{system} wins {_wins(row)}: {places}."
+        remarks[system] = Remark(name, "info", text, "", float(row["wins"]), (system,))
+    return remarks
+
+
+def _leading_languages(board: Board, system: str) -> Remark:
+    """Say in how many languages the first system leads, and where alone."""
+    ratings = board.ratings[board.ratings["rank"].notna()]
+    may_be_first = ratings[ratings["rank_low"] == 1].groupby("language")["system"].agg(list)
+    rows = ratings[ratings["system"] == system]
+    leads = sorted(rows.loc[rows["rank"] == 1, "language"])
+    alone = [language for language in leads if may_be_first.get(language) == [system]]
+    n_languages = len(board.languages)
+    noun = board.summary.parts
+    where = f"{len(leads)} of {n_languages} {noun}"
+    if len(leads) == n_languages:
+        where = f"both {noun}" if n_languages == 2 else f"all {n_languages} {noun}"
+    text = f"It leads in {where}, alone in {_alone(alone, len(leads))}."
+    return Remark("leads", "info", text, "", len(leads), (system,))
+
+
+def _alone(languages: Sequence[str], n_leads: int) -> str:
+    if len(languages) == n_leads:
+        return "each of them"
+    if not languages:
+        return "none of them"
+    if len(languages) > MOST_NAMED:
+        return f"{len(languages)} of them"
+    return all_of(list(map(language_name, languages)))
+
+
+def _judging(board: Board) -> Iterator[Remark]:
+    """Say who judged, how well, and of how many systems nobody did."""
+    summary = board.summary
+    label = summary.macro.judge
+    if summary.is_first:
+        text = "Nobody has judged these answers, and what ranks them does not measure quality."
+        yield Remark("nobody", "warning", text)
+    elif label is None:
+        yield Remark("published", "info", sentence(published_sentence(summary.judge)))
+    else:
+        yield Remark("judge", label.remark.severity, sentence(label.sentence))
+    placed = tuple(_predicted_systems(board))
+    if placed:
+        verb = "system is" if len(placed) == 1 else "systems are"
+        text = f"{len(placed)} {verb} predicted, not judged yet."
+        yield Remark("predicted", "info", text, "", len(placed), placed)
+
+
+def published_sentence(judge: str) -> str:
+    """Say whose ratings were published, without the full stop.
+
+    The board's ratings are not these: it weighs each by its error against the surrogate's.
+    """
+    from arena.data.published import PUBLISHED
+
+    whose = "published ones" if judge == PUBLISHED else f"those that {judge} published"
+    return f"Ratings rest on {whose}"
+
+
+def _predicted_systems(board: Board) -> list[str]:
+    """Return the systems that have a place, or a rating without any verdict, in some language."""
+    ratings = board.ratings
+    is_unjudged = ratings["split"].eq("unjudged") & ratings["rating"].notna()
+    is_predicted = ratings["place"].notna() | is_unjudged
+    return [name for name in board.systems if name in set(ratings.loc[is_predicted, "system"])]
+
+
+def chips(board: Board) -> Iterator[Remark]:
+    """Say how far to trust the board: by people, by how much decides it, by its predictions."""
+    summary = board.summary
+    if summary.is_first:
+        return
+    yield _people(summary)
+    if not summary.macro.is_unreliable:
+        yield _decided(board)
+    if _predicted_systems(board):
+        yield _held(summary)
+
+
+def _people(summary: BoardSummary) -> Remark:
+    label = summary.macro.judge
+    if label is not None and label.grade == "people":
+        return Remark("people", "good", "Judged by people")
+    if label is not None and label.grade == "agrees":
+        return Remark("people", "good", "The judge agrees with people")
+    if label is not None and label.faults:
+        severity: Severity = "error" if label.grade == "unreliable" else "warning"
+        return Remark("people", severity, f"The judge is {label.words}")
+    return Remark("people", "info", "Agreement with people: not measured")
+
+
+def _decided(board: Board) -> Remark:
+    """Say whether first place is one system's, and how few verdicts would change that."""
+    n_languages = len(board.languages)
+    firsts = [_first_place(board, language) for language in board.languages]
+    n_open = sum(first.name != "first" for first in firsts)
+    if n_open:
+        where = f" in {n_open} of {n_languages} {board.summary.parts}" if n_languages > 1 else ""
+        return Remark("open", "warning", f"First place is open{where}", statistic=n_open)
+    places = board.judge_report.first_places
+    weakest = min(places, key=lambda place: place.share, default=None)
+    if weakest is None or weakest.share >= FEW_VERDICTS:
+        return Remark("decided", "good", "First place is decided")
+    return _hanging(weakest)
+
+
+def _hanging(place: FirstPlace) -> Remark:
+    few = f"{place.dropped:,} of {count_of(place.verdicts, 'verdict')}"
+    systems = (place.first, place.successor)
+    text = f"First place hangs on {few}"
+    return Remark("hangs", "warning", text, place.language, place.dropped, systems)
+
+
+def _held(summary: BoardSummary) -> Remark:
+    """Say how many intervals of predictions hold, in the language where fewest do."""
+    least_good, least_tolerable = 0.855, 0.745
+    shares = [part.coverage_unseen for part in summary.languages.values()]
+    known = [share for share in shares if share is not None]
+    if not known:
+        return Remark("untested", "info", "Whether predictions hold is not known")
+    worst = min(known)
+    held = f"{100 * worst:.0f} of 100"
+    if worst >= least_good:
+        return Remark("held", "good", f"Predictions hold: {held}", statistic=worst)
+    severity: Severity = "warning" if worst >= least_tolerable else "error"
+    text = f"Predictions are too sure: {held} hold, where 90 are meant to"
+    return Remark("unheld", severity, text, statistic=worst)
+
+
+def cautions(board: Board, language: str = "") -> Iterator[Remark]:
+    """Say what limits the board, or a language of it, but for its judge's fault."""
+    summary = board.summary
+    scores = summary.languages.get(language) if language else summary.macro
+    if scores is None or (language and summary.macro.is_one_sided):
+        return
+    has_predictions = bool(_predicted_systems(board))
+    conclusions = scores.conclusions
+    if isinstance(scores, LanguageSummary):
+        conclusions = summary.conclusions_of(scores)
+    numbers = {"unseen": scores.tau_unseen, "gain": scores.gain}
+    for conclusion in conclusions:
+        name = conclusion.name
+        if not conclusion.is_warning or name == "judge":
+            continue
+        # A caution speaks of systems that exist.
+        if name == "unseen" and not has_predictions:
+            continue
+        yield replace(conclusion, subject=language, statistic=numbers.get(name))
