@@ -38,7 +38,7 @@ def import_command(
         str,
         Argument(
             help="csv (your table: CSV, JSON, Excel, Parquet); deepeval, inspect, langfuse, "
-            "langsmith, open-rag-eval, opentelemetry, phoenix, promptfoo, ragchecker "
+            "langsmith, opentelemetry, phoenix, promptfoo, ragchecker "
             "(tools); lmarena, memerag, miracl, mirage, mtrag, trec-rag "
             "(published); or an importer of another installed package. With --map, the first file."
         ),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from surrogate_arena.importers.contract import MOST_ROWS, Frames, columns_in, value_at
+from surrogate_arena.importers.contract import MOST_ROWS, value_at
 from surrogate_arena.importers.values import opened_or_same
 
 _MOST_LEVELS = 4
@@ -28,13 +28,8 @@ def with_inner_paths(frame: pd.DataFrame) -> pd.DataFrame:
             continue
         for path in paths[:most_paths]:
             values = [value_at({"cell": cell}, f"cell{path}") for cell in cells]
-            columns[f"{step(name)}{path}"] = pd.Series(values, frame.index, dtype=object)
+            columns[f"{_step(name)}{path}"] = pd.Series(values, frame.index, dtype=object)
     return pd.DataFrame(columns, index=frame.index)
-
-
-def paths_in_column(frames: Frames, column: str) -> list[str]:
-    """Return the paths in the cells of a column; the column itself if it holds no records."""
-    return columns_in([with_inner_paths(frame[[column]]) for frame in frames if column in frame])
 
 
 def _paths_in(cell: object, levels: int = _MOST_LEVELS) -> list[str]:
@@ -42,12 +37,12 @@ def _paths_in(cell: object, levels: int = _MOST_LEVELS) -> list[str]:
         return []
     paths = []
     for name, value in cell.items():
-        first = f".{step(str(name))}"
+        first = f".{_step(str(name))}"
         inner = _paths_in(value, levels - 1)
         paths += [f"{first}{path}" for path in inner] or [first]
     return paths
 
 
-def step(name: str) -> str:
+def _step(name: str) -> str:
     """Return a name as a step of a path: in quotes if it is no plain name."""
     return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else json.dumps(name)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from arena.data.rows import Rows
+from arena.data.wording import all_of
 from surrogate_arena.importers.column_hints import is_reference
 from surrogate_arena.importers.contract import (
     FILE,
@@ -17,12 +18,10 @@ from surrogate_arena.importers.contract import (
     are_texts,
     cells_of,
 )
-from surrogate_arena.importers.inner_paths import paths_in_column, step
 from surrogate_arena.importers.values import (
     first_text,
     is_value,
     mark_of,
-    number_of,
     opened_or_same,
     option,
 )
@@ -83,33 +82,22 @@ def n_unread_marks(rows: Rows, column: str) -> int:
     return sum(mark_of(cell) is None for cell in cells)
 
 
-def unread_columns(frames: Frames, columns: Columns, judges: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that nothing is read from; of a column that is read in part, its paths."""
+def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> list[str]:
+    """Say of each column that nothing is read from what it holds, and how to read it."""
     read = {*columns.names.values(), *judges}
-    unread: list[str] = []
+    reasons: list[str] = []
     for column in columns.unread:
         if column == FILE or column in read:
             continue
-        first_steps = (f"{step(column)}.", f"{step(column)}[")
-        if any(path.startswith(first_steps) for path in read):
-            paths = paths_in_column(frames, column)
-            unread += [path for path in paths if path not in read and path != column]
-        else:
-            unread.append(column)
-    return tuple(unread)
-
-
-def reasons_unread(frames: Frames, inner: Frames, columns: Columns) -> list[str]:
-    """Say of each column that nothing is read from what it holds, and how to read it."""
-    reasons: list[str] = []
-    for column in columns.unread:
+        first_steps = (f"{column}.", f"{column}[", f'"{column}"')
+        parts = sorted(path for path in read if path.startswith(first_steps))
         reason = f"{column!r} is not read"
-        # Cells of records are in the tables themselves, those of paths in the inner ones
-        cells = cells_of(frames, column) or cells_of(inner, column)
-        cells = [first_text(opened_or_same(cell)) for cell in cells]
-        if not cells:
+        cells = [first_text(opened_or_same(cell)) for cell in cells_of(frames, column)]
+        if parts:
+            reason = f"{column!r} is read at {all_of(parts)} alone"
+        elif not cells:
             reason = f"{column!r} is empty"
-        elif all(mark_of(cell) is not None for cell in cells) and not _counts_rows(cells):
+        elif all(mark_of(cell) is not None for cell in cells):
             reason += f"; if it is a score: {option('scores', column)}"
         elif are_texts(cells):
             reason += ", and holds texts"
@@ -117,10 +105,3 @@ def reasons_unread(frames: Frames, inner: Frames, columns: Columns) -> list[str]
                 reason += f"; if they are references: {option('column', f'reference={column}')}"
         reasons.append(reason)
     return reasons
-
-
-def _counts_rows(cells: Sequence[object]) -> bool:
-    numbers = [number_of(cell) for cell in cells]
-    n_rows = len(numbers)
-    fewest = 3
-    return n_rows >= fewest and numbers in (list(range(n_rows)), list(range(1, n_rows + 1)))

@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.schema import Text
-from arena.data.tables import SUFFIXES
 from arena.data.types import Record
 from surrogate_arena.importers.collected import PART, Collected, Key, Place, StorableText
 from surrogate_arena.importers.files import (
@@ -22,34 +21,27 @@ from surrogate_arena.importers.files import (
     without_language,
 )
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
-from surrogate_arena.importers.tables import jsonl_records, read_table, text_of_file
+from surrogate_arena.importers.tables import jsonl_records, text_of_file
 
 SOURCE = "MIRACL (Zhang et al., 2023)"
-TOPICS, QUERIES, LABELS, CORPUS = "topics", "queries", "labels", "corpus"
-"""Kinds of files."""
 TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")
 """Endings of topics and relevance files."""
-
-_CORPUS_SUFFIXES = (".jsonl", ".jsonl.gz")
+CORPUS = (".jsonl", ".jsonl.gz")
 _CORPUS_HINT = "write {docid, title, text} a line"
 _TOPIC = "an id, a tab and a question"
+_LABEL = "an id, Q0, a passage and a label"
+_LABELS = {"1": 1, "0": 0}
+
+File = tuple[Path, str, str]
+"""A file, what messages call it, and its language."""
 
 
 class CorpusPassage(BaseModel):
     """A line of a corpus file."""
 
-    docid: Text = Field(description="a string")
-    text: StorableText = Field(description="a string")
-    title: StorableText | None = Field(default=None, description="a string")
-
-
-class JudgedQuery(BaseModel):
-    """A question with its passages, as the data set is published for training."""
-
-    query_id: Text = Field(description="a string")
-    query: Text = Field(description="a string")
-    positive_passages: list[CorpusPassage] = Field(description="a list of {docid, text, title}")
-    negative_passages: list[CorpusPassage] = Field(description="a list of {docid, text, title}")
+    docid: Text
+    text: StorableText
+    title: StorableText | None = None
 
 
 def read_miracl(
@@ -58,23 +50,28 @@ def read_miracl(
     language: str | None = None,
     name: str = "miracl",
 ) -> ForeignArena:
-    """Read questions with their judged passages, as an arena that nobody has answered yet."""
-    judged = _JudgedPassages(Collected())
-    # Of a corpus, the passages are kept that labels name.
-    readers = {
-        TOPICS: judged.read_topics,
-        QUERIES: judged.read_queries,
-        LABELS: judged.read_labels,
-        CORPUS: judged.read_corpus,
-    }
-    files = _files(paths, (*TSV, *SUFFIXES), language)
-    kinds = [_kind_of(path, source) for path, source, _ in files]
-    for kind, read in readers.items():
-        for file, kind_of_file in zip(files, kinds, strict=True):
-            if kind_of_file == kind:
-                read(*file)
-    judged.add_to_questions()
-    collected = judged.collected
+    """Read questions with their judged passages, as an arena that nobody has answered yet.
+
+    Topics are a line each (id, tab, question), relevance files in TREC's form (id, Q0, passage,
+    label 0 or 1), corpora JSONL with ``docid, title, text``, of which the judged passages are kept.
+    Without ``language`` each file's name or folder tells it. Questions without a judged passage,
+    and passages without a text, are left out and counted.
+    """
+    collected = Collected()
+    topics, labels, corpora = [], [], []
+    for file in _files(paths, (*TSV, *CORPUS), language):
+        if file[0].name.endswith(CORPUS):
+            corpora.append(file)
+        elif _has_labels(*file):
+            labels.append(file)
+        else:
+            topics.append(file)
+    for file in topics:
+        _add_topics(collected, *file)
+    judged: dict[Key, dict[str, int]] = {}
+    for file in labels:
+        _add_labels(collected, judged, *file)
+    _add_passages(collected, judged, corpora)
     if not collected.queries and not collected.problems:
         raise UsageError(
             "no question has a judged passage with a text; add the relevance files and the corpus"
@@ -82,116 +79,78 @@ def read_miracl(
     return foreign_arena(collected, name, source=SOURCE)
 
 
-def _kind_of(path: Path, source: str) -> str:
-    if path.name.endswith(TSV):
-        with text_of_file(path, source) as stream:
-            cells = stream.readline().split()
-        return LABELS if len(cells) == 4 and cells[1] == "Q0" else TOPICS
-    if path.name.endswith(_CORPUS_SUFFIXES):
-        with text_of_file(path, source) as stream:
-            first = next((record for _, record in jsonl_records(stream, source)), None)
-        return CORPUS if isinstance(first, dict) and "docid" in first else QUERIES
-    return QUERIES
+def _has_labels(path: Path, source: str, _language: str) -> bool:
+    with text_of_file(path, source) as stream:
+        cells = stream.readline().split()
+    return len(cells) == 4 and cells[1] == "Q0"
 
 
-class _JudgedPassages:
-    """Questions of MIRACL's files, and the labels and texts of their passages.
-
-    Attributes:
-        collected: The questions, and what is wrong or left out.
-        labels: Relevance of the judged passages of each question, by their ids.
-        passages: Passages by language and id.
-    """
-
-    def __init__(self, collected: Collected) -> None:
-        self.collected = collected
-        self.labels: dict[Key, dict[str, int]] = {}
-        self.passages: dict[tuple[str, str], Record] = {}
-
-    def read_topics(self, path: Path, source: str, language: str) -> None:
-        for place, (query_id, text) in self._cells(path, source, 2, _TOPIC):
-            self._add_question(place, (language, query_id), text)
-
-    def read_queries(self, path: Path, source: str, language: str) -> None:
-        for place, row in self.collected.records(read_table(path, source), JudgedQuery):
-            key = (language, row.query_id)
-            self._add_question(place, key, row.query)
-            for label, passages in ((1, row.positive_passages), (0, row.negative_passages)):
-                for passage in passages:
-                    self._add_label(place, key, passage.docid, label)
-                    self.passages[language, passage.docid] = _record(passage)
-
-    def read_labels(self, path: Path, source: str, language: str) -> None:
-        form = "an id, Q0, a passage and a label"
-        for place, (query_id, _, passage_id, label) in self._cells(path, source, 4, form):
-            if label in ("0", "1"):
-                self._add_label(place, (language, query_id), passage_id, int(label))
-            else:
-                self.collected.fault(
-                    place, "label", label, "is not a label", hint="write 1 for relevant, 0 for not"
-                )
-
-    def read_corpus(self, path: Path, source: str, language: str) -> None:
-        """Read the texts of judged passages: a corpus may be larger than memory."""
-        # Of a corpus of millions, the judged passages alone are kept.
-        judged: set[str] = set()
-        for (code, _), labels in self.labels.items():
-            if code == language:
-                judged.update(labels)
-        for record in _corpus_passages(path, source, self.collected.problems, judged):
-            self.passages[language, record["passage_id"]] = record
-
-    def add_to_questions(self) -> None:
-        """Give questions their judged passages; those without any are left out and counted."""
-        collected = self.collected
-        n_unasked = sum(key not in collected.queries for key in self.labels)
-        collected.skip("qrels", "question", "its text is in no file of topics", n_unasked)
-        for key, query in list(collected.queries.items()):
-            language, _ = key
-            for passage_id, label in self.labels.get(key, {}).items():
-                passage = self.passages.get((language, passage_id))
-                if passage is None:
-                    collected.skip("corpus", "passage", "it is in no corpus file")
-                else:
-                    query["passages"].append({**passage, "relevance": label})
-            if not query["passages"]:
-                collected.skip("queries", "question", "it has no judged passage with a text")
-                del collected.queries[key]
-
-    def _add_question(self, place: Place, key: Key, text: str) -> None:
-        _, query_id = key
-        if text.strip() and query_id.strip():
-            self.collected.question(place, key, text, [])
+def _add_topics(collected: Collected, path: Path, source: str, language: str) -> None:
+    for place, (query_id, text) in _cells(collected, path, source, 2, _TOPIC):
+        if text and query_id:
+            collected.question(place, (language, query_id), text, [])
         else:
-            self.collected.fault(place, "query", text, "is empty", f"write {_TOPIC}")
+            collected.fault(place, "query", text, "is empty", f"write {_TOPIC}")
 
-    def _add_label(self, place: Place, key: Key, passage_id: str, label: int) -> None:
-        self.collected.became(place, PART)
-        if self.labels.setdefault(key, {}).setdefault(passage_id, label) != label:
-            self.collected.fault(
-                place,
-                "passage",
-                passage_id,
-                fault="has the other label before",
-                hint="give each passage of a question one label",
-            )
 
-    def _cells(
-        self, path: Path, source: str, count: int, form: str
-    ) -> Iterator[tuple[Place, list[str]]]:
-        with text_of_file(path, source) as stream:
-            for number, line in enumerate(stream, start=1):
-                text = line.rstrip("\r\n")
-                cells = text.split("\t", count - 1)
-                # A question has spaces in it, a label has none.
-                if count > 2 and len(cells) < count:
-                    cells = text.split()
-                place = Place(source, number)
-                if len(cells) == count:
-                    yield place, [cell.strip() for cell in cells]
-                elif text.strip():
-                    fault, hint = "has other cells", f"write {form}"
-                    self.collected.problems.append(Problem(*place, None, None, fault, hint))
+def _add_labels(
+    collected: Collected, judged: dict[Key, dict[str, int]], path: Path, source: str, language: str
+) -> None:
+    for place, (query_id, _, passage_id, text) in _cells(collected, path, source, 4, _LABEL):
+        collected.became(place, PART)
+        label = _LABELS.get(text)
+        labels = judged.setdefault((language, query_id), {})
+        if label is None:
+            hint = "write 1 for relevant, 0 for not"
+            collected.fault(place, "label", text, "is not a label", hint)
+        elif labels.setdefault(passage_id, label) != label:
+            hint = "give each passage of a question one label"
+            collected.fault(place, "passage", passage_id, "has the other label before", hint)
+
+
+def _add_passages(
+    collected: Collected, judged: dict[Key, dict[str, int]], corpora: Sequence[File]
+) -> None:
+    """Give questions their judged passages; those without any are left out and counted."""
+    texts: dict[tuple[str, str], Record] = {}
+    for path, source, language in corpora:
+        # Of a corpus of millions, the judged passages alone are kept.
+        wanted: set[str] = set()
+        for (code, _), labels in judged.items():
+            if code == language:
+                wanted.update(labels)
+        for passage in _corpus_passages(path, source, collected.problems, wanted):
+            texts[language, passage["passage_id"]] = passage
+    n_unasked = sum(key not in collected.queries for key in judged)
+    collected.skip("qrels", "question", "its text is in no file of topics", n_unasked)
+    for key, query in list(collected.queries.items()):
+        for passage_id, label in judged.get(key, {}).items():
+            judged_passage = texts.get((key[0], passage_id))
+            if judged_passage is None:
+                collected.skip("corpus", "passage", "it is in no corpus file")
+            else:
+                query["passages"].append({**judged_passage, "relevance": label})
+        if not query["passages"]:
+            collected.skip("queries", "question", "it has no judged passage with a text")
+            del collected.queries[key]
+
+
+def _cells(
+    collected: Collected, path: Path, source: str, count: int, form: str
+) -> Iterator[tuple[Place, list[str]]]:
+    with text_of_file(path, source) as stream:
+        for number, line in enumerate(stream, start=1):
+            text = line.rstrip("\r\n")
+            cells = text.split("\t", count - 1)
+            # A question has spaces in it, a label has none.
+            if count > 2 and len(cells) < count:
+                cells = text.split()
+            place = Place(source, number)
+            if len(cells) == count:
+                yield place, [cell.strip() for cell in cells]
+            elif text.strip():
+                problem = Problem(*place, None, None, "has other cells", f"write {form}")
+                collected.problems.append(problem)
 
 
 def read_corpus(
@@ -213,7 +172,7 @@ def read_corpus(
     """
     problems: list[Problem] = []
     rows: list[Record] = []
-    for path, source, code in _files(paths, _CORPUS_SUFFIXES, language):
+    for path, source, code in _files(paths, CORPUS, language):
         if languages and code not in languages:
             continue
         for passage in _corpus_passages(path, source, problems):
@@ -225,7 +184,7 @@ def read_corpus(
 
 def _files(
     paths: Sequence[Path | str], suffixes: Sequence[str], language: str | None
-) -> list[tuple[Path, str, str]]:
+) -> list[File]:
     files = []
     unknown = []
     stated_code = checked_language(language)
@@ -247,12 +206,13 @@ def _corpus_passages(
         for line, record in jsonl_records(stream, source):
             if isinstance(record, Problem):
                 problems.append(record)
-            elif passage_ids is None or record.get("docid") in passage_ids:
-                try:
-                    yield _record(CorpusPassage.model_validate(record))
-                except ValidationError as error:
-                    problems += validation_problems(error, source, line, lambda _: _CORPUS_HINT)
-
-
-def _record(passage: CorpusPassage) -> Record:
-    return {"passage_id": passage.docid, "title": passage.title, "text": passage.text}
+                continue
+            docid = record.get("docid")
+            if passage_ids is not None and isinstance(docid, str) and docid not in passage_ids:
+                continue
+            try:
+                read = CorpusPassage.model_validate(record)
+            except ValidationError as error:
+                problems += validation_problems(error, source, line, lambda _: _CORPUS_HINT)
+                continue
+            yield {"passage_id": read.docid, "title": read.title, "text": read.text}

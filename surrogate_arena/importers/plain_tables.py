@@ -22,11 +22,9 @@ from surrogate_arena.importers.contract import (
     with_paths,
 )
 from surrogate_arena.importers.files import distinct_names, files_below, shown_path
-from surrogate_arena.importers.inner_paths import with_inner_paths
 from surrogate_arena.importers.left_out import (
     n_unread_marks,
     reasons_unread,
-    unread_columns,
     with_true_passages,
     without_empty_rows,
 )
@@ -36,7 +34,7 @@ from surrogate_arena.importers.refused_tables import (
     check_questions,
     check_repeats,
 )
-from surrogate_arena.importers.score_columns import lowest_wins, paths_of_metrics, score_columns
+from surrogate_arena.importers.score_columns import lowest_wins, score_columns
 from surrogate_arena.importers.tables import SHEET, read_table
 from surrogate_arena.importers.values import mark_of, option
 
@@ -107,13 +105,9 @@ def known_tables(
     passed: Mapping[str, str] = {}
     if "passages" not in columns:
         known, passed = with_true_passages([rows.table for rows in filled], known)
-    inner = [with_inner_paths(rows.table) for rows in filled]
-    metrics = paths_of_metrics([rows.table for rows in filled], inner)
-    filled = [replace(rows, table=with_paths(rows.table, metrics)) for rows in filled]
     frames = [rows.table for rows in filled]
     judges = score_columns(frames, list(known.names.values()), scores)
-    known = replace(known, unread=unread_columns(frames, known, judges))
-    left_out = _left_out(tables, filled, passed, judges, reasons_unread(frames, inner, known))
+    left_out = _left_out(tables, filled, passed, judges, reasons_unread(frames, known, judges))
     notes += _notes(known, passed, judges, columns)
     for rows in tables:
         notes += rows.notes

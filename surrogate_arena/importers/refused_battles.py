@@ -30,8 +30,6 @@ from surrogate_arena.importers.contract import (
 from surrogate_arena.importers.values import option
 from surrogate_arena.importers.verdict_values import UnclearValuesError, read_values
 
-_RECIPE = "write a row for each battle: the reference's recipes have the lines, under"
-
 
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
     """Refuse a table that lacks fields, with the columns that may hold them."""
@@ -46,7 +44,7 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
     hints = [option("column", f"{name}={fields.get(name, 'NAME')}") for name in asked]
     hints += _values_to_state(table, {**columns.names, **fields})
     listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
-    shapes = "the reference has short recipes for other shapes"
+    shapes = "the reference has short recipes for other shapes, such as 'A matrix of wins'"
     if hold_records([table.frame]):
         shapes = MAPS_READ_RECORDS
     raise UsageError(
@@ -58,7 +56,6 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
 
 def _refuse_other_shapes(table: ColumnTable, columns: Columns) -> None:
     _refuse_columns_of_pairs(table, columns)
-    _refuse_matrices(table)
     _refuse_ranks(table)
     if looks_like_data([table.frame]):
         raise UsageError(f"{table.source}: {NO_HEADER} system_a,system_b,winner")
@@ -76,30 +73,7 @@ def _refuse_columns_of_pairs(table: ColumnTable, columns: Columns) -> None:
         f"pair each; write a row for each battle by pandas: table = table.melt({kept}, "
         f"[name for name in table if {mark!r} in name], 'pair', 'winner'); "
         f"table[['system_a', 'system_b']] = table.pop('pair').str.split({mark!r}, expand=True)"
-        f"{_values_of_pairs(table, pairs)}"
     )
-
-
-def _values_of_pairs(table: ColumnTable, pairs: Mapping[str, str]) -> str:
-    cells: dict[object, None] = {}
-    systems: set[str] = set()
-    for name, mark in pairs.items():
-        cells.update(dict.fromkeys(table.column(name).cells))
-        systems.update(name.split(mark))
-    try:
-        read_values(list(cells), "winner", systems)
-    except UnclearValuesError as error:
-        return f"; and with it, {error.command}"
-    return ""
-
-
-def _refuse_matrices(table: ColumnTable) -> None:
-    names = list(map(str, table.frame))
-    systems = set(map(str, table.column(names[0]).cells)) if names else set()
-    if len(systems) > 1 and systems == set(names[1:]):
-        raise UsageError(
-            f"{table.source}: rows and columns are the same systems; {_RECIPE} 'A matrix of wins'"
-        )
 
 
 def _refuse_ranks(table: ColumnTable) -> None:
@@ -111,8 +85,8 @@ def _refuse_ranks(table: ColumnTable) -> None:
             ranks.append(name)
     if len(ranks) > 1:
         raise UsageError(
-            f"{table.source}: {ranks[0]!r}, {ranks[1]!r} … rank the systems of a row; {_RECIPE} "
-            "'Rankings in columns'"
+            f"{table.source}: {ranks[0]!r}, {ranks[1]!r} … rank the systems of a row; the "
+            "reference's recipes have the lines, under 'Rankings in columns'"
         )
 
 

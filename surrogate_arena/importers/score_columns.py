@@ -21,13 +21,6 @@ from surrogate_arena.importers.tables import SHEET
 from surrogate_arena.importers.values import mark_of
 
 
-def paths_of_metrics(frames: Frames, inner: Frames) -> dict[str, str]:
-    """Return the paths to known metrics in records of cells, each to itself."""
-    columns = set(columns_in(frames))
-    paths = [path for path in columns_in(inner) if path not in columns]
-    return {path: path for path in paths if _is_known(path)}
-
-
 def score_columns(frames: Frames, taken: Sequence[str], named: Sequence[str]) -> list[str]:
     """Return the columns of marks: each is a judge."""
     columns = columns_in(frames)

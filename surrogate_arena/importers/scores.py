@@ -72,9 +72,6 @@ def _scores_in(
                 title = _first(item, _NAMES) if isinstance(item, Mapping) else None
                 yield None if title is None else str(title), item
     for column, value in record.items():
-        for prefix in scores.prefixes:
-            if column.startswith(prefix) and not isinstance(value, list | dict):
-                yield column.removeprefix(prefix), value
         is_free = column not in named and column not in scores.not_columns
         if scores.columns and is_free and _is_listed_score(value):
             yield column, value

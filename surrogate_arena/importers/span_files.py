@@ -30,16 +30,13 @@ _PARTS = (
     "scopeSpans",
     "instrumentationLibrarySpans",
     "spans",
-    "resourceLogs",
-    "scopeLogs",
-    "logRecords",
 )
 """Lists of an export, each within another."""
 
 
 @dataclass
 class Span:
-    """A span of a trace, or a log record that belongs to one.
+    """A span of a trace.
 
     Attributes:
         place: Its file and line.
@@ -50,7 +47,6 @@ class Span:
         status: Whether it failed, as the file has it.
         attributes: Its attributes by name.
         events: Its events, each with a ``name``.
-        is_log: Whether it is a log record.
         seconds: How long it took; None where a time is missing.
     """
 
@@ -62,7 +58,6 @@ class Span:
     status: object
     attributes: Record
     events: list[Record] = field(default_factory=list)
-    is_log: bool = False
     seconds: float | None = None
 
 
@@ -96,18 +91,15 @@ def _spans_of_export(place: Place, record: Mapping[str, Any], outer: Record) -> 
     if lists:
         return
     attributes = _by_name(record.get("attributes"))
-    is_log = "body" in record
-    end = record.get("endTimeUnixNano") or record.get("timeUnixNano")
     yield Span(
         place=place,
         trace_id=str(record.get("traceId")),
         span_id=str(record.get("spanId")),
         parent_id=str(record.get("parentSpanId")),
-        end=_sortable(end),
+        end=_sortable(record.get("endTimeUnixNano")),
         status=record.get("status"),
-        attributes=inherited if is_log else _with_lists({**inherited, **attributes}),
-        events=[_log_event(record, attributes)] if is_log else events_of(record.get("events")),
-        is_log=is_log,
+        attributes=_with_lists({**inherited, **attributes}),
+        events=_events_of(record.get("events")),
         seconds=_seconds(record.get("startTimeUnixNano"), record.get("endTimeUnixNano")),
     )
 
@@ -135,7 +127,7 @@ def _span_of_row(place: Place, record: Record) -> Span:
         end=_sortable(record.get("end_time")),
         status={"code": record.get("status_code")},
         attributes=_with_lists(attributes),
-        events=events_of(record.get("events")),
+        events=_events_of(record.get("events")),
         seconds=_seconds(record.get("start_time"), record.get("end_time")),
     )
 
@@ -225,19 +217,9 @@ def _unwrapped(item: object) -> object:
     return item
 
 
-def events_of(events: object) -> list[Record]:
-    """Return the events of a span, each with its ``name`` and its attributes."""
+def _events_of(events: object) -> list[Record]:
     named = []
     for event in events if isinstance(events, list) else []:
         if isinstance(event, Mapping):
-            attributes = _by_name(event.get("attributes"))
-            name = event.get("name") or event.get("event.name") or attributes.get("event.name")
-            named.append({**event, **attributes, "name": name})
+            named.append({**event, **_by_name(event.get("attributes")), "name": event.get("name")})
     return named
-
-
-def _log_event(record: Mapping[str, Any], attributes: Record) -> Record:
-    body = _plain(record.get("body"))
-    content = body if isinstance(body, Mapping) else {"content": body}
-    name = record.get("eventName") or attributes.get("event.name")
-    return {**content, **attributes, "name": name}

@@ -23,7 +23,6 @@ from surrogate_arena.importers.span_files import (
     PROMPT,
     RETRIEVED,
     Span,
-    events_of,
     has_spans,
     spans_of_record,
 )
@@ -63,12 +62,11 @@ def joined_spans(records: Iterable[PlacedRecord]) -> Iterator[PlacedRecord]:
 
     It holds the attributes of that span and its resource, and what these lack of the spans within
     it (of the whole trace, if it has one answer); documents as lists, each once, those of several
-    retrievers joined; messages of events as ``gen_ai.prompt`` and ``gen_ai.completion``; results of
-    evaluations as ``evaluations``; sums of costs and tokens, how long it took (``span.seconds``);
-    and ``status``. A record of anything else is yielded as it is.
+    retrievers joined; results of evaluations as ``evaluations``; sums of costs and tokens, how long
+    it took (``span.seconds``); and ``status``. A record of anything else is yielded as it is.
 
     Args:
-        records: Exports (``resourceSpans``, ``scopeSpans``, ``spans``, ``resourceLogs``), or rows
+        records: Exports (``resourceSpans``, ``scopeSpans``, ``spans``), or rows
             of a table of spans.
     """
     traces: dict[str, list[Span]] = {}
@@ -79,40 +77,19 @@ def joined_spans(records: Iterable[PlacedRecord]) -> Iterator[PlacedRecord]:
         for span in spans_of_record(place, record):
             traces.setdefault(span.trace_id, []).append(span)
     for spans in traces.values():
-        yield from _answers_of_trace(_with_logs(spans))
+        yield from _answers_of_trace(spans)
 
 
 # Events
 
-_MESSAGE_EVENTS = {
-    "gen_ai.system.message": "system",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-}
-"""Name of an event to the role of its message."""
-_CONTENT_EVENTS = {"gen_ai.content.prompt": PROMPT, "gen_ai.content.completion": COMPLETION}
 _RESULT_EVENTS = ("db.query.result", "db.search.result")
 
 
 def _read_events(span: Span) -> None:
     lists: dict[str, list[Record]] = {}
-    # Logfire writes events as an attribute.
-    for event in [*events_of(span.attributes.get("events")), *span.events]:
+    for event in span.events:
         name = str(event["name"])
-        if name in _MESSAGE_EVENTS:
-            message = {
-                "role": event.get("role") or _MESSAGE_EVENTS[name],
-                "content": _content(event),
-            }
-            lists.setdefault(PROMPT, []).append(message)
-        elif name == "gen_ai.choice":
-            message = {"role": "assistant", "content": _content(event)}
-            lists.setdefault(COMPLETION, []).append(message)
-        elif name in _CONTENT_EVENTS:
-            attribute = _CONTENT_EVENTS[name]
-            if event.get(attribute) is not None:
-                span.attributes.setdefault(attribute, event[attribute])
-        elif name == "gen_ai.client.inference.operation.details":
+        if name == "gen_ai.client.inference.operation.details":
             # Attributes of the span itself count more than those of its events.
             span.attributes = {**event, **span.attributes}
         elif name == _EVALUATION:
@@ -130,30 +107,7 @@ def _read_events(span: Span) -> None:
         span.attributes.setdefault(attribute, items)
 
 
-def _content(event: Record) -> object:
-    message = event.get("message")
-    if isinstance(message, Mapping):
-        return message.get("content")
-    return event.get("content") if message is None else message
-
-
 # Answers of traces
-
-
-def _with_logs(spans: list[Span]) -> list[Span]:
-    with_events = [span for span in spans if not span.is_log]
-    by_id = {span.span_id: span for span in with_events}
-    for span in spans:
-        if not span.is_log:
-            continue
-        if span.span_id in by_id:
-            by_id[span.span_id].events += span.events
-            continue
-        # The span itself is not in the files: its first log record takes its part.
-        span.is_log = False
-        by_id[span.span_id] = span
-        with_events.append(span)
-    return with_events
 
 
 def _answers_of_trace(spans: list[Span]) -> Iterator[PlacedRecord]:

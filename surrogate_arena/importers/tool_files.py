@@ -10,14 +10,13 @@ from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.types import Record
 from surrogate_arena.importers.collected import LOST, PART, Collected, Place, PlacedRecord
 from surrogate_arena.importers.contract import FILE
-from surrogate_arena.importers.files import bare_name, files_below, shown_path
+from surrogate_arena.importers.files import bare_name, shown_path
 from surrogate_arena.importers.opened import found, opened_record
 from surrogate_arena.importers.spans import joined_spans
 from surrogate_arena.importers.tables import (
     DELIMITED,
     JSON,
     READ_SUFFIXES,
-    TABLE_SUFFIXES,
     read_json,
     read_table,
 )
@@ -26,16 +25,6 @@ from surrogate_arena.importers.trec_rag import joined_runs, read_topics
 
 EXPORT = "export"
 """Field of a record with the object around all records of its file."""
-ROWS = "rows"
-
-
-def tool_files(tool: ToolMap, paths: Sequence[Path | str]) -> list[Path]:
-    """List the files of a tool, also one that it hides in a folder."""
-    named: list[Path | str] = []
-    for path in paths:
-        hidden = [Path(path, name) for name in tool.hidden_files if Path(path, name).is_file()]
-        named += hidden[:1] or [path]
-    return files_below(named, (*JSON, *TABLE_SUFFIXES))
 
 
 def records_of_files(
@@ -60,8 +49,6 @@ def records_of_files(
         records = list(joined_spans(records))
     elif tool.join == "topics":
         records = list(joined_runs(records, collected))
-    if tool.rows_by:
-        records = _joined_rows(records, tool.rows_by)
     records = _with_parts(records, tool.parts, collected)
     joined = {place for place, _ in records}
     for place in whole:
@@ -127,15 +114,6 @@ def _is_one_record(tool: ToolMap, value: Mapping[str, Any]) -> bool:
         any(found(opened, path) is not None for path in tool.fields.get(name, ()))
         for name in ("question", "answer")
     )
-
-
-def _joined_rows(records: Sequence[PlacedRecord], shared: Sequence[str]) -> list[PlacedRecord]:
-    joined: dict[tuple[str, ...], PlacedRecord] = {}
-    for place, record in records:
-        key = tuple(str(found(record, path)) for path in (FILE, *shared))
-        _, first = joined.setdefault(key, (place, {**record, ROWS: []}))
-        first[ROWS].append(record)
-    return list(joined.values())
 
 
 def _with_parts(

@@ -76,7 +76,6 @@ class Scores(_Table):
     Attributes:
         at: Lists of scores with their names, or records with a score under each name.
         named: Name of a score to its path.
-        prefixes: Beginnings of the names of columns that are scores.
         columns: Whether columns of lists of numbers are scores.
         not_columns: Columns of numbers that are no scores.
         words: Words that are scores, to their numbers.
@@ -85,7 +84,6 @@ class Scores(_Table):
 
     at: PathTexts = []
     named: dict[str, PathText] = {}
-    prefixes: list[str] = []
     columns: bool = False
     not_columns: list[str] = []
     words: dict[str, float] = {}
@@ -101,9 +99,7 @@ class ToolMap(_Table):
         signs: Paths, each of which tells by a value that a file, or a record, is of this kind.
         records: Where a JSON object holds its records, the first that is a list; each record has
             the object as ``export``.
-        hidden_files: Files that the tool keeps in a folder, read where the folder is named.
         join: What joins pieces to records: spans of traces, or answers and topics.
-        rows_by: What rows share that are one record, which has them as ``rows``.
         parts: Name of a field to the rows of the same files that become its list.
         fields: Field of an answer to the paths that may hold it, the first with a value.
         battles: Field of a battle to its path; then a record is a battle, or a list of them.
@@ -117,9 +113,7 @@ class ToolMap(_Table):
     hint: str = ""
     signs: list[PathText] = []
     records: PathTexts = []
-    hidden_files: list[str] = []
     join: Literal["spans", "topics"] | None = None
-    rows_by: list[PathText] = []
     parts: dict[str, Part] = {}
     fields: dict[str, PathTexts] = {}
     battles: dict[str, PathText] = {}

@@ -26,11 +26,13 @@ from surrogate_arena.importers.contract import (
     are_numbers,
     contract,
 )
+from surrogate_arena.importers.files import files_below
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.map_battles import battles_of_records
 from surrogate_arena.importers.opened import found, texts_in
 from surrogate_arena.importers.plain_tables import NEEDED
 from surrogate_arena.importers.scores import marks_of, numbers_beside
+from surrogate_arena.importers.tables import JSON, TABLE_SUFFIXES
 from surrogate_arena.importers.tool_fields import (
     FieldReading,
     stated_paths,
@@ -38,7 +40,7 @@ from surrogate_arena.importers.tool_fields import (
     with_one_path_for_names,
     without_file,
 )
-from surrogate_arena.importers.tool_files import EXPORT, ROWS, records_of_files, tool_files
+from surrogate_arena.importers.tool_files import EXPORT, records_of_files
 from surrogate_arena.importers.tool_maps import Scores, ToolMap
 from surrogate_arena.importers.values import id_text, option
 
@@ -93,7 +95,7 @@ class ToolReader:
         """
         check_repeats_choice(repeats)
         collected = Collected()
-        files = tool_files(self.map, paths)
+        files = files_below(paths, (*JSON, *TABLE_SUFFIXES))
         try:
             records = records_of_files(self.map, files, paths, collected)
         except DataError as error:
@@ -217,7 +219,7 @@ class ToolReader:
 def _texts_by_path(records: Sequence[Record]) -> dict[str, list[str]]:
     texts: dict[str, list[str]] = {}
     for record in records:
-        shown = {name: value for name, value in record.items() if name not in (EXPORT, ROWS, FILE)}
+        shown = {name: value for name, value in record.items() if name not in (EXPORT, FILE)}
         for path, text in texts_in(shown).items():
             texts.setdefault(path, []).append(text)
     return texts

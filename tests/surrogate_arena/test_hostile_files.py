@@ -58,7 +58,7 @@ SCHEMAS = {
     "langfuse": ("input", "output", "metadata", "name", "scores", "level", "quality"),
     "langsmith": ("inputs", "outputs", "name", "feedback_stats", "extra", "parent_run_id"),
     "opentelemetry": ("resourceSpans", "scopeSpans", "spans", "resource", "attributes", "traceId"),
-    "miracl": ("query_id", "query", "positive_passages", "negative_passages"),
+    "miracl": ("docid", "title", "text"),
     read_mirage: ("query_id", "prompt", "positive_ids", "negative_ids"),
 }
 

@@ -27,7 +27,6 @@ COLUMNS = {
     "trec-rag": ("topic_id", "topic", "answer", "references", "run_id"),
     "opentelemetry": ("traceId", "spanId", "parentSpanId", "attributes"),
     "phoenix": ("context.trace_id", "attributes.input.value", "attributes.output.value"),
-    "open-rag-eval": ("query_id", "query", "passage", "generated_answer", "query_run"),
 }
 HOLDERS = ("vars", "response", "inputs", "outputs", "output", "attributes")
 

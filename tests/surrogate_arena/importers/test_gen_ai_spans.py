@@ -45,9 +45,9 @@ def otlp(spans):
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": spans}]}]}
 
 
-def message(role, text, is_part=True):
+def message(role, text):
     parts = [{"type": "reasoning", "content": "Hm."}, {"type": "text", "content": text}]
-    return {"role": role, "parts": parts} if is_part else {"role": role, "content": text}
+    return {"role": role, "parts": parts}
 
 
 def asked(form, answer):
@@ -67,27 +67,11 @@ def asked(form, answer):
         return dict(zip(names, messages, strict=True)), ()
     if form == "messages as text":
         return dict(zip(names, map(json.dumps, messages), strict=True)), ()
-    if form == "details":
-        details = dict(zip(names, messages, strict=True))
-        return {}, [("gen_ai.client.inference.operation.details", details)]
-    reply = message("assistant", answer, is_part=False)
-    if form == "events":
-        choice = {"index": 0, "finish_reason": "stop", "message": json.dumps(reply)}
-        return {}, [("gen_ai.user.message", {"content": QUESTION}), ("gen_ai.choice", choice)]
-    if form == "content events":
-        prompt = json.dumps([message("user", QUESTION, is_part=False)])
-        return {}, [
-            ("gen_ai.content.prompt", {"gen_ai.prompt": prompt}),
-            ("gen_ai.content.completion", {"gen_ai.completion": json.dumps([reply])}),
-        ]
-    logged = [
-        {"event.name": "gen_ai.user.message", "role": "user", "content": QUESTION},
-        {"event.name": "gen_ai.choice", "message": reply},
-    ]
-    return {"events": json.dumps(logged)}, ()
+    details = dict(zip(names, messages, strict=True))
+    return {}, [("gen_ai.client.inference.operation.details", details)]
 
 
-FORMS = ["indexed", "messages", "messages as text", "details", "events", "content events", "logged"]
+FORMS = ["indexed", "messages", "messages as text", "details"]
 
 
 def answers(read):
@@ -106,23 +90,6 @@ def test_every_form_of_the_conventions_is_read(tmp_path, form):
     read = import_arena("opentelemetry", [tmp_path])
     assert read.arena.queries["query"].tolist() == [QUESTION]
     assert answers(read) == ANSWERS
-
-
-def test_log_records_belong_to_their_spans(tmp_path):
-    records = []
-    for model, answer in ANSWERS.items():
-        place = {"traceId": model, "spanId": f"{model}-1"}
-        body = {"kvlistValue": {"values": pairs({"content": QUESTION})}}
-        records.append(place | {"eventName": "gen_ai.user.message", "body": body})
-        reply = {"index": 0, "message": {"role": "assistant", "content": answer}}
-        named = pairs({"event.name": "gen_ai.choice"})
-        body = {"kvlistValue": {"values": pairs(reply)}}
-        records.append(place | {"attributes": named, "body": body})
-    logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
-    spans = otlp([span(model, "1", {"gen_ai.request.model": model}) for model in ANSWERS])
-    lines = (json.dumps(export) for export in (logs, spans))
-    (tmp_path / "export.jsonl").write_text("\n".join(lines))
-    assert answers(import_arena("opentelemetry", [tmp_path])) == ANSWERS
 
 
 def test_a_workflow_around_calls_is_the_answer_with_what_was_found(tmp_path):

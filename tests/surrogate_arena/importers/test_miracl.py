@@ -51,19 +51,6 @@ def test_questions_with_their_judged_passages(clone):
     ]
 
 
-def test_rows_with_passages_need_no_other_file(tmp_path):
-    row = {
-        "query_id": "1#0",
-        "query": "Where?",
-        "positive_passages": [CORPUS[0]],
-        "negative_passages": [CORPUS[1]],
-    }
-    (tmp_path / "dev.jsonl").write_text(json.dumps(row) + "\n")
-    (query,) = import_arena("miracl", [tmp_path], language="sw").arena.queries.to_dict("records")
-    assert query["language"] == "sw"
-    assert [passage["relevance"] for passage in query["passages"]] == [1, 0]
-
-
 def test_a_whole_corpus(clone):
     corpus = read_corpus([clone / "en"])
     assert corpus["passage_id"].tolist() == ["5#1", "5#2", "6#0", "7#0"]

@@ -119,12 +119,6 @@ def test_columns_of_pairs_are_refused_by_every_command(rag_case):
     assert "import lmarena" in refusal(import_arena, "csv", [path])
 
 
-def test_grades_in_columns_of_pairs_are_to_be_stated_too(tmp_path):
-    text = "question,x_vs_y,x_vs_z\nWhen?,0,3\nWho?,1,2\n"
-    message = refusal(counted_judgments_of, written(tmp_path / "grades.csv", text))
-    assert "--values winner:0..3=a..b" in message
-
-
 def test_a_table_of_versions_and_scores_has_no_answers(tmp_path):
     text = "version name,Faithfulness\nv1 (first try),0.5\nv2 (hybrid search),0.7\n"
     message = refusal(import_arena, "csv", [written(tmp_path / "scores.csv", text)])

@@ -631,12 +631,8 @@ def test_the_system_of_a_deepeval_run_is_its_model_or_file(tmp_path):
     assert import_arena("deepeval", [path]).arena.info.systems == ("latest_test_run",)
 
 
-def test_the_folder_that_deepeval_keeps_and_files_without_an_ending_are_read(tmp_path):
-    (tmp_path / ".deepeval").mkdir()
-    (tmp_path / ".deepeval" / ".latest_test_run.json").write_text(json.dumps(RUN))
+def test_a_file_of_deepeval_without_an_ending_is_read(tmp_path):
     (tmp_path / "20260102_030405").write_text(json.dumps(snake_run()))
-    for path in (tmp_path, tmp_path / ".deepeval"):
-        assert import_arena("deepeval", [path]).arena.answers["answer"].tolist() == [ANSWERS[0]]
     read = import_arena("deepeval", [tmp_path / "20260102_030405"])
     assert read.arena.answers["answer"].tolist() == [ANSWERS[1]]
 

@@ -1,8 +1,7 @@
-"""TREC RAG runs and open-rag-eval's rows."""
+"""Runs of the TREC RAG track."""
 
 import json
 
-import pandas as pd
 import pytest
 
 from arena import import_arena
@@ -104,39 +103,3 @@ def test_reports_with_documents_and_topics_of_their_own_file(tmp_path):
     assert answers(import_arena("trec-rag", str(tmp_path))) == answers(read)
     assert answers(read) == {"r": "Deep. [1][2]"}
     assert passages(read) == [("1", PASSAGES[1]), ("2", PASSAGES[0])]
-
-
-def test_rows_of_passages_become_one_answer_each(tmp_path):
-    table = (
-        "\ufeffquery_id,query,query_run,passage_id,passage,generated_answer\n"
-        "q1,How deep is the lake?,1,[2],The lake is 40 m deep.,It is 40 m deep [2].\n"
-        "q1,How deep is the lake?,1,[3],Pikes live in it.,\n"
-        "q1,How deep is the lake?,2,[1],The lake is 40 m deep.,About 45 m.\n"
-        "q2,Which fish?,1,[1],Pikes live in it.,NO_ANSWER\n"
-    )
-    (tmp_path / "base.csv").write_text(table)
-    read = import_arena("open-rag-eval", [tmp_path], repeats="first")
-    assert answers(read) == {"base": "It is 40 m deep [2]."}
-    assert passages(read) == [("2", PASSAGES[0]), ("3", PASSAGES[1])]
-    assert skipped(read) == {
-        "its call failed": 1,
-        "its system has answered the question before: the first answer is kept": 1,
-    }
-
-
-def test_results_with_json_in_cells(tmp_path):
-    for name, text, score in (("a", ANSWERS[0], 0.9), ("b", ANSWERS[1], 0.4)):
-        row = {
-            "query_id": "q1",
-            "query": QUESTION,
-            "run_1_retrieved_passages": json.dumps({"[1]": PASSAGES[0], "[2]": PASSAGES[1]}),
-            "run_1_generated_answer": json.dumps([{"text": text, "citations": ["[2]"]}]),
-            "run_1_generation_score_hallucination_score": score,
-            "run_1_generation_score_citation_scores": json.dumps({"f1": 0.5}),
-        }
-        pd.DataFrame([row]).to_csv(tmp_path / f"{name}.csv", index=False)
-    read = import_arena("open-rag-eval", [tmp_path])
-    assert answers(read) == {"a": f"{ANSWERS[0]} [2]", "b": f"{ANSWERS[1]} [2]"}
-    assert read.arena.judges == ("hallucination_score",)
-    row = read.arena.judgments.iloc[0]
-    assert row[f"system_{row['winner']}"] == "a"
