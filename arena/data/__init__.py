@@ -1,6 +1,6 @@
 """Formats: the arena's tables and files, and what is wrong with them.
 
-Also what the packages' own files share: the version, and public names that load on first use.
+Also the version, and public names that load on first use.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ LazyNames = tuple[Callable[[str], object], Callable[[], list[str]], list[str]]
 def lazy_names(package: str, file: str) -> LazyNames:
     """Return ``__getattr__, __dir__, __all__`` of a package whose stub says where names live.
 
-    The stub stands beside ``__init__.py`` and holds lines ``from MODULE import NAME as NAME``,
-    which type checkers read too. MODULE may be in another package, also in one above: nothing is
-    imported before a name is asked for.
+    The stub beside ``file`` holds lines ``from MODULE import NAME as NAME``, which type checkers
+    read, too. Nothing is imported before a name is asked for.
     """
     stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
     homes: dict[str, str] = {}
@@ -45,7 +44,7 @@ def lazy_names(package: str, file: str) -> LazyNames:
 
 
 def __getattr__(name: str) -> str:
-    """Return the version, which is that of what is installed, when it is asked for."""
+    """Return the installed version."""
     from importlib import metadata
 
     if name != "__version__":

@@ -1,7 +1,6 @@
-"""Digests of answers: verdicts name the texts that they were given on by them.
+"""Digests of answers, by which verdicts name the texts that they were given on.
 
-An answer that is edited after it was judged has another digest. Verdicts on its former text are
-kept in the file, and do not count.
+Verdicts on the former text of an edited answer stay in the file, and do not count.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _SIDES = dict(zip(("system_a", "system_b"), DIGESTS, strict=True))
 
 
 def answer_digest(output: str) -> str:
-    """Return the digest by which verdicts and marks name an answer, space at its edges left out."""
+    """Digest an answer without space at its edges."""
     return hashlib.sha256(output.strip().encode()).hexdigest()[:DIGEST_DIGITS]
 
 
@@ -33,12 +32,7 @@ def outdated_sentence(n_judgments: int) -> str:
 
 
 def with_digests(judgments: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Add the digests of the answers that were judged, ``DIGESTS``, to new verdicts.
-
-    Args:
-        judgments: Columns ``language, query_id, system_a, system_b``.
-        answers: Columns ``ANSWER_KEY`` and ``answer``; judgments of absent ones get no digest.
-    """
+    """Add the digests of the judged answers, ``DIGESTS``, to new verdicts; none where absent."""
     columns = {}
     for side, column in _SIDES.items():
         columns[column] = _digests_of(judgments, side, answers)
@@ -48,19 +42,16 @@ def with_digests(judgments: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame
 def without_outdated(
     judgments: pd.DataFrame, answers: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Split judgments into those that count and those on a former text; see ``outdated_flags``."""
+    """Split judgments into those that count and those on a former text."""
     is_outdated = outdated_flags(judgments, answers)
     current = judgments[~is_outdated].reset_index(drop=True)
     return current, judgments[is_outdated].reset_index(drop=True)
 
 
 def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
-    """Tell which judgments are on an answer whose text has changed since.
+    """Return which judgments are on an answer whose text has changed since, shape (N,).
 
-    Judgments without digests, as of imports, and of answers that are absent are not among them.
-
-    Returns:
-        Shape (N,).
+    Those without digests, as of imports, and of absent answers are not.
     """
     is_outdated = np.zeros(len(judgments), dtype=np.bool_)
     for side, column in _SIDES.items():
@@ -75,12 +66,9 @@ def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
 
 
 def replaced_flags(old: pd.DataFrame, new: pd.DataFrame) -> Flags:
-    """Tell which judgments new ones replace: of the same judge and pair, on former texts.
+    """Return which old judgments new ones replace: same judge and pair, on former texts, (N,).
 
     The sides may differ, since they are drawn by the texts.
-
-    Returns:
-        Shape (N,) of the old judgments; all False for other tables.
     """
     if not set(DIGESTS) <= set(old.columns) & set(new.columns):
         return np.zeros(len(old), dtype=np.bool_)
@@ -92,7 +80,6 @@ def replaced_flags(old: pd.DataFrame, new: pd.DataFrame) -> Flags:
 
 
 def _unordered_texts(judgments: pd.DataFrame) -> pd.MultiIndex:
-    """Return judge, question, systems by name, and the digests of their answers, of every row."""
     sides = judgments[[*_SIDES, *DIGESTS]].astype(object)
     is_turned = (sides["system_a"] > sides["system_b"]).to_numpy()
     ordered = np.where(is_turned[:, None], sides[_MIRRORED], sides)
@@ -102,7 +89,7 @@ def _unordered_texts(judgments: pd.DataFrame) -> pd.MultiIndex:
 
 
 def _digests_of(judgments: pd.DataFrame, side: str, answers: pd.DataFrame) -> pd.Series:
-    """Return the digest of the answer on one side, None where it is absent, shape (N,)."""
+    """Digest of each answer on one side, None where it is absent, shape (N,)."""
     rows = _answer_rows(judgments, side, answers)
     digests: dict[int, str | None] = {-1: None}
     outputs = answers["answer"].to_numpy(object)

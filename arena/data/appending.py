@@ -54,18 +54,10 @@ def append_rows(
 ) -> tuple[Path, int]:
     """Add rows to a table of an arena folder, in the format of the existing file.
 
-    The file is replaced in one step, under a lock, so that neither a crash nor another process
-    that adds rows loses one. Votes in ``votes.jsonl`` become judgments first. A row whose key
-    exists already (an answer: language, question, system; a judgment: judge, language, question,
-    sides, number of the vote) is not written twice. A judgment takes the place of those of the
-    pair's former texts (``replaced_flags``). Systems of new answers are declared in ``arena.json``.
-
-    Args:
-        folder: Arena folder. A table that does not exist yet gets the format of the answers.
-        name: ``answers`` or ``judgments``.
-        rows: The table's columns and others.
-        replacing: Replace rows of the same key, as for a panel's verdicts, which follow from its
-            judges'.
+    The file is replaced in one step, under a lock. Rows whose key exists are not written twice;
+    ``replacing`` overwrites them, as for a panel's verdicts. A judgment replaces those of the
+    pair's former texts. Systems of new answers are declared in ``arena.json``. Votes in
+    ``votes.jsonl`` become judgments first.
 
     Returns:
         The file, and the number of rows added.
@@ -84,7 +76,7 @@ def append_rows(
 def append_further(
     folder: Path, name: str, rows: pd.DataFrame, key: list[str], *, replacing: bool = False
 ) -> None:
-    """Add rows to a further table, whose ``key`` tells rows apart, as ``append_rows`` does."""
+    """Add rows to a further table, whose ``key`` tells rows apart."""
     path = folder / FURTHER_FOLDER / f"{name}.jsonl"
     with locked_folder(folder):
         path.parent.mkdir(exist_ok=True)
@@ -96,7 +88,7 @@ def append_further(
 
 
 def settle_votes(folder: Path) -> None:
-    """Move the votes of ``votes.jsonl`` into the judgments; see ``append_rows`` for errors."""
+    """Move the votes of ``votes.jsonl`` into the judgments."""
     with locked_folder(folder):
         _settle_votes(folder)
 
@@ -158,7 +150,7 @@ def _declare_systems(systems: Iterable[str], info: ArenaInfo, folder: Path) -> N
 
 
 def _rewrite_lines(path: Path, is_kept: Flags, new: pd.DataFrame) -> None:
-    """Write the lines that are kept byte for byte as they are, then new rows."""
+    """Keep lines byte for byte, then append new rows."""
     lines = []
     with open_text(path) as stream:
         for line in stream:
@@ -174,13 +166,9 @@ def _rewrite_lines(path: Path, is_kept: Flags, new: pd.DataFrame) -> None:
 def list_failures(
     path: Path, failures: pd.DataFrame, key: list[str], settled: Collection[tuple[object, ...]]
 ) -> Path | None:
-    """Bring a list of failures up to date; the file is removed where none is left.
+    """Update a list of failures (JSON lines); the file is removed where none is left.
 
-    Args:
-        path: The list, JSON lines.
-        failures: New failures: ``key``'s columns, ``reason``, ``detail`` and others.
-        key: Columns that tell rows apart.
-        settled: Keys of this run, failed or not: their earlier failures are dropped.
+    Earlier failures of the ``settled`` keys, failed again or not, are dropped.
     """
     if path.is_file():
         old = read_rows(path).table

@@ -52,22 +52,20 @@ class Arena:
 
     Attributes:
         info: Name, languages, systems, reference system.
-        queries: Columns ``query_id, language, query, passages``; ``reference`` where questions
-            have reference answers that take no part in the arena; and ``history`` where questions
-            are the last turns of conversations: a list of ``{role, content}``, or None.
-        answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages`` or
-            ``history`` where systems were given others than the question's: a list, or None. What
-            they took may be in ``cost`` (in ``currency``), ``latency`` (seconds), ``tokens``.
-        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``. Where a
-            ``criterion`` is given, the judge's name ends in it: ``gpt-4o:fluency``.
-        outdated: Judgments that do not count, since an answer was edited after them; the same
-            columns. See ``arena.data.answer_digests``.
-        published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
-            NaN without an error), also of systems that the arena does not have.
-        attributes: What systems are made of: ``system`` and one column per attribute, such as
-            ``model`` or ``retriever``; texts or None. ``cost``, ``currency``, ``latency`` and
-            ``tokens`` are those of an average answer.
-        further: Further tables by question, by their names: ``query_id, language`` and any others.
+        queries: Columns ``query_id, language, query, passages``; perhaps ``reference``, a reference
+            answer that takes no part, and ``history``, the conversation's earlier turns: a list of
+            ``{role, content}``, or None.
+        answers: Columns ``query_id, language, system, answer`` (raw output); perhaps own
+            ``passages`` or ``history`` (a list, or None), ``cost`` (in ``currency``), ``latency``
+            (seconds), ``tokens``.
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``. With a
+            ``criterion``, the judge's name ends in it: ``gpt-4o:fluency``.
+        outdated: Judgments that do not count, since an answer was edited after them.
+        published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits; NaN
+            without an error), also of systems that the arena does not have.
+        attributes: ``system`` and one column per attribute, such as ``model``; texts or None. Costs
+            and the like are those of an average answer.
+        further: Further tables by question, by their names.
     """
 
     info: ArenaInfo
@@ -94,25 +92,26 @@ class Arena:
     ) -> Arena:
         """Make an arena of tables in memory, checked as strictly as a folder is.
 
-        Tables may be of pandas, polars, pyarrow, DuckDB, or anything else with
-        ``__arrow_c_stream__`` or ``to_pandas``. Whole numbers in key columns are taken as texts;
-        further columns are kept.
+        Tables may be of pandas, polars, pyarrow or DuckDB. Whole numbers in key columns are taken
+        as texts; further columns are kept.
 
         Args:
-            questions: ``query_id, query``, and ``language`` unless it is given for all; may have
-                ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``; and
-                ``history``: the turns before, ``[{role, content}, ...]``.
-            answers: ``query_id, system, answer``. Where question ids are unique, ``language``
-                may be absent, as in judgments. May have ``passages``: lists of ids, or of records;
-                and ``cost, currency, latency, tokens``.
+            questions: ``query_id, query``, and ``language`` unless given for all; perhaps
+                ``passages`` (lists of texts, or of ``{passage_id, text, title, relevance}``) and
+                ``history``.
+            answers: ``query_id, system, answer``; ``language`` where question ids are not unique,
+                as in judgments; perhaps ``passages``, ``cost``, ``currency``, ``latency``,
+                ``tokens``.
             judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
-                unless it is given for all.
+                unless given for all.
             language: Language code of tables without a column ``language``.
             judge: Judge of judgments without a column ``judge``.
-            published_ratings: As ``published_ratings.csv``; see ``arena.data.published``.
+            published_ratings: As ``published_ratings.csv``.
             attributes: ``system``, and columns such as ``model``, ``retriever``.
-            info: Further fields of ``ArenaInfo``; by default ``systems`` are those that answer, in
-                the order in which the answers name them.
+            info: Further fields of ``ArenaInfo``; by default ``systems`` are those that answer.
+
+        Returns:
+            The arena, checked.
 
         Raises:
             UsageError: If something is not a table.
@@ -143,30 +142,29 @@ class Arena:
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Names of those who judged, or whose ratings are published, sorted."""
+        """Return who judged, or whose ratings are published, sorted."""
         names = {*self.judgments["judge"].unique(), *self.published_ratings["judge"].unique()}
         return tuple(sorted(names))
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """Criteria that judgments were made by, such as faithfulness, sorted; may be none."""
+        """Return the criteria of judgments, such as faithfulness, sorted."""
         if CRITERION not in self.judgments:
             return ()
         return tuple(sorted(set(self.judgments[CRITERION].dropna())))
 
     @property
     def rated_systems(self) -> tuple[str, ...]:
-        """Systems of the arena that are judged or have a published rating, sorted."""
+        """Return the systems that are judged or have a published rating, sorted."""
         published = set(self.published_ratings["system"]) & set(self.info.systems)
         judged = {*self.judgments["system_a"].unique(), *self.judgments["system_b"].unique()}
         return tuple(sorted(published | judged))
 
     @property
     def references(self) -> pd.DataFrame:
-        """Reference answers: ``language, query_id, answer, passages``.
+        """Return reference answers: ``language, query_id, answer, passages``.
 
-        A question's own ``reference`` if it has one, else the answer of the reference system. The
-        former takes no part in the arena, the reference system does.
+        They are the question's own ``reference``, else the answer of the reference system.
         """
         written = selected_columns(self.queries, QUESTION_KEY, [REFERENCE])
         written = written.dropna(subset=REFERENCE).rename(columns={REFERENCE: "answer"})
@@ -210,13 +208,11 @@ class Arena:
     ) -> Arena:
         """Keep some languages, systems or judges, and drop all other rows of every table.
 
-        Judgments stay where both systems and the judge do. Published ratings of systems that the
-        arena does not have stay. None keeps all, and a text that name alone; the reference system
-        must be kept.
+        Judgments stay where both systems and the judge do, published ratings of unknown systems
+        always. None keeps all.
 
         Raises:
-            UsageError: If the arena has no such language, system or judge, or the reference
-                system is left out.
+            UsageError: If one is unknown, or the reference system is left out.
         """
         dropped_languages = dropped_names("language", languages, self.info.languages)
         dropped_systems = dropped_names("system", systems, self.info.systems)
@@ -252,12 +248,11 @@ class Arena:
         """Keep the judgments, or published ratings, of one judge, or of several as one.
 
         Args:
-            judge: Its name, ``people``, or several names; see ``judges_named``. By default the
-                only judge, or people where some judged.
+            judge: Its name, ``people``, or several names. By default the only judge, or people
+                where some judged.
 
         Raises:
-            UsageError: If there is no judgment and no published rating, no such judge, or a
-                choice to be made.
+            UsageError: If there is no judgment or rating, no such judge, or a choice to be made.
         """
         reference = self.chosen_judges()[0] if judge is None else judge
         chosen = judges_named(self.judges, reference)
@@ -270,13 +265,13 @@ class Arena:
         )
 
     def chosen_judges(self, chosen: str | None = None) -> tuple[str, ...]:
-        """Return the judge to rate by, then the other judges; see ``chosen_judges``."""
+        """Return the judge to rate by, then the other judges."""
         if not self.judges:
             raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
         return chosen_judges(self.judges, chosen)
 
     def by_criterion(self, criterion: str | None) -> Arena:
-        """Keep the judgments by one criterion; all for None. ``UsageError`` if there is none."""
+        """Keep the judgments by one criterion (else ``UsageError``); all for None."""
         if criterion is None:
             return self
         if criterion not in self.criteria:
@@ -304,8 +299,6 @@ def checked_arena(
     further: Mapping[str, Rows] = MappingProxyType({}),
 ) -> Arena:
     """Build an arena from rows, checking each table and how the tables agree.
-
-    ``attribute_rows`` holds what systems are made of: ``system`` and one column per attribute.
 
     Raises:
         DataError: With every problem of every table.

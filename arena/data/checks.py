@@ -49,10 +49,7 @@ _PASSAGES = TypeAdapter(list[Passage])
 def validation_problems(
     error: ValidationError, source: str, line: int | None, hint: Callable[[str], str]
 ) -> list[Problem]:
-    """Return what pydantic found wrong with a record as problems of its file and line.
-
-    ``hint`` tells for a place in the record (``passages.0.text``) how to fix it.
-    """
+    """Return what pydantic found wrong, with a hint by place (``passages.0.text``)."""
     problems = []
     for detail in error.errors():
         place = ".".join(str(part) for part in detail["loc"])
@@ -71,7 +68,7 @@ def validation_problems(
 
 
 def passages_fault(passages: object) -> str | None:
-    """Return the first fault of the passages of one query, or None if they are sound."""
+    """Return the first fault of the passages of one query."""
     try:
         records = _PASSAGES.validate_python(passages)
     except ValidationError as error:
@@ -87,7 +84,7 @@ def passages_fault(passages: object) -> str | None:
 
 
 def history_fault(turns: object) -> str | None:
-    """Return the first fault of the turns before a question, or None if they are sound."""
+    """Return the first fault of the turns before a question."""
     if not isinstance(turns, list):
         return "is not a list of turns"
     last_role = None
@@ -139,7 +136,6 @@ def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
 
 
 def _suspects(values: pd.Series, column: str, schema: TableSchema) -> Iterable[tuple[int, object]]:
-    """Return the values to look at one by one: none where every distinct one is sound."""
     try:
         distinct = set(values)
     except TypeError:  # lists have no hash
@@ -207,7 +203,7 @@ def _fault_of_kind(value: object, kind: Kind) -> Fault | None:
 
 
 def amount_fault(value: object) -> Fault | None:
-    """Return what is wrong with a cost, a latency or a number of tokens; None if it is sound."""
+    """Return what is wrong with a cost, a latency or a number of tokens."""
     amount = finite_number(value)
     if amount is None or not (amount == 0 or LEAST_AMOUNT <= amount <= MOST_AMOUNT):
         hint = f"write 0, a number from {LEAST_AMOUNT:g} to {MOST_AMOUNT:g}, or nothing"
@@ -244,7 +240,7 @@ def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
 
 
 def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> list[Problem]:
-    """List the values of a field that ``arena.json``, or a frame's caller, does not declare."""
+    """List values that ``arena.json``, or a frame's caller, does not declare."""
     if rows.is_frame:
         fault = f"is not among the {key}"
         advice = f"correct the name, or name all of them with {key}=[...]"
@@ -297,7 +293,7 @@ def self_judgments(judgments: Rows) -> list[Problem]:
 
 
 def probability_problems(judgments: Rows) -> list[Problem]:
-    """List the judgments whose two probabilities do not go together."""
+    """List judgments whose two probabilities do not go together."""
     table = judgments.table
     present = [name for name in PROBABILITIES if name in table]
     if not present:
@@ -326,7 +322,7 @@ def probability_problems(judgments: Rows) -> list[Problem]:
 
 
 def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
-    """Check the reference system, and the reference answers of questions, which may be missing."""
+    """Check the reference system and reference answers, which may be missing."""
     name = info.reference_system
     if name is not None and name not in info.systems:
         source = INFO_FILE

@@ -31,14 +31,12 @@ class Problem:
     """One fault in the input.
 
     Attributes:
-        source: File (or table) the fault is in.
         line: Line of the file, from 1; the row for Parquet; None for the whole file.
         field: Column or key at fault; None for the whole line.
-        value: The offending value as found.
         fault: Clause that says what is wrong.
         hint: What to do about it, as an instruction.
         is_frame: Whether the source is a table in memory, whose lines count as ``iloc`` does.
-        count: Number of faults: 1, or more where they were counted and not listed one by one.
+        count: Number of faults: 1, or more where they were not listed one by one.
     """
 
     source: str
@@ -67,15 +65,7 @@ def place_of(source: str, line: int | None, is_frame: bool) -> str:
 def counted_problems(
     faults: Sequence[Item], problem_of: Callable[[Item], Problem] | None = None
 ) -> list[Problem]:
-    """List the first faults of a kind as problems, and count the others.
-
-    Args:
-        faults: Problems, or whatever is at fault, in the order of the file.
-        problem_of: Makes a problem of a fault; None if faults are problems already.
-
-    Returns:
-        At most ``MOST_PROBLEMS`` problems, and one that counts the rest.
-    """
+    """List the first ``MOST_PROBLEMS`` faults as problems, and count the others in one more."""
     listed = faults[:MOST_PROBLEMS]
     if problem_of is None:
         problems = cast(list[Problem], list(listed))
@@ -106,10 +96,10 @@ def _shown(value: object) -> str:
 
 
 def argument(name: str) -> str:
-    """Return the name of an argument for the message of an error, in backticks.
+    """Return an argument's name in backticks for the message of an error.
 
-    An invisible mark behind the first backtick tells the argument from names in backticks that a
-    message quotes: the command line shows only arguments as its options. ``str`` leaves it out.
+    An invisible mark tells it from quoted names: the command line shows arguments as its options.
+    ``str`` leaves it out.
     """
     return f"`{ARGUMENT_MARK}{name}`"
 
@@ -130,7 +120,7 @@ class ArenaError(Exception):
 
     @property
     def marked(self) -> str:
-        """The message with the marks of ``argument``."""
+        """Return the message with the marks of ``argument``."""
         return super().__str__()
 
 
@@ -181,7 +171,7 @@ class UnusableRepliesError(ArenaError):
 
 
 def checked_choice(value: str, choices: Iterable[Choice], noun: str) -> Choice:
-    """Return the choice that a text names; a UsageError that lists all, if it names none."""
+    """Return the choice that a text names; a UsageError lists all, if it names none."""
     for choice in choices:
         if choice == value:
             return choice
@@ -198,7 +188,7 @@ class MissingDependencyError(ArenaError, ImportError):
 
 
 def _install_command(extra: str) -> str:
-    """Return what installs an extra from where the package itself came (PEP 610)."""
+    """Return the command that installs an extra from the package's own source (PEP 610)."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     requirement = f"{PACKAGE}[{extra}]"

@@ -36,7 +36,7 @@ def most_expanded(size: int) -> int:
 
 
 def refuse_beyond(source: str, number: int, most: int, noun: str) -> None:
-    """Refuse (DataError) a file that holds more than is read: it must not fill the memory."""
+    """Refuse (DataError) a file that would fill the memory."""
     if number > most:
         fault = f"holds more than {most:,} {noun}; nothing of it was taken"
         hint = "if it is meant to be this large, split it, or unpack it if it is compressed"
@@ -79,10 +79,7 @@ def file_digest(path: Path) -> str:
 
 
 def small_file(path: Path) -> bytes:
-    """Read a UTF-8 file in one piece: settings, templates, manifests.
-
-    Returns:
-        Its bytes, without the byte order mark of some editors.
+    """Read a small UTF-8 file (settings, templates) without its byte order mark.
 
     Raises:
         UsageError: If it is not a regular file, or has more than ``MOST_SMALL_BYTES``.
@@ -114,10 +111,7 @@ def _too_large(path: Path) -> UsageError:
 
 @contextmanager
 def open_text(path: Path, mode: str = "rt", errors: str = "strict") -> Iterator[TextIO]:
-    """Open a UTF-8 text file, compressed where its name ends in ``.gz`` or ``.zst``.
-
-    What some editors put before the text, a byte order mark, is left out on reading.
-    """
+    """Open a UTF-8 text file (``.gz`` or ``.zst`` if compressed), without a byte order mark."""
     encoding = "utf-8-sig" if "r" in mode else "utf-8"
     with (
         open_bytes(path, mode.replace("t", "b")) as stream,
@@ -127,14 +121,14 @@ def open_text(path: Path, mode: str = "rt", errors: str = "strict") -> Iterator[
 
 
 def line_end(path: Path) -> str:
-    """Return what ends a line, for ``open``: the csv module reads and writes line ends itself."""
+    """Return ``newline`` for ``open``: the csv module handles line ends itself."""
     name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
     return "" if name.endswith((".csv", ".tsv", ".txt")) else "\n"
 
 
 @contextmanager
 def open_bytes(path: Path, mode: str = "rb") -> Iterator[IO[bytes]]:
-    """Open a file, compressed where its name says so; it expands to ``most_expanded`` at most."""
+    """Open a file, compressed by its name; it expands to ``most_expanded`` at most."""
     with cast(IO[bytes], path.open(mode)) as stream:
         if path.suffix in PACKED:
             stream = cast(IO[bytes], _packed(stream, path.suffix, mode))
@@ -180,7 +174,7 @@ class _BoundedStream(io.RawIOBase):
 
 
 def resolved(path: Path) -> Path:
-    """Return an absolute path without links; a link that leads to itself is a UsageError."""
+    """Return an absolute path without links; a circular link is a UsageError."""
     try:
         absolute = path.resolve()
         # From Python 3.13 on, ``resolve`` leaves such a link as it is.
@@ -192,7 +186,7 @@ def resolved(path: Path) -> Path:
 
 
 def path_below(folder: Path, name: Path | str) -> Path:
-    """Return a path below a folder, links resolved, also those in a folder that it names.
+    """Return a path below a folder, links resolved.
 
     Raises:
         UsageError: If it leads elsewhere.

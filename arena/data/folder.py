@@ -1,8 +1,7 @@
 """The native arena folder: reading and writing it, its votes, and a file of new systems' answers.
 
 Each line of ``votes.jsonl``, which is only appended to, is a judgment. It counts once its line has
-ended: whoever reads the arena finds it among the judgments, where it replaces one of the same judge
-on the same sides.
+ended, and replaces one of the same judge on the same sides.
 """
 
 from __future__ import annotations
@@ -60,11 +59,10 @@ def read_arena(
     """Read and check an arena folder.
 
     Args:
-        folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
-            ``published_ratings`` and ``systems`` (all three optional), each as ``.jsonl``,
-            ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` or ``.parquet``, which may be a folder of part
-            files, in folders such as ``language=en``. Votes in ``votes.jsonl`` count as judgments.
-            Further tables by question are ``further/NAME.jsonl``.
+        folder: Holds ``arena.json`` and the tables ``queries``, ``answers`` and, optional,
+            ``judgments``, ``published_ratings`` and ``systems``, as ``.jsonl`` (also ``.gz``,
+            ``.zst``), ``.csv`` or ``.parquet``, which may be a folder of part files. Votes in
+            ``votes.jsonl`` count as judgments.
         questions: Questions to read, by ``language`` and ``query_id``; None for all.
         is_judged: Whether to read the judgments.
 
@@ -151,12 +149,10 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     Args:
         arena: What to write.
         folder: Created if absent; files of the same name are replaced.
-        suffix: One of ``ARENA_SUFFIXES``; published ratings and attributes are always CSV,
-            further tables always ``.jsonl``.
+        suffix: One of ``ARENA_SUFFIXES``; some tables have one format.
 
     Raises:
-        UsageError: If the suffix is another one, or the folder holds a table in another format
-            (of which there would be two then).
+        UsageError: If the suffix is unknown, or the folder holds a table in another format.
     """
     folder = Path(folder)
     if suffix not in ARENA_SUFFIXES:
@@ -230,7 +226,7 @@ def table_files() -> list[str]:
 
 
 def find_table_file(folder: Path, name: str) -> Path | None:
-    """Return the file of a table of an arena folder, or its folder of Parquet files, or None.
+    """Return the file of a table, or its folder of Parquet files, or None.
 
     Raises:
         UsageError: If there are several, or something else is in its place.
@@ -256,7 +252,7 @@ def _table_file(folder: Path, name: str) -> Path:
 
 
 def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -> Arena:
-    """Read an arena folder to generate answers for, whether or not it holds answers already.
+    """Read an arena folder to generate answers for, with or without answers already.
 
     Raises:
         UsageError: If the folder or its questions are absent, or a file is there twice.
@@ -273,10 +269,7 @@ def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -
 
 
 def read_votes(folder: Path) -> Rows | None:
-    """Read the votes of an arena folder; None if it has none.
-
-    Returns:
-        The last vote of each judge on the same sides.
+    """Read the last vote of each judge on the same sides; None without a file.
 
     Raises:
         DataError: If the file is damaged; a last line without an end is left out.
@@ -297,7 +290,7 @@ def read_votes(folder: Path) -> Rows | None:
 
 
 def with_votes(judgments: Rows | None, votes: Rows) -> Rows:
-    """Add votes to judgments, of which they replace those of the same judge on the same sides."""
+    """Add votes, which replace judgments of the same judge on the same sides."""
     judgments = with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
     if row_problems(judgments, JUDGMENTS):
         return judgments  # the checks of the arena report them
@@ -312,16 +305,9 @@ def with_votes(judgments: Rows | None, votes: Rows) -> Rows:
 
 
 def read_own_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
-    """Check answers to the questions of an arena: a table, or a file of one.
+    """Check answers (a table, or a file of one) to the questions of an arena.
 
-    Args:
-        answers: Columns ``query_id, system, answer``, and ``language`` unless ids of questions
-            are unique.
-        queries: Query table of the arena.
-
-    Returns:
-        Columns ``query_id, language, system, answer``, and ``passages`` where systems were given
-        others than the question's.
+    ``language`` may be absent where ids are unique, ``passages`` where they are the question's.
 
     Raises:
         UsageError: If there is no such file.

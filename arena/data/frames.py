@@ -30,11 +30,7 @@ from arena.data.wording import repeated
 
 
 def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
-    """Check answers to the questions of an arena.
-
-    Returns:
-        Columns ``query_id, language, system, answer``, and ``passages`` where systems were given
-        others than the question's.
+    """Check answers to the questions of an arena; ``passages`` stay where systems had their own.
 
     Raises:
         DataError: For malformed or duplicate answers and answers to unknown questions.
@@ -62,11 +58,7 @@ def answers_of_frame(answers: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFra
 
 
 def frame_of(table: object, name: str) -> pd.DataFrame:
-    """Return a table of pandas, polars, pyarrow, DuckDB or another library as one of pandas.
-
-    Args:
-        table: A DataFrame, or anything with ``__arrow_c_stream__`` or ``to_pandas``.
-        name: What an error calls it.
+    """Convert a table of polars, pyarrow, DuckDB (``__arrow_c_stream__``, ``to_pandas``) to pandas.
 
     Raises:
         UsageError: If it is something else.
@@ -82,9 +74,7 @@ def frame_of(table: object, name: str) -> pd.DataFrame:
 
 
 def frame_rows(table: object, name: str) -> Rows:
-    """Wrap a table that a user holds in memory, so that it is checked like a file.
-
-    Problems name its rows as ``iloc`` does. A named index counts as columns.
+    """Wrap a user's table so that it is checked like a file; a named index counts as columns.
 
     Raises:
         UsageError: If it is not a table.
@@ -113,12 +103,7 @@ def rows_of_frame(
 ) -> Rows:
     """Wrap a table of an arena: whole numbers in keys as texts, and a language for every row.
 
-    Args:
-        table: The user's table; None, or an empty one, has no rows.
-        name: What problems call it.
-        schema: The columns it should have.
-        language: Language of rows where the column is absent.
-        questions: Where ids alone tell a question, the source of absent languages.
+    Without the column, ``language`` is taken, or that of ``questions`` where ids alone tell it.
     """
     none = replace(empty_rows(schema), source=name, is_frame=True)
     if table is None:
@@ -145,13 +130,13 @@ def rows_of_frame(
 
 
 def as_list(value: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
-    """Return a list for the arrays and tuples that Parquet and pandas hold in its place."""
+    """Return a list for the arrays and tuples of Parquet and pandas."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     return list(plain) if isinstance(plain, tuple) else plain
 
 
 def with_language_of(rows: Rows, questions: pd.DataFrame) -> Rows:
-    """Give rows without a language that of their question, where its id alone tells it."""
+    """Give rows without a language their question's, where its id alone tells it."""
     has_keys = "query_id" in rows.table and {"query_id", "language"} <= set(questions)
     if "language" in rows.table or not has_keys or questions["query_id"].duplicated().any():
         return rows
@@ -175,7 +160,6 @@ def with_passages(queries: Rows) -> Rows:
 
 
 def _passages(value: object) -> object:
-    """Return the passages of a cell; the checks report one that holds something else."""
     if is_null(value):
         return []
     if not isinstance(value, list):
@@ -191,10 +175,7 @@ def _passages(value: object) -> object:
 
 
 def with_no_passages(queries: Rows) -> Rows:
-    """Give questions without a column of passages none, unless a list has a name of its own.
-
-    Such a list may be the passages under another name, which the checks ask to change.
-    """
+    """Give questions without passages none, unless a list has another name, which checks report."""
     further = queries.table.drop(columns=[*QUERIES.columns, *QUERIES.optional], errors="ignore")
     has_list = further.map(lambda value: isinstance(value, list | np.ndarray)).any(axis=None)
     if queries.table.empty or OWN_PASSAGES in queries.table or has_list:
@@ -205,7 +186,7 @@ def with_no_passages(queries: Rows) -> Rows:
 
 
 def distinct_texts(rows: Rows, column: str) -> list[str]:
-    """Return the distinct texts of a column that are not blank, in order; none without it."""
+    """Return the distinct texts of a column, in order, without blank ones."""
     values = rows.table.get(column, ())
     texts = [value for value in values if isinstance(value, str) and value.strip()]
     return list(dict.fromkeys(texts))
@@ -231,7 +212,7 @@ def no_published_ratings() -> pd.DataFrame:
 
 
 def with_columns(rows: Rows, schema: TableSchema) -> Rows:
-    """Give a file without any row or header the columns of its table."""
+    """Give an empty file without header the columns of its table."""
     if len(rows.table.columns) or len(rows.lines) or rows.problems:
         return rows
     return replace(empty_rows(schema), source=rows.source)
@@ -246,7 +227,7 @@ def row_problems(rows: Rows, schema: TableSchema) -> list[Problem]:
 
 
 def keys_of_rows(rows: pd.DataFrame, key: list[str]) -> pd.MultiIndex:
-    """Return what tells rows apart: a key and, of judgments, the number of a repeated vote."""
+    """Return keys of rows and, of judgments, the number of a repeated vote."""
     repeats = rows.get(REPEAT, pd.Series(None, rows.index, dtype=object)).astype(object)
     votes = repeats.where(repeats.notna(), "").astype(str)
     return pd.MultiIndex.from_frame(rows[key].assign(**{REPEAT: votes}))

@@ -38,7 +38,7 @@ class LanguageReading:
 
     Attributes:
         code: Its code, or None for an unknown name.
-        remark: How a tag such as ``pt-BR`` was read; empty for a code or a name.
+        remark: How a tag such as ``pt-BR`` was read.
         hint: What to write instead, where there is no code.
     """
 
@@ -48,10 +48,9 @@ class LanguageReading:
 
 
 def read_language(text: str) -> LanguageReading:
-    """Read a language: a code, an English name, or a tag with a region or script (``pt-BR``).
+    """Read a language: a code, an English name, or a tag whose region or script is dropped.
 
-    Codes of an arena have no regions and scripts: these are left out. A three-letter code is kept
-    only where the language has no code of two letters.
+    A three-letter code is kept only where the language has none of two letters.
     """
     name = text.strip().casefold()
     if name in _NAMES:
@@ -67,7 +66,7 @@ def read_language(text: str) -> LanguageReading:
 
 
 def is_language_code(code: str) -> bool:
-    """Return whether a text is a code of an arena: of ISO 639-1, or else of ISO 639-3."""
+    """Return whether a text is a code of ISO 639-1, or else of ISO 639-3."""
     if len(code) == 2:
         return code in _ISO_639
     return re.fullmatch(LANGUAGE_CODE, code) is not None and code not in _THREE_LETTERS
@@ -91,17 +90,17 @@ def _hint(name: str) -> str:
 
 
 def language_code(name: str) -> str | None:
-    """Return the code of a language by its name, code or tag; None if unknown."""
+    """Return a language's code by name, code or tag."""
     return read_language(name).code
 
 
 def language_name(code: str) -> str:
-    """Return a language's English name, or its code where the name is not known."""
+    """Return a language's English name, or its code where that is not known."""
     if code == UNDETERMINED:
         return "Unknown language"
     return _ISO_639[code][1] if code in _ISO_639 else code
 
 
 def named_language(code: str) -> str:
-    """Return a language's English name if it is one of MIRACL's, else its code with a remark."""
+    """Return the English name of a MIRACL language, else the code with a remark."""
     return MIRACL_LANGUAGES.get(code) or f"the language '{code}' (ISO 639)"

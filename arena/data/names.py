@@ -52,33 +52,28 @@ _CONFUSED = str.maketrans({"I": "l", "1": "l", "|": "l", "O": "o", "0": "o"})
 
 
 def is_person(judge: str) -> bool:
-    """Tell by its name whether a judge is a person, or people, and not a machine.
+    """Return whether a judge's name is a person's or people's, not a machine's.
 
-    A name is a person's if it is or begins with ``people``, ``human`` or ``crowd``, or if it is a
-    role with a number or a hash: ``arena_user_17``, ``expert_0``, ``voter-3``.
+    It begins with ``people``, ``human`` or ``crowd``, or is a role with a number or a hash:
+    ``arena_user_17``, ``voter-3``.
     """
     return _PERSON_NAME.fullmatch(judge.strip()) is not None
 
 
 def names_one_judge(judge: str) -> bool:
-    """Return whether a judge's name is that of one judge, rather than of people, or of no one."""
+    """Return whether a name is one judge's, rather than people's or no one's."""
     return _UNNAMED.fullmatch(judge.strip()) is None
 
 
 def is_derived(judge: str) -> bool:
-    """Return whether a judge's verdicts follow from those of others: no further evidence."""
+    """Return whether a judge's verdicts follow from others', so are no further evidence."""
     return judge.startswith(PANEL)
 
 
 def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str, ...]:
-    """Return the reference judge, in a form that ``judges_named`` reads, then the other judges.
+    """Return the reference judge (people, or the first named), then the other judges.
 
-    The reference is people, all chosen ones as one, or else the judge that is named first.
-
-    Args:
-        names: Of all judges.
-        chosen: Some of them with commas between, or ``all`` that are no panels; by default all if
-            there are people among them, or the only one.
+    ``chosen`` has commas, or is ``all`` but panels; by default people, or the only one.
 
     Raises:
         UsageError: If there is no such judge, or a choice to be made.
@@ -112,11 +107,7 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
 
 
 def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
-    """Return the judges that a name stands for, several of which count as one.
-
-    Args:
-        names: Of all judges.
-        judge: One of them; ``people``, for all people; or several with ``+`` or commas between.
+    """Return the judges of a name: one, all ``people``, or several with ``+`` or commas.
 
     Raises:
         UsageError: If there is no such judge.
@@ -137,7 +128,7 @@ def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
 def dropped_names(
     noun: str, chosen: Collection[str] | None, names: Collection[str]
 ) -> frozenset[str]:
-    """Return the names to drop: those that are not chosen, or none if nothing is chosen.
+    """Return the names that are not chosen; none if nothing is chosen.
 
     Raises:
         UsageError: If a chosen name is none of them.
@@ -166,7 +157,7 @@ def name_problems(names: Iterable[str], source: str, field: str) -> list[Problem
 
 
 def row_name_problems(rows: Rows, field: str) -> list[Problem]:
-    """List the same of the names in a column, each where it first appears."""
+    """List name problems of a column, each where it first appears."""
     names = rows.table[field].drop_duplicates()
     labels = dict(zip(names, names.index, strict=True))
     faults = _name_faults(labels)
@@ -187,7 +178,7 @@ def _name_faults(names: Iterable[str]) -> Iterator[tuple[str, Fault]]:
 
 
 def hides_characters(name: str) -> bool:
-    """Tell whether a name has characters that nobody sees, but for joiners that scripts need."""
+    """Return whether a name has invisible characters, but for joiners that scripts need."""
     if name.isascii():
         return not name.isprintable()
     for previous, character in pairwise(["", *name]):
@@ -201,12 +192,10 @@ def hides_characters(name: str) -> bool:
 
 
 def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, str]]:
-    """Return names that a reader may take for each other: pairs, sorted.
+    """Return names that a reader may confuse: sorted pairs among names, or with others.
 
-    Two names look alike where they are equal but for case, spaces at their edges and characters
-    that look like others in many fonts (``I``, ``l`` and ``1``, ``O`` and ``0``), or where one has
-    a letter or dash of ASCII and the other one that is not ASCII, such as a Cyrillic a. Names are
-    compared with each other and with others, but not others with each other.
+    They are equal but for case, outer spaces and look-alike characters (``I``, ``l``, ``1``; ``O``,
+    ``0``), or one has an ASCII letter or dash where the other has not.
     """
     compared = set(names)
     normalized = {name: normalize("NFKC", name) for name in {*compared, *others}}
@@ -227,7 +216,7 @@ def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, s
 
 
 def refuse_names_alike(new: Iterable[str], known: Iterable[str]) -> None:
-    """Check that no name of a new system may be taken for another new or known system's.
+    """Check that no new system's name may be taken for another one's.
 
     Raises:
         UsageError: If some do; names each pair.
@@ -260,7 +249,7 @@ def _look_alike(name: str, other: str) -> bool:
 
 
 def _kind(character: str) -> str | None:
-    """Return whether a character is a letter or a dash; None if it is mistaken for none."""
+    """Whether a character is a letter or a dash; None if it is mistaken for none."""
     # Wide characters, as of Chinese, look like no letter of ASCII.
     if east_asian_width(character) in ("W", "F"):
         return None

@@ -32,7 +32,7 @@ _KEPT = (
 
 
 def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
-    """Read a Parquet file, or a folder of part files, as rows that know their file."""
+    """Read a Parquet file, or a folder of part files; rows know their file."""
     parts = []
     for file in part_files(path):
         name = source if file == path else f"{source}/{file.relative_to(path).as_posix()}"
@@ -59,7 +59,7 @@ def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows
 
 
 def objects_of(column: pa.ChunkedArray) -> list[Any]:
-    """Return a column as Python objects, NaN as None, and equal texts as one object."""
+    """Return Python objects, NaN as None, and equal texts as one object."""
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         # A text may repeat in every row, such as a passage: decode each distinct one once.
         encoded = column.cast(pa.large_string()).dictionary_encode().combine_chunks()
@@ -76,7 +76,7 @@ def objects_of(column: pa.ChunkedArray) -> list[Any]:
 
 
 def part_files(table: Path) -> list[Path]:
-    """Return the files of a Parquet table: itself, or those of a folder of them, sorted."""
+    """Return the sorted files of a Parquet table."""
     if table.is_file():
         return [table]
     files = []
@@ -104,10 +104,7 @@ def read_parquet(
 ) -> pa.Table:
     """Read a Parquet file, or its bytes, part by part, no further than it may expand.
 
-    Args:
-        source: The file.
-        name: What messages call it.
-        queries: Keep only rows of these questions, with a column ``LINE`` of their numbers.
+    ``queries`` keeps only their rows, with a column ``LINE`` of numbers.
 
     Raises:
         DataError: If it holds more, or two columns of one name.
@@ -149,7 +146,7 @@ def _parts(
 
 
 def _bounded_groups(file: pq.ParquetFile, name: str, most: int) -> list[Any]:
-    """Return what a file states of its row groups; a DataError if it is more than is read."""
+    """Return a file's row groups; a DataError if they state more than is read."""
     n_cells = file.metadata.num_rows * file.metadata.num_columns
     refuse_beyond(name, n_cells, MOST_CELLS, "cells")
     groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
@@ -164,7 +161,7 @@ def _may_hold(group: Any, queries: Collection[str]) -> bool:  # noqa: ANN401 - o
 
 
 def id_range(group: Any) -> tuple[str, str] | None:  # noqa: ANN401 - of pyarrow, untyped
-    """Return the least and largest ``query_id`` of a row group, None if it does not state them."""
+    """Return the least and largest ``query_id`` of a row group, if stated."""
     for index in range(group.num_columns):
         column = group.column(index)
         if column.path_in_schema != "query_id":

@@ -31,14 +31,7 @@ PROJECT = "surrogate-arena"
 
 @dataclass(frozen=True)
 class PlugIn:
-    """A feature, judge or importer of another installed package.
-
-    Attributes:
-        kind: Feature, judge or importer.
-        name: Its name, as users write it.
-        package: Name and version of the package that declares it.
-        entry_point: Imports it.
-    """
+    """A feature, judge or importer of another installed package."""
 
     kind: Kind
     name: str
@@ -78,12 +71,7 @@ class PlugIn:
 
 
 class Guarded:
-    """A plug-in's function: what it raises names its package.
-
-    Args:
-        function: The function.
-        origin: Its kind, name and package, for messages.
-    """
+    """A plug-in's function: what it raises names its package."""
 
     def __init__(self, function: Callable[..., Any], origin: str) -> None:
         update_wrapper(self, function)
@@ -128,7 +116,7 @@ def plug_ins(kind: Kind) -> tuple[PlugIn, ...]:
 
 
 def find_plug_in(kind: Kind, name: str, builtin: Collection[str] = ()) -> PlugIn | None:
-    """Return the plug-in of a name, or None if no other package declares one.
+    """Return the plug-in of a name, if any.
 
     Raises:
         UsageError: If two packages declare the name, this one among them.
@@ -161,12 +149,7 @@ def required_plug_in(kind: Kind, name: str) -> PlugIn:
 
 
 def exception_line(error: BaseException, files: Collection[str] = ()) -> str:
-    """Describe in one line what was raised, and where.
-
-    Args:
-        error: The exception.
-        files: Source files whose last line is named, if the exception passed through any.
-    """
+    """Say in one line what was raised, and where in ``files``."""
     longest_message = 300
     frames = extract_tb(error.__traceback__)
     named_frames = [frame for frame in frames if frame.filename in files]

@@ -31,26 +31,15 @@ ERROR = "standard_error"
 def published_ratings(
     rows: Rows, languages: Sequence[str], queries: pd.DataFrame, judgments: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Read the published ratings of a file, in logits.
+    """Read published ratings, with every problem: then the table says nothing.
 
-    The ratings are those of the column ``rating`` (logits), else ``win_rate`` (against a fixed
-    opponent; percent where a value of the column is above 1, else shares), with the column
-    ``standard_error`` in the same unit. The column ``judge`` names who rated; it is ``published``
-    where the column is absent.
-
-    A win rate p is the rating log p/(1 - p), and its standard error is divided by p (1 - p) (delta
-    method). A win rate of 0 or 1, which has no logit, is moved by half a question, or by half of
-    its distance to the next value, if that is less; its error is at least as much.
-
-    Args:
-        rows: Rows of the file.
-        languages: Languages of the arena; where there is one, the column may be absent.
-        queries: The arena's questions.
-        judgments: The arena's judgments, whose judges cannot have published ratings too.
+    A ``win_rate`` p (percent where any is above 1) gives log p/(1 - p), and its error is divided by
+    p (1 - p) (delta method). One of 0 or 1 is moved by half a question, or half the distance to the
+    next value if less; its error is at least as much.
 
     Returns:
-        Columns ``judge, language, system, rating, standard_error`` (logits; NaN where none is
-        published), sorted; and every problem: then the table says nothing.
+        Columns ``judge, language, system, rating, standard_error`` (logits; NaN where none),
+        sorted.
     """
     table = rows.table
     if table.empty:
@@ -149,7 +138,7 @@ def _in_logits(values: Floats, errors: Floats, n_questions: Floats) -> tuple[Flo
 
 
 def published_remarks(arena: Arena) -> Iterator[Remark]:
-    """Report whose ratings are published, and which have no answers here."""
+    """Name whose ratings are published, and which have no answers here."""
     for (language, judge), rows in arena.published_ratings.groupby(["language", "judge"]):
         subject = f"{language}, {judge}"
         answered = set(arena.answers.loc[arena.answers["language"] == language, "system"])

@@ -34,12 +34,12 @@ def is_null(value: object) -> bool:
 
 
 def is_true(values: pd.Series) -> pd.Series:
-    """Return where a column of truth values, or of texts for them, is true."""
+    """Return where truth values, or texts for them, are true."""
     return values.map(lambda value: str(value).lower() in _TRUE).astype(bool)
 
 
 def finite_number(value: object) -> float | None:
-    """Return the finite number that a cell holds, also as digits; None for anything else."""
+    """Return the finite number of a cell, also as digits; else None."""
     if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
     try:
@@ -50,10 +50,7 @@ def finite_number(value: object) -> float | None:
 
 
 def whole_digits(value: object) -> str | None:
-    """Write a whole number as an id; None for anything else.
-
-    1.0 is ``1``: pandas makes floats of ids where a cell of their column is empty.
-    """
+    """Write a whole number as an id; else None. 1.0 is ``1``, as pandas makes floats of ids."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, float) and value.is_integer():
@@ -62,7 +59,7 @@ def whole_digits(value: object) -> str | None:
 
 
 def is_unstorable(value: object) -> bool:
-    """Return whether a value holds half a surrogate pair, at any depth."""
+    """Return whether a value holds half a surrogate pair at any depth."""
     if isinstance(value, str):
         return not value.isascii() and _SURROGATE.search(value) is not None
     if isinstance(value, dict):
@@ -81,9 +78,8 @@ class Rows:
     Attributes:
         table: One row per record, every column of type object, missing values None.
         lines: Line of the file where each row begins (the row number, from 1, for Parquet).
-        source: Name of the file.
         problems: Lines that hold no record at all (broken JSON, wrong encoding).
-        is_frame: Whether they are those of a table in memory; lines then count from 0.
+        is_frame: Whether they are of a table in memory; lines then count from 0.
         sources: File of each row, where they come from several.
         notes: Remarks for the user on how the file was read.
     """
@@ -97,7 +93,7 @@ class Rows:
     notes: tuple[str, ...] = ()
 
     def problem(self, row: object, field: str, value: object, fault: str, hint: str) -> Problem:
-        """Return the problem of a row, given by its label in ``table``."""
+        """Return the problem of a row, given by its label."""
         line = int(self.lines.loc[row])
         return Problem(self.source_of(row), line, field, value, fault, hint, self.is_frame)
 
@@ -109,11 +105,8 @@ class Rows:
     ) -> list[Problem]:
         """Return a problem of each wrong row.
 
-        Args:
-            is_wrong: Whether a row is wrong, shape (rows,).
-            fields: Columns at fault, whose values are shown.
-            fault: The fault and a hint; or a function that returns both for a row's label and its
-                value (a tuple where there are several fields).
+        ``fault`` may be a function that returns fault and hint for a row's label and value (a tuple
+        of several fields).
         """
         if not is_wrong.any():
             return []
@@ -132,7 +125,7 @@ class Rows:
         return self.source if self.sources is None else str(self.sources.loc[row])
 
     def place(self, row: object, other: object) -> str:
-        """Return the place of another row, for a message about a row."""
+        """Return another row's place, for a message about a row."""
         source = self.source_of(other)
         line = int(self.lines.loc[other])
         if self.is_frame or source != self.source_of(row):
@@ -141,12 +134,7 @@ class Rows:
 
 
 def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()) -> Rows:
-    """Make rows of numbered records; further columns follow in the order they first appear.
-
-    Args:
-        numbered: Lines with their records, or what is wrong with them.
-        source: Name of the file.
-        columns: Columns that come first, even where no record has them.
+    """Make rows of numbered records; ``columns`` come first, even where no record has them.
 
     Raises:
         DataError: If it has more cells than ``MOST_CELLS``, or a name that no file can store.
@@ -182,12 +170,12 @@ def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()
 
 
 def plain_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of Python objects, missing values as None."""
+    """Convert to Python objects, missing values as None."""
     return table.astype(object).where(table.notna(), None)
 
 
 def with_numbers(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
-    """Return a table with the cells of some columns, where it has them, as floats or NaN."""
+    """Convert some columns, where present, to floats or NaN."""
     numbers: dict[str, pd.Series] = {}
     for name in columns:
         if name in table:
@@ -210,7 +198,7 @@ def selected_columns(
 
 
 def are_in(table: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> Flags:
-    """Flag the rows of a table whose key a row of another table has, shape (N,)."""
+    """Flag the rows whose key another table has, shape (N,)."""
     columns = list(key)
     keys = pd.MultiIndex.from_frame(others[columns])
     return np.asarray(pd.MultiIndex.from_frame(table[columns]).isin(keys))
@@ -228,7 +216,7 @@ def without_rows(table: pd.DataFrame, dropped: Mapping[str, Collection[str]]) ->
 
 
 def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Append the criterion to the names of judges, where judgments have one: ``gpt-4o:fluency``."""
+    """Append the criterion, if any, to judges' names: ``gpt-4o:fluency``."""
     if CRITERION not in judgments:
         return judgments
     names = []

@@ -182,9 +182,8 @@ class TableSchema:
     """A kind of table, of data or of results.
 
     Attributes:
-        name: What it is called, and its file without the suffix.
-        columns: Columns that it must have, in order, with the kind of their values.
-        optional: Columns that it may have.
+        name: Its name, and its file without the suffix.
+        columns: Required columns, in order, with the kind of their values.
         key: Columns that tell its rows apart, where it says so.
     """
 

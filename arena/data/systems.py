@@ -33,11 +33,7 @@ def no_attributes() -> pd.DataFrame:
 def system_attributes(
     rows: Rows | None, systems: Collection[str]
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Check the attributes of systems: ``system`` and one column per attribute.
-
-    Returns:
-        The same, texts or None, sorted by system; and what is wrong.
-    """
+    """Check attributes of systems: texts or None, sorted by system; also return problems."""
     if rows is None or (rows.table.empty and not rows.problems):
         return no_attributes(), []
     problems = [*rows.problems, *check_table(rows, _KEY)]
@@ -77,16 +73,8 @@ def _amount_problems(rows: Rows) -> Iterator[Problem]:
 def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[Problem]]:
     """Check the passages that answers have of their own, and look up those given by id.
 
-    A passage that equals one of the question's (id and text) has its relevance, unless the
-    answer's row gives another.
-
-    Args:
-        answers: Sound answers, with or without a column ``passages``.
-        queries: Columns ``language, query_id, passages``, sound.
-
-    Returns:
-        The answers, their own passages as lists of records or None, without the column where no
-        answer has any; and what is wrong with them.
+    A passage that equals one of the question's (id and text) has its relevance unless it gives
+    another. The column goes where no answer has any; also return problems.
     """
     table = answers.table
     if OWN_PASSAGES not in table:
@@ -118,7 +106,6 @@ def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[
 
 
 def _looked_up(passages: object, shared: Sequence[PassageRecord]) -> object:
-    """Replace ids by the question's passages, and give equal passages their relevance."""
     if not isinstance(passages, list):
         return passages
     by_id = {passage["passage_id"]: passage for passage in shared}

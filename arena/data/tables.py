@@ -50,7 +50,7 @@ _STRICT_JSON = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def row_suffix(path: Path) -> str:
-    """Return the one of ``SUFFIXES`` that a file's name ends in; a UsageError if there is none."""
+    """Return the one of ``SUFFIXES`` in a file's name, or raise a UsageError."""
     for suffix in SUFFIXES:
         if path.name.endswith(suffix):
             return suffix
@@ -62,13 +62,9 @@ def read_rows(
 ) -> Rows:
     """Read a table as ``write_rows`` writes it, with the line of each row.
 
-    JSONL has an object per line. CSV is UTF-8 with a header and commas; its cells are texts, those
-    of ``NESTED`` JSON, and an empty one is missing. Parquet may be a folder of part files.
-
-    Args:
-        path: The table.
-        source: What problems call it; by default its name.
-        queries: Of Parquet, keep only rows whose ``query_id`` is one of these.
+    JSONL has an object per line. CSV is UTF-8 with a header and commas; cells are texts, those of
+    ``NESTED`` JSON, empty ones missing. Parquet may be a folder of part files, read for some
+    ``queries`` alone.
 
     Raises:
         UsageError: If the format is unknown or there is no such file.
@@ -105,7 +101,7 @@ def readable(path: Path, source: str) -> Iterator[None]:
 
 
 def json_records(lines: Iterable[str], source: str) -> Numbered:
-    """Yield the object that each line holds, with its number, or what is wrong with it."""
+    """Yield each line's number and object, or what is wrong with it."""
     hint = f"write one JSON object per line; {CONVERT}"
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -162,7 +158,7 @@ def _csv_records(reader: Any, header: Sequence[str], source: str) -> Numbered:  
 
 
 def _nested_value(cell: str) -> object:
-    """Return the list that a cell holds; the checks report a text that holds none."""
+    """Return the list that a cell holds; checks report anything else."""
     try:
         return parsed_json(cell, _STRICT_JSON)
     except ValueError:
@@ -170,10 +166,10 @@ def _nested_value(cell: str) -> object:
 
 
 def write_rows(table: pd.DataFrame, path: Path) -> None:
-    """Write a table atomically in the format that its suffix names.
+    """Write a table atomically in the format of its suffix, without its index.
 
-    The same table gives the same bytes; the index is left out. Missing values are written as null
-    (JSONL, Parquet) or as empty cells (CSV), lists as JSON in cells of CSV.
+    The same table gives the same bytes. Missing values are null (JSONL, Parquet) or empty cells
+    (CSV), lists are JSON in CSV.
 
     Raises:
         UsageError: If the format is unknown or the folder absent.
@@ -201,7 +197,7 @@ def json_lines(table: pd.DataFrame) -> Iterator[str]:
 
 
 def plain_records(table: pd.DataFrame) -> list[Record]:
-    """Return a table's rows as JSON can hold them, missing values as None."""
+    """Return rows as JSON can hold them, missing values as None."""
     return list(plain_table(table).to_dict(orient="records"))
 
 
@@ -224,7 +220,7 @@ def _nested_cell(value: object) -> object:
 
 
 def guarded_csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV for people: no text in it is run by a spreadsheet."""
+    """Return CSV for people: no text in it is run by a spreadsheet."""
     texts = table.select_dtypes(["object", "string"])
     columns = {name: _guarded_column(texts[name]) for name in texts}
     return str(table.assign(**columns).to_csv(index=False, lineterminator="\n"))
@@ -238,7 +234,7 @@ def _guarded_column(column: pd.Series) -> pd.Series:
 
 
 def _guarded(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
-    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
+    """Put an apostrophe before a text that a spreadsheet would run."""
     if not isinstance(cell, str) or not cell:
         return cell
     runs = cell.startswith(_FORMULA_STARTS) or cell.lstrip().startswith(_FORMULA_STARTS)
@@ -249,7 +245,7 @@ Content = TypeVar("Content", bound=BaseModel)
 
 
 def read_record(kind: type[Content], path: Path, hint: str) -> Content:
-    """Read a record; the hint says what to do where it cannot be read.
+    """Read a record; ``hint`` says what to do where that fails.
 
     Raises:
         DataError: If it is malformed; names each field.

@@ -21,6 +21,6 @@ Record = dict[str, Any]
 
 
 def finish(progress: Progress | None, stage: str) -> None:
-    """Report the end of a stage that has a single step."""
+    """Report the end of a single-step stage."""
     if progress is not None:
         progress(stage, 1, 1)

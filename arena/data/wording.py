@@ -22,12 +22,12 @@ DIGEST_DIGITS = 8
 
 
 def sentence(text: str) -> str:
-    """Make a clause a sentence: with a capital letter and a full stop."""
+    """Add a capital letter and a full stop."""
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
 def short_digest(text: str, digits: int = DIGEST_DIGITS) -> str:
-    """Return the first hexadecimal digits of a text's SHA-256, which stand for it."""
+    """Return the first hexadecimal digits of a text's SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
 
 
@@ -39,20 +39,20 @@ def count_of(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def first_of(names: Sequence[str], most: int = MOST_LISTED) -> str:
-    """List names with commas between, the first ones where there are many."""
+    """List the first names, with commas between."""
     listed = ", ".join(names[:most])
     n_more = len(names) - most
     return f"{listed} and {n_more:,} more" if n_more > 0 else listed
 
 
 def all_of(names: Sequence[str]) -> str:
-    """List all names as a sentence does: ``a``, ``a and b``, or ``a, b and c``."""
+    """List all names: ``a``, ``a and b``, or ``a, b and c``."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def split_names(text: str | None) -> list[str]:
-    """Split a comma-separated list of names; spaces around commas do not count."""
+    """Split a list at commas; spaces around them do not count."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
@@ -62,7 +62,7 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return the question ``did you mean 'x'?`` if one of the names is close, in any case."""
+    """Return ``did you mean 'x'?`` if a name is close, in any case."""
     names = list(islice(names, MOST_COMPARED))
     # Reversed: of names that differ in case only, the first is offered.
     folded = {text.casefold()[:MOST_COMPARED]: text for text in reversed(names)}
@@ -81,12 +81,10 @@ class Remark:
 
     Attributes:
         name: One word for all remarks of a kind, such as ``connected``.
-        severity: ``error``: systems cannot be ranked; ``warning``: they can, but something limits
-            how far to trust it; ``info``: a fact that is no concern by itself; ``good``: a test
-            that was passed.
+        severity: ``error``: systems cannot be ranked; ``warning``: something limits how far to
+            trust it; ``info``: no concern by itself; ``good``: a test that was passed.
         sentence: The remark, without its subject.
-        subject: What it is about, such as a language and a judge, or a system; empty where its
-            place says so.
+        subject: What it is about, such as a language and a judge; empty where its place says so.
         statistic: The number it rests on, or the first of several.
         systems: Names of systems in its sentence.
     """
@@ -108,14 +106,14 @@ class Remark:
 
 
 def by_severity(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """Sort remarks, the gravest first; equal ones keep their order."""
+    """Sort remarks, the gravest first, stably."""
     return tuple(sorted(remarks, key=lambda remark: SEVERITIES.index(remark.severity)))
 
 
 def notebook_html(
     caption: str, summary: str | Iterable[Remark], table: pd.DataFrame, footnote: str = ""
 ) -> str:
-    """Show a table in a notebook, below a caption and remarks; all text is escaped."""
+    """Show a table below a caption and remarks; all text is escaped."""
     if not isinstance(summary, str):
         summary = " ".join(sentence(str(remark)) for remark in summary)
     html = table.to_html(index=False, na_rep="–", float_format="{:z.2f}".format, escape=True)

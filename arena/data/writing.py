@@ -33,9 +33,9 @@ _LOG = logging.getLogger(__name__)
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary path next to ``path`` that replaces it when the block succeeds.
+    """Yield a temporary path that replaces ``path`` when the block succeeds.
 
-    The next writer of ``path`` removes the remains of one that was killed.
+    The next writer removes the remains of one that was killed.
 
     Raises:
         UsageError: If ``path`` is a folder, or its own folder does not exist.
@@ -58,12 +58,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def disk_advice(error: Exception, path: Path) -> str:
-    """Return what to do where a disk is full, or a place read-only; nothing for other errors.
-
-    Args:
-        error: An ``OSError``, or an error of SQLite.
-        path: What was written.
-    """
+    """Return what to do about a full or read-only disk (also SQLite's); else nothing."""
     number = getattr(error, "errno", None) or 0
     name = getattr(error, "sqlite_errorname", errno.errorcode.get(number, ""))
     if name in DISK_IS_FULL:
@@ -89,13 +84,13 @@ def synchronize(path: Path) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a text atomically, in UTF-8, with its line ends as they are."""
+    """Write UTF-8 atomically, line ends unchanged."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether writing must not replace a path: a device, a pipe, or /dev/stdout."""
+    """Return whether a path must not be replaced: a device, a pipe, or /dev/stdout."""
     if not path.exists() or path.is_dir():
         return False
     return not path.is_file() or STREAMS.fullmatch(str(path.absolute())) is not None
@@ -103,11 +98,10 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder next to ``folder`` that takes its place when the block succeeds.
+    """Yield an empty folder that takes the place of ``folder`` when the block succeeds.
 
-    Readers find the old folder or the new one, never a mixture. If the block or the exchange
-    fails, the old folder stays. The next writer of ``folder`` removes the remains of one that was
-    killed.
+    Readers find the old or the new one, never a mixture; the old one stays if anything fails. The
+    next writer removes the remains of one that was killed.
 
     Raises:
         UsageError: If ``folder`` is a file.
@@ -131,7 +125,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary_folder(target: Path) -> Iterator[Path]:
-    """Yield an empty folder next to a file or folder, locked as long as its writer is alive."""
+    """Yield an empty folder beside the target, locked as long as its writer is alive."""
     from filelock import FileLock
 
     _remove_abandoned(target)
@@ -150,7 +144,6 @@ def _replaced(new: Path) -> Path:
 
 
 def _writer_lock(new: Path) -> Path:
-    """Return the file that is locked as long as the writer of a temporary folder is alive."""
     return new.with_name(f"{new.name}{LOCK_FILE}")
 
 
@@ -162,7 +155,7 @@ def _remove_writing(new: Path) -> None:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove the remains of writers of a file or folder that were killed."""
+    """Remove the remains of writers that were killed."""
     from filelock import FileLock, Timeout
 
     for lock in target.parent.glob(f"{WRITING}{escape(target.name)}-????????{LOCK_FILE}"):
@@ -179,7 +172,7 @@ def _remove_abandoned(target: Path) -> None:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder against other processes, by a file ``.lock`` in it; logs where it must wait."""
+    """Lock a folder against other processes (file ``.lock``); logs where it must wait."""
     waiting = f"another command that writes to {folder}"
     with held_lock(folder / LOCK_FILE, waiting):
         yield
@@ -187,12 +180,7 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def held_lock(path: Path, waiting: str) -> Iterator[None]:
-    """Lock a file against other processes.
-
-    Args:
-        path: The file, which is made if absent.
-        waiting: What is logged, after ``Waiting for``, where another process holds the lock.
-    """
+    """Lock a file, made if absent; logs ``Waiting for`` and ``waiting``."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(path)

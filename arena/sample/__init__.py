@@ -23,7 +23,13 @@ def sample_folder(name: SampleName = "crowd-rag") -> Path:
 def sample_arena(name: SampleName = "crowd-rag") -> Arena:
     """Read a sample.
 
-    ``crowd-rag``: 6 systems, 38 English questions with 20 passages each. ``nomiracl``: 11 LLMs,
-    4 languages, 40 questions each, all pairs judged.
+    ``crowd-rag``: 6 systems, 38 English questions with 20 passages each. ``nomiracl``: 11 LLMs, 4
+    languages, 40 questions each, all pairs judged.
+
+    Args:
+        name: Which of them.
+
+    Returns:
+        The arena, with judgments.
     """
     return read_arena(sample_folder(name))

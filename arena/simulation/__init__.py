@@ -1,7 +1,7 @@
 """A simulated arena, whose true ranking is known: for tests, and for templates.
 
-Entities are fictional. Answers hold errors drawn at the known rates of each system and language, of
-which follows how good they are; verdicts are drawn by the Bradley-Terry model with ties.
+Entities are fictional. Answers hold errors at each system's known rate by language, which tells its
+quality; verdicts are drawn by the Bradley-Terry model with ties.
 """
 
 from importlib.resources import files
@@ -24,6 +24,6 @@ def simulated_arena() -> Arena:
 
 
 def simulated_truth() -> pd.DataFrame:
-    """Read ``language, system, quality, rank``: what answers are worth, and 1 for the best."""
+    """Read ``language, system, quality, rank``, 1 the best."""
     types = {"language": "str", "system": "str", "quality": "float64", "rank": "int64"}
     return pd.read_csv(simulated_folder() / "truth.csv", keep_default_na=False, dtype=types)

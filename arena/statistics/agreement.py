@@ -24,13 +24,9 @@ def quotient(numerator: Floats, divisor: Floats) -> Floats:
 
 
 def cohen_kappas(tables: Floats) -> Floats:
-    """Return Cohen's kappa (1960) of tables that count the labels of two raters on the same items.
+    """Return Cohen's kappa (1960) of tables (N, K, K) of two raters' labels, shape (N,).
 
-    Args:
-        tables: Items by the category of either rater, shape (N, K, K).
-
-    Returns:
-        Shape (N,); NaN without items, or where agreement by chance is certain.
+    NaN without items, or where agreement by chance is certain.
     """
     totals = tables.sum(axis=(1, 2))
     joint = tables / np.where(totals > 0, totals, np.nan)[:, None, None]
@@ -44,22 +40,17 @@ BLOCK_ENTRIES = 500_000
 
 
 def kendall_tau(first: Floats, second: Floats) -> float:
-    """Kendall tau-b (1945) of two ratings, each of shape (S,); a NaN leaves its system out.
+    """Return Kendall tau-b (1945) of two ratings (S,); a NaN leaves its system out.
 
-    Returns:
-        A value in [-1, 1]; NaN with fewer than two systems or where a rating is constant.
+    NaN with fewer than two systems, or where a rating is constant.
     """
     return float(kendall_taus(first[None], second[None])[0, 0])
 
 
 def largest_tau(ratings: Floats) -> float:
-    """Return the Kendall tau-b with these ratings that no ratings without ties can exceed.
+    """Return the largest Kendall tau-b of these ratings (S,) with any without ties.
 
-    Args:
-        ratings: Shape (S,), without NaN.
-
-    Returns:
-        1 without ties; NaN where all are tied.
+    1 without ties; NaN where all are tied.
     """
     first, second = np.triu_indices(len(ratings), 1)
     orders, _ = _orders(ratings[None], (first, second))
@@ -68,15 +59,9 @@ def largest_tau(ratings: Floats) -> float:
 
 
 def kendall_taus(first: Floats, second: Floats, groups: npt.NDArray[Any] | None = None) -> Floats:
-    """Kendall tau-b of every rating of one kind with every one of another.
+    """Return Kendall tau-b of M ratings (M, S) with T others (T, S), shape (M, T).
 
-    Args:
-        first: M ratings of S systems, shape (M, S); a NaN leaves its system out.
-        second: T ratings of the same systems, shape (T, S), with NaN as above.
-        groups: Group of each system, shape (S,): only pairs of one group are compared.
-
-    Returns:
-        Shape (M, T); NaN where it is not defined.
+    A NaN leaves its system out; only pairs of one group (S,) are compared.
     """
     # tau-b = sum(o p) / sqrt(n_o n_p): o and p are the orders (-1, 0, 1) of a pair by either
     # rating, n_o and n_p count the pairs that it does not tie.
@@ -93,17 +78,10 @@ def kendall_taus(first: Floats, second: Floats, groups: npt.NDArray[Any] | None 
 def resampled_taus(
     first: Floats, second: Floats, times: npt.ArrayLike, groups: npt.NDArray[Any] | None = None
 ) -> Floats:
-    """Kendall tau-b of resamples of the systems.
+    """Return Kendall tau-b of resamples of the systems, shape (B,); NaN where not defined.
 
-    Args:
-        first: Rating of S systems, shape (S,), or one per resample, shape (B, S); a NaN leaves its
-            system out.
-        second: Another, with shapes and NaN as above.
-        times: How often each of B resamples holds each system, shape (B, S).
-        groups: Group of each system, shape (S,): only pairs of one group are compared.
-
-    Returns:
-        Shape (B,); NaN where a resample has no two different ratings.
+    ``times`` says how often each holds each system, shape (B, S). Ratings have shape (S,), or (B,
+    S) for one per resample; groups (S,) as for ``kendall_taus``.
     """
     weights = np.asarray(times, dtype=np.float64)
     n_resamples, n_systems = weights.shape
@@ -120,7 +98,7 @@ def resampled_taus(
 
 
 def _row_sums(counts: Floats, values: Floats) -> Floats:
-    """Sum values, shape (1 or B, P), as often as each row of counts has them, shape (B, P)."""
+    """Sum values, (1 or B, P), as often as each row of counts has them, (B, P)."""
     if len(values) == 1:
         return np.asarray(counts @ values[0])
     return np.asarray(np.einsum("bp,bp->b", counts, values))
@@ -129,7 +107,7 @@ def _row_sums(counts: Floats, values: Floats) -> Floats:
 def _pair_blocks(
     n_systems: int, n_ratings: int, groups: npt.NDArray[Any] | None
 ) -> Iterator[tuple[Indices, Indices]]:
-    """Yield some pairs of systems at a time, so that memory does not grow with their number."""
+    """Yield some pairs of systems at a time, to bound memory."""
     first, second = np.triu_indices(n_systems, 1)
     if groups is not None:
         is_together = groups[first] == groups[second]
@@ -158,8 +136,8 @@ def lowest_tau(n_systems: int) -> float:
     """Return the lowest Kendall tau under which so few systems may agree perfectly by chance.
 
     With it, n systems of a bivariate normal population are all in the same order with probability
-    2.5%. The formula is fitted to simulations with 5 to 20 systems, and off by at most 0.01; with
-    fewer than 5 systems, ratings without any association agree that often.
+    2.5%. Fitted to simulations with 5 to 20 systems, off by at most 0.01; fewer agree that often
+    without any association.
     """
     if n_systems < 5:
         return 0.0
@@ -167,13 +145,9 @@ def lowest_tau(n_systems: int) -> float:
 
 
 def tau_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, float]:
-    """Return the 95% percentile interval of a tau, which also allows for perfect agreement.
+    """Return tau's 95% percentile interval (of replicates (B,)), allowing for perfect agreement.
 
     Resamples of systems that all agree agree as well: they say nothing of the error.
-
-    Args:
-        replicates: Tau in resamples of the systems, shape (B,).
-        n_systems: Systems compared.
     """
     low, high = percentile_interval(replicates)
     if low > 1 - 1e-9:
@@ -184,14 +158,10 @@ def tau_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, floa
 
 
 def difference_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, float]:
-    """Return the 95% percentile interval of a difference of two ratings' taus with a third.
+    """Return the 95% percentile interval of a difference of taus, of replicates (B,).
 
-    Where the two order the systems alike, no resample shows any difference. They may still differ
-    in ``1 - lowest_tau`` of the pairs, each counted twice as tau does, and so may their taus.
-
-    Args:
-        replicates: The difference in resamples of the systems, shape (B,).
-        n_systems: Systems compared.
+    Where two ratings order the systems alike, no resample differs. They may still differ in ``1 -
+    lowest_tau`` of the pairs, each counted twice as tau does.
     """
     low, high = percentile_interval(replicates)
     if low == high == 0:
@@ -202,23 +172,17 @@ def difference_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[floa
 
 @dataclass(frozen=True)
 class Agreement:
-    """Kendall tau-b with its bootstrap replicates; NaN where it is not defined.
-
-    Attributes:
-        tau: Agreement of the two ratings.
-        replicates: Agreement in each bootstrap replicate.
-    """
+    """Kendall tau-b with its bootstrap replicates; NaN where it is not defined."""
 
     tau: float
     replicates: Floats
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% percentile interval of the replicates, centered on tau and cut at -1 and 1.
+        """Return the 95% percentile interval, centered on tau and cut at -1 and 1.
 
-        Each replicate holds the noise of one tournament, which the arena's rating does not, so
-        replicates lie lower than tau; the interval takes their spread, not their location.
-        NaN where nothing is defined.
+        Replicates hold the noise of one tournament and so lie lower than tau: their spread counts,
+        not their location. NaN where nothing is defined.
         """
         low, high = percentile_interval(self.replicates)
         median, _ = percentile_interval(self.replicates, (50.0, 50.0))
@@ -229,17 +193,11 @@ class Agreement:
 def agreement(
     rating: Floats, arena_rating: Floats, tournaments: Floats, random: np.random.Generator
 ) -> Agreement:
-    """Compare a rating with the arena's, with an interval over systems and questions.
+    """Compare a rating (S,) with the arena's, with an interval over systems and questions.
 
-    Each replicate resamples the systems and takes one tournament's coefficients (one resample of
-    the questions): the Boot-Both procedure of Deutsch et al., 2021, "A statistical analysis of
-    summarization evaluation metrics using resampling methods", section 4.
-
-    Args:
-        rating: Rating to validate, shape (S,).
-        arena_rating: The arena's reported ratings, shape (S,).
-        tournaments: Coefficients of each tournament, shape (T, S).
-        random: Generator of the resamples.
+    Each replicate resamples the systems and takes one tournament's coefficients (T, S): the
+    Boot-Both procedure of Deutsch et al., 2021, "A statistical analysis of summarization evaluation
+    metrics using resampling methods", section 4.
     """
     n_systems = rating.size
     draws = random.integers(n_systems, size=(len(tournaments), n_systems))
@@ -251,10 +209,7 @@ def agreement(
 
 
 def macro_agreement(agreements: Sequence[Agreement]) -> Agreement:
-    """Average agreements over languages, each language with the same weight.
-
-    Languages where tau is not defined are left out.
-    """
+    """Average agreements over languages of equal weight; undefined ones are left out."""
     defined = [agreement for agreement in agreements if np.isfinite(agreement.tau)]
     if not defined:
         return Agreement(float("nan"), np.empty(0))

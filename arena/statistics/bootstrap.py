@@ -1,7 +1,4 @@
-"""Random draws: generators seeded by content, and the bootstrap over units of sampling.
-
-Adding an item never reshuffles the others.
-"""
+"""Random draws, seeded by content so that an item never reshuffles others; the bootstrap."""
 
 from __future__ import annotations
 
@@ -20,29 +17,19 @@ SAME_DECIMALS = 8
 
 
 def seed_sequence(seed: int, *keys: str) -> np.random.SeedSequence:
-    """Derive a seed sequence from the user's seed and what it is for, the same on any machine.
-
-    Args:
-        seed: The user's seed, at least 0.
-        keys: Stage and item, such as ``("tournaments", "fi")``.
-    """
+    """Derive a seed, the same on any machine, from stage and item (``("tournaments", "fi")``)."""
     digest = hashlib.sha256("\x1f".join(keys).encode()).digest()
     words = np.frombuffer(digest, dtype="<u4")
     return np.random.SeedSequence([seed, *(int(word) for word in words)])
 
 
 def generator(seed: int, *keys: str) -> np.random.Generator:
-    """Return a random generator for one stage and item; see ``seed_sequence``."""
+    """Return a random generator for one stage and item."""
     return np.random.default_rng(seed_sequence(seed, *keys))
 
 
 def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
-    """Order systems by their answers, so that draws among them do not depend on their names.
-
-    Args:
-        systems: Systems to order, by digests of their answers; those with equal ones, by name.
-        answers: Columns ``language, query_id, system``, and ``answer`` if there are any.
-    """
+    """Order systems by digests of their answers, so that draws do not depend on their names."""
     names = sorted(set(systems))
     if "answer" not in answers:
         return names
@@ -54,12 +41,10 @@ def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
 
 
 def places_by_value(*values: npt.ArrayLike) -> Indices:
-    """Return each system's place in the order of its ratings, shape (S,).
+    """Return each system's place in the order of its ratings, shape (S,); NaN last.
 
-    ``draws[:, places_by_value(ratings)]`` gives every system the same draws whatever it is called.
-
-    Args:
-        values: Ratings of S systems, sorted by the first, then by those that follow; NaN last.
+    ``draws[:, places_by_value(ratings)]`` gives a system the same draws whatever its name. Further
+    ratings break ties.
     """
     # lexsort takes its last key first.
     rounded = [np.asarray(value).round(SAME_DECIMALS) for value in values[::-1]]
@@ -73,32 +58,18 @@ INTERVAL = (2.5, 97.5)
 def bootstrap_weights(
     size: int, rounds: int, random: np.random.Generator, drawn: int | None = None
 ) -> Integers:
-    """Draw units with replacement, and count each unit in each resample.
+    """Draw ``drawn`` of ``size`` units with replacement; count each, shape (rounds, size).
 
     A statistic that is a sum over units is then a matrix product with the weights.
-
-    Args:
-        size: Number of units (questions, items, systems).
-        rounds: Number of resamples.
-        random: Generator of the draws.
-        drawn: Number of units in a resample; by default ``size``.
-
-    Returns:
-        Shape (rounds, size).
     """
     even = np.full(size, 1.0 / size)
     return random.multinomial(size if drawn is None else drawn, even, size=rounds)
 
 
 def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generator) -> Floats:
-    """Sum the contributions of units, shape (N, K), over resamples of them.
+    """Sum the contributions of units, (N, K), over resamples of them, (rounds, K).
 
-    Units with the same contributions are drawn as one, as often as all of them: sums of the same
-    distribution, in a time that does not grow with the number of such units. Pairs of verdicts
-    have few different contributions.
-
-    Returns:
-        Shape (rounds, K).
+    Equal contributions are drawn as one, as often as all: the same distribution, in less time.
     """
     weights_at_once = 4_000_000
     contributions = np.asarray(parts, dtype=np.float64)
@@ -116,19 +87,10 @@ def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generato
 def normal_draws(
     means: npt.ArrayLike, covariance: npt.ArrayLike, rounds: int, random: np.random.Generator
 ) -> Floats:
-    """Draw from a normal distribution of S ratings, the same whatever their order.
+    """Draw S ratings from a normal distribution, the same whatever their order, (rounds, S).
 
-    The symmetric root of the covariance permutes with the systems, which a Cholesky factor and
-    eigenvectors (whose sign is arbitrary) do not.
-
-    Args:
-        means: Shape (S,).
-        covariance: Shape (S, S); may be singular.
-        rounds: Number of draws.
-        random: Generator of the draws.
-
-    Returns:
-        Shape (rounds, S).
+    The symmetric root of the covariance (maybe singular) permutes with the systems; a Cholesky
+    factor and eigenvectors, whose sign is arbitrary, do not.
     """
     mean = np.asarray(means, np.float64)
     matrix = np.asarray(covariance, np.float64)
@@ -150,15 +112,7 @@ def percentile_interval(
 def percentile_intervals(
     values: Floats, percentiles: tuple[float, float] = INTERVAL
 ) -> tuple[Floats, Floats]:
-    """Return two percentiles of the finite values of every column.
-
-    Args:
-        values: Replicates of N statistics, shape (B, N).
-        percentiles: Percentiles of the lower and the upper bound.
-
-    Returns:
-        Two arrays of shape (N,); NaN for a column without a finite value.
-    """
+    """Return two percentiles of the finite values of every column of (B, N), each (N,), or NaN."""
     is_finite = np.isfinite(values)
     if len(values) and is_finite.all():
         low, high = np.percentile(values, percentiles, axis=0)

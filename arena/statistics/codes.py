@@ -1,4 +1,4 @@
-"""Integer codes of a table's values, so that millions of rows are compared and counted fast."""
+"""Integer codes of a table's values, to compare and count millions of rows fast."""
 
 from __future__ import annotations
 
@@ -23,31 +23,26 @@ _DENSE = 4
 
 @dataclass(frozen=True)
 class Distinct:
-    """The distinct numbers of an array.
-
-    Attributes:
-        values: The D distinct numbers, sorted, shape (D,).
-        codes: Index in ``values`` of each number, shape (N,).
-    """
+    """The D distinct numbers of an array, sorted, and each one's index in them, shape (N,)."""
 
     values: Indices
     codes: Indices
 
     @property
     def first_rows(self) -> Indices:
-        """Index of the first of each distinct number, shape (D,)."""
+        """Return the first row of each distinct number, shape (D,)."""
         rows = np.empty(len(self.values), dtype=np.intp)
         # The last assignment stays.
         rows[self.codes[::-1]] = np.arange(len(self.codes), dtype=np.intp)[::-1]
         return rows
 
     def sums(self, weights: Floats | None) -> Floats:
-        """Add weights, shape (N,), of each distinct number, shape (D,); None counts them."""
+        """Add weights, (N,), by distinct number, (D,); None counts them."""
         return np.bincount(self.codes, weights, len(self.values)).astype(np.float64)
 
 
 def coded_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return judgments with their names and ids as categories, where they are not yet."""
+    """Turn names and ids into categories, where they are not yet."""
     coded: dict[str, pd.Series] = {}
     for name in CODED:
         if name in judgments and not isinstance(judgments[name].dtype, pd.CategoricalDtype):
@@ -58,7 +53,7 @@ def coded_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def without_categories(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return judgments with their categories as the values that these stand for."""
+    """Turn categories into their values."""
     kinds = {
         name: kind.categories.dtype
         for name, kind in judgments.dtypes.items()
@@ -68,10 +63,7 @@ def without_categories(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def value_codes(values: pd.Series) -> tuple[Indices, pd.Index]:
-    """Number the distinct values of a column.
-
-    Returns:
-        The code of each value, shape (N,), -1 where it is missing; and the values of the codes.
+    """Number the values of a column, shape (N,), -1 where missing; also return the values.
 
     Raises:
         TypeError: If a value has no hash.
@@ -94,7 +86,7 @@ def value_codes(values: pd.Series) -> tuple[Indices, pd.Index]:
 
 
 def text_codes(values: pd.Series) -> tuple[Indices, list[str]]:
-    """Number the distinct values of a column as texts, as ``value_codes`` does."""
+    """Number the values of a column as texts."""
     codes, distinct_values = value_codes(values)
     # Numbers and texts may be written alike.
     merged, texts = pd.factorize(np.array([str(value) for value in distinct_values], dtype=object))
@@ -104,7 +96,7 @@ def text_codes(values: pd.Series) -> tuple[Indices, list[str]]:
 
 
 def repeated_rows(table: pd.DataFrame) -> Flags:
-    """Tell which rows equal an earlier row in all columns, shape (N,)."""
+    """Return which rows equal an earlier row in all columns, shape (N,)."""
     # Buckets of hashed keys per row, rounded up to a power of two
     buckets = 4
     keys, _ = row_keys(table)
@@ -125,14 +117,10 @@ def repeated_rows(table: pd.DataFrame) -> Flags:
 
 
 def row_keys(table: pd.DataFrame, *, is_sorted: bool = False) -> tuple[Indices, int]:
-    """Number the rows of a table, equal ones alike.
+    """Number the rows, equal ones alike, shape (N,); also return how many keys there may be.
 
-    Args:
-        table: The table; cells without a hash count as their text.
-        is_sorted: Whether keys are in the order of the rows, missing values first.
-
-    Returns:
-        The key of each row, shape (N,), and how many keys there may be.
+    Cells without a hash count as their text. ``is_sorted`` keys follow the rows' order, missing
+    first.
     """
     keys = np.zeros(len(table), dtype=np.intp)
     n_possible = 1
@@ -156,12 +144,7 @@ def row_keys(table: pd.DataFrame, *, is_sorted: bool = False) -> tuple[Indices, 
 
 
 def distinct(numbers: npt.NDArray[np.intp], n_possible: int) -> Distinct:
-    """Return the distinct numbers of an array, as ``numpy.unique`` does in more time.
-
-    Args:
-        numbers: Shape (N,), each from 0 to below ``n_possible``.
-        n_possible: How many numbers there may be.
-    """
+    """Return the distinct numbers, each below ``n_possible``, faster than ``numpy.unique``."""
     if n_possible <= _DENSE * len(numbers):
         is_present = np.zeros(n_possible, dtype=np.bool_)
         is_present[numbers] = True
@@ -180,25 +163,14 @@ def distinct(numbers: npt.NDArray[np.intp], n_possible: int) -> Distinct:
 
 @dataclass(frozen=True)
 class KeySums:
-    """Sums of values by key.
-
-    Attributes:
-        keys: The D distinct keys, sorted, shape (D,).
-        sums: Sum of the values of each, shape (D,).
-    """
+    """Sums of values by D distinct keys, sorted, shape (D,) each."""
 
     keys: Indices
     sums: Floats
 
 
 def sums_by_key(keys: Indices, values: Floats, n_possible: int) -> KeySums:
-    """Add values of equal keys.
-
-    Args:
-        keys: Shape (N,), each from 0 to below ``n_possible``.
-        values: Shape (N,).
-        n_possible: How many keys there may be.
-    """
+    """Add values of equal keys, each below ``n_possible``."""
     if n_possible > _DENSE * len(keys):
         present = distinct(keys, n_possible)
         return KeySums(present.values, present.sums(values))
@@ -210,12 +182,7 @@ def sums_by_key(keys: Indices, values: Floats, n_possible: int) -> KeySums:
 
 
 def stable_order(numbers: npt.NDArray[np.intp], n_possible: int) -> Indices:
-    """Return the order that sorts an array, as a stable ``numpy.argsort`` does in more time.
-
-    Args:
-        numbers: Shape (N,), each from 0 to below ``n_possible``.
-        n_possible: How many numbers there may be.
-    """
+    """Return the stable sorting order of numbers below ``n_possible``, faster than ``argsort``."""
     # Of digits that are sorted by counting: so many counts fit a processor's cache
     digit_bits = 17
     n_bits = max(n_possible - 1, 1).bit_length()
@@ -231,7 +198,7 @@ def stable_order(numbers: npt.NDArray[np.intp], n_possible: int) -> Indices:
 
 
 def _counting_order(numbers: npt.NDArray[np.int32], n_possible: int) -> Indices:
-    """Return the order that sorts an array, by counting: the rows of a sparse matrix."""
+    """Sort by counting: the rows of a sparse matrix."""
     # Loaded here, as it takes time that smaller tables do not need.
     from scipy.sparse import coo_array
 

@@ -29,15 +29,7 @@ def holm_adjusted(p_values: npt.ArrayLike) -> Floats:
 
 
 def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Return the 95% score interval of proportions (Wilson, 1927).
-
-    Args:
-        successes: Counts, shape (N,).
-        trials: Counts, shape (N,).
-
-    Returns:
-        Lower and upper bounds, each of shape (N,); NaN without a trial.
-    """
+    """Return the 95% score interval of proportions (Wilson, 1927), (N,); NaN without a trial."""
     n = np.asarray(trials, dtype=np.float64)
     n = np.where(n > 0, n, np.nan)
     p = np.asarray(successes, dtype=np.float64) / n
@@ -52,15 +44,7 @@ def share_interval(share: float, standard_error: float, n_units: int) -> tuple[f
     """Return the 95% interval of a share of items that come in units, such as questions.
 
     It is Student's in logits, with ``n_units - 1`` degrees of freedom; of a share of 0 or 1, which
-    has no error, Wilson's of the units.
-
-    Args:
-        share: From 0 to 1.
-        standard_error: Of the share, over units.
-        n_units: Number of units.
-
-    Returns:
-        Lower and upper bound; NaN where the share or its error is.
+    has no error, Wilson's of the units. NaN where the share or its error is.
     """
     if share in (0.0, 1.0):
         (low,), (high,) = wilson_interval([share * n_units], [n_units])
@@ -77,12 +61,7 @@ def scores_to_find(
 
         ((z(1 - error / 2) s0 + z(power) s1) / difference)^2
 
-    Args:
-        difference: Distance of the mean from that of the null hypothesis.
-        error: Probability of finding one where there is none.
-        power: Probability of finding this one.
-        null_deviation: Standard deviation s0 of a score under the null hypothesis.
-        deviation: Standard deviation s1 of a score if the difference is as stated.
+    ``null_deviation`` s0 and ``deviation`` s1 are of a score under either hypothesis.
     """
     reach = ndtri(1 - error / 2) * null_deviation + ndtri(power) * deviation
     return math.ceil(float(reach / difference) ** 2)

@@ -24,14 +24,9 @@ def work(
 ) -> Iterator[Done]:
     """Yield the task's result for each job, in order; each once it is done, if joblib can.
 
-    On this machine, this process does the first job, and all others if they would take less time
-    than is worth starting processes for.
-
-    Args:
-        task: Function of a job, importable by other processes; runs on one thread.
-        jobs: Its arguments.
-        n_jobs: Number of workers; None for what ``joblib.parallel_config`` says, 1 for this process
-            alone.
+    This process does the first job, and all others if they take less time than starting processes
+    (``n_jobs`` None: ``joblib.parallel_config`` decides). ``task`` must be importable; it runs on
+    one thread.
     """
     if n_jobs == 1 or not len(jobs):
         yield from _one_after_another(task, jobs)
@@ -81,18 +76,12 @@ def _on_one_thread(task: Callable[[Job], Done], job: Job) -> Done:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Keep the numerical libraries that are loaded to one thread.
-
-    With small matrices, more threads of BLAS and OpenMP only take more time.
-    """
+    """Keep the loaded numerical libraries to one thread, faster with small matrices."""
     limited: AbstractContextManager[object] = _loaded_libraries(len(sys.modules)).limit(limits=1)
     return limited
 
 
 @lru_cache(maxsize=1)
 def _loaded_libraries(_n_modules: int) -> ThreadpoolController:
-    """Look up the loaded libraries, which takes milliseconds, as much as a small fit does.
-
-    They are looked up again once more modules are imported, which may load more of them.
-    """
+    """Look up the loaded libraries, which takes milliseconds, again once modules are imported."""
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""The raw output of a RAG system, taken apart: reason, answer, and the passages that it cites."""
+"""The raw output of a RAG system, taken apart: reason, answer, and cited passages."""
 
 from __future__ import annotations
 
@@ -80,13 +80,9 @@ _DIGIT = re.compile(r"\d")
 
 
 class Citations(NamedTuple):
-    """The passages an answer cites.
+    """The passages an answer cites: distinct ids in order, split by whether the query has them.
 
-    Attributes:
-        ranking: Distinct ids in order of first citation.
-        matched: Ids of passages of the query, in the same order.
-        unmatched: Ids that no passage of the query has, in the same order.
-        mentions: Number of citations of the query's passages, repetitions included.
+    ``mentions`` counts citations of the query's passages, repetitions included.
     """
 
     ranking: tuple[str, ...]
@@ -96,7 +92,7 @@ class Citations(NamedTuple):
 
 
 class CitationMarker(NamedTuple):
-    """A bracketed citation in a text: where it starts, where its link ends, the ids in order."""
+    """A bracketed citation: where it starts, where its link ends, the ids in order."""
 
     start: int
     end: int
@@ -111,10 +107,7 @@ class _Citable(NamedTuple):
 
 
 def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
-    """Resolve the citations of an answer against the ids of its query's passages.
-
-    An id that no passage has is kept as unmatched, never dropped.
-    """
+    """Resolve the citations of an answer against the ids of its query's passages."""
     mentioned: list[str] = []
     for marker in find_citations(text, passage_ids):
         mentioned += marker.ids
@@ -130,10 +123,7 @@ def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
 
 
 def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
-    """Take the citations out of a text, with the space before them; prose in brackets stays.
-
-    Ids of the query's passages are needed where they look like words.
-    """
+    """Take citations out of a text; ids that look like words must be given."""
     parts: list[str] = []
     position = 0
     for marker in find_citations(text, passage_ids):
@@ -148,10 +138,9 @@ def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
 def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[CitationMarker]:
     """Find the citations of a text, from left to right, in linear time.
 
-    A bracket is a citation if its content, or a part of it between separators, is a passage id,
-    unchanged; or if all its parts are numbers, ranges of numbers, ids such as ``12#3``, or unlike a
-    passage id in their digits only. Digits of any script count, and so do a label (``[Doc 1]``) and
-    invisible direction marks. All else in brackets is prose.
+    A bracket is a citation if it or a part between separators is a passage id; or if all its parts
+    are numbers, ranges, ids such as ``12#3``, or unlike a passage id in their digits only. Digits
+    of any script, labels (``[Doc 1]``) and invisible direction marks count. All else is prose.
     """
     if _BRACKETS.search(text) is None:
         return
@@ -242,7 +231,7 @@ def _passage_id(candidates: Iterable[str], citable: _Citable) -> str | None:
 
 
 def _plain(part: str) -> str:
-    """Return a part with ASCII digits, without invisible marks and ``†source`` tails."""
+    """Use ASCII digits, without invisible marks and ``†source`` tails."""
     visible = _INVISIBLE.sub("", part) if not part.isascii() else part
     visible = visible.partition("†")[0].replace("＃", "#").strip()
     if visible.isascii():
@@ -325,10 +314,9 @@ class RagAnswer:
     """A system's output, taken apart.
 
     Attributes:
-        reason: The text after ``##Reason:``; None without that marker or without an answer
-            after or before it.
+        reason: The text after ``##Reason:``; None without that marker or an answer.
         text: The answer proper, citations included, blank lines kept.
-        output: The output without the markers and thoughts, reason included.
+        output: The output without markers and thoughts, reason included.
         is_marked: Whether an ``##Answer:`` marker introduces the answer.
     """
 
@@ -341,11 +329,9 @@ class RagAnswer:
 def parse_answer(output: str) -> RagAnswer:
     """Take the raw output of a system apart.
 
-    Markers are recognized in any case, in bold, with spaces, with a full-width colon, as a
-    heading of their own line, and translated into MIRACL's languages. Of several answers the
-    last one that is not empty counts, as the last verdict of a judge does; it ends at the next
-    marker. Without an ``##Answer:`` marker the full output is the answer: it is all that a reader
-    or a judge has. Thoughts that open the output and invisible characters are left out.
+    Markers count in any case, in bold, with spaces or a full-width colon, as a heading, and in
+    MIRACL's languages. The last answer that is not empty counts, up to the next marker; without a
+    marker, the full output. Opening thoughts and invisible characters are left out.
     """
     output = visible(output)
     texts: list[str] = []

@@ -33,20 +33,20 @@ _ADDRESS = re.compile(r"\bhttps?://[!-~]+")
 
 @lru_cache(maxsize=4096)  # an answer is in many pairs
 def visible(output: str) -> str:
-    """Return what can be seen of a system's output: no thoughts, no invisible characters."""
+    """Return the visible output: no thoughts, no invisible characters."""
     return without_thoughts(output if output.isascii() else _INVISIBLE.sub("", output))
 
 
 def as_read(output: str) -> str:
-    """Return what a page shows of a system's output; see ``rendered``."""
+    """Return what a page shows of a system's output."""
     return rendered(visible(output))
 
 
 def rendered(text: str) -> str:
-    """Return what a page shows of a Markdown text, with its marks of lists and emphasis.
+    """Return what a page shows of Markdown, with its marks of lists and emphasis.
 
-    Without these, a surrogate predicts no better than with them, and often worse: how an answer is
-    set out says something. What nobody sees goes: addresses of links, comments, tags, pictures.
+    Without these marks a surrogate often predicts worse: how an answer is set out says something.
+    Link addresses, comments, tags and pictures go.
     """
     return _ADDRESS.sub(" ", "".join(_texts(_markdown().parse(text)))).strip()
 
@@ -59,7 +59,6 @@ def _markdown() -> MarkdownIt:
 
 
 def _texts(tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield the words of tokens, and the marks by which a page sets them out."""
     for token in tokens:
         if token.type == "inline":
             yield from _texts(token.children or [])

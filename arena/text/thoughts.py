@@ -34,7 +34,7 @@ _RESPONSE = (
 
 @dataclass(frozen=True)
 class _Marks:
-    """What opens thoughts, and what closes them."""
+    """Patterns that open thoughts, and close them."""
 
     opening: re.Pattern[str]
     closing: re.Pattern[str]
@@ -115,17 +115,11 @@ _CLOSING_QUOTE = re.compile(r"\\?[`\"'“”»›」』’]")
 
 
 def answer_start(text: str, is_cut: bool | None = None) -> int:
-    """Return the index at which the answer begins: behind the thoughts that open the text.
+    """Return where the answer begins, behind opening thoughts; ``len(text)`` if they were cut off.
 
-    Args:
-        text: The model's reply.
-        is_cut: Whether a limit ended the text; None if unknown. Plain words that open thoughts
-            ("Here is my thought process:") count in a text that was cut off, even if nothing closes
-            them. A tag that is never closed is prose only in a text known to be whole, and if the
-            sentence tells of tags.
-
-    Returns:
-        0 for a text without thoughts; ``len(text)`` if the thoughts were cut off.
+    ``is_cut`` says whether a limit ended the text (None: unknown). Opening words ("Here is my
+    thought process:") count in a cut text even if unclosed. An unclosed tag is prose only in a
+    whole text whose sentence tells of tags.
     """
     # Blocks of thoughts in a row that are looked for; bounds the work on hostile texts
     most_blocks = 20
@@ -143,10 +137,9 @@ def answer_start(text: str, is_cut: bool | None = None) -> int:
 
 
 def without_thoughts(text: str, is_cut: bool | None = None) -> str:
-    """Return the answer proper: without the thoughts before it and channel tokens after it.
+    """Return the answer without thoughts before it and channel tokens after it.
 
-    A text without either is returned as it is; thoughts that were cut off leave an empty text.
-    ``is_cut`` says whether a limit ended the text, see ``answer_start``.
+    Thoughts that were cut off (``is_cut``) leave an empty text.
     """
     # Maximum length of a token at the end of a text
     longest_token = 40
@@ -168,7 +161,7 @@ def has_thoughts(text: str) -> bool:
 
 
 def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
-    """Return where the block of thoughts at ``start`` ends; ``start`` if there is none."""
+    """Return where the thoughts at ``start`` end; ``start`` if there are none."""
     prefix = _PREFIX.match(text, start)
     position = start if prefix is None else prefix.end()
     if _ANY_MARK.search(text, start) is None:
@@ -193,7 +186,7 @@ def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
 
 
 def _end_of_words(text: str, start: int, position: int, is_cut: bool | None) -> int | None:
-    """Return where thoughts end that plain words open at ``position``; None if none do."""
+    """Return where thoughts end that plain words open at ``position``, if any."""
     if _LEAKED_HARMONY.match(text, position):
         final = _LEAKED_FINAL.search(text, position)
         return len(text) if final is None else final.end()
@@ -208,10 +201,10 @@ def _end_of_words(text: str, start: int, position: int, is_cut: bool | None) -> 
 
 
 def _closing_end(text: str, start: int, marks: _Marks) -> int | None:
-    """Return where thoughts end that were opened before ``start``; None if nothing closes them.
+    """Return where thoughts end that were opened before ``start``, if anything closes them.
 
-    Thoughts may mention marks themselves. If openings and closings are balanced, the one that
-    balances them ends the thoughts; else the first at the end of a line; else the last.
+    Thoughts may mention marks. The closing mark that balances them counts; else the first at the
+    end of a line; else the last.
     """
     depth = 1
     closings = []
@@ -231,7 +224,7 @@ def _closing_end(text: str, start: int, marks: _Marks) -> int | None:
 
 
 def _marks_of(text: str, start: int, marks: _Marks) -> Iterator[tuple[re.Match[str], bool]]:
-    """Yield marks in the order of the text, each with whether it is an opening one."""
+    """Yield marks in order, each with whether it opens."""
     opening = marks.opening.search(text, start)
     closing = marks.closing.search(text, start)
     while opening is not None or closing is not None:
@@ -245,10 +238,9 @@ def _marks_of(text: str, start: int, marks: _Marks) -> Iterator[tuple[re.Match[s
 
 
 def _lone_closing_end(text: str, start: int) -> int:
-    """Return where thoughts end that the chat template has opened; ``start`` if there are none.
+    """Return where thoughts end that the chat template opened; ``start`` if there are none.
 
-    Then a closing mark has no opening one before it, and is where a reader would expect it:
-    on its own line, at the end of a line, or between two sentences.
+    The closing mark stands on its own line, at the end of one, or between two sentences.
     """
     ends = []
     for marks in _KINDS:
@@ -268,7 +260,7 @@ def _lone_closing_end(text: str, start: int) -> int:
 
 
 def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
-    """Return whether thoughts end at a closing mark, which is not within a sentence."""
+    """Return whether a closing mark is not within a sentence."""
     line_start = max(text.rfind("\n", 0, mark.start()) + 1, start)
     before = text[max(line_start, mark.start() - LONGEST_LINE) : mark.start()]
     after = text[mark.end() : _line_end(text, mark.end())]
@@ -286,7 +278,7 @@ def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
 
 
 def _is_quoted(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark is in quotation marks or in a code span of its own line."""
+    """Return whether a mark is in quotation marks or a code span of its line."""
     before = text[max(0, mark.start() - 8) : mark.start()]
     if _OPENING_QUOTE.search(before) and _CLOSING_QUOTE.match(text, mark.end()):
         return True
@@ -295,7 +287,7 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
 
 
 def _is_inside_quotation(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark is within a longer quotation, or in a code block."""
+    """Return whether a mark is in a longer quotation or a code block."""
     line_before, line_after = _around(text, mark)
     if line_before.count('"') % 2 == 1 and '"' in line_after:
         return True
