@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, StringConstraints, ValidationError
+from pydantic import StringConstraints
 
-from arena.data.checks import history_fault, validation_problems
-from arena.data.errors import DataError, Problem
+from arena.data.checks import history_fault
+from arena.data.errors import Problem
 from arena.data.rows import Rows, is_unstorable
 from arena.data.schema import BOTH_BAD, HISTORY, WEIGHT
 from arena.data.types import Record
-from surrogate_arena.importers.files import files_below, shown_path
-from surrogate_arena.importers.tables import SHEET, read_table
+from surrogate_arena.importers.tables import SHEET
 from surrogate_arena.importers.values import name_text
 from surrogate_arena.importers.verdict_values import StatedVerdict
 
 Key = tuple[str, str]
 """Language and id of a question."""
-RecordT = TypeVar("RecordT", bound=BaseModel)
 StorableText = Annotated[str, StringConstraints(min_length=0)]
 """Any text but half a surrogate pair, which pydantic refuses in constrained strings alone."""
 
@@ -83,35 +80,6 @@ class Collected:
     outcomes: dict[Place, int] = field(default_factory=dict)
     n_empty: int = 0
 
-    def files(self, paths: Sequence[Path | str]) -> Iterator[tuple[Path, Rows]]:
-        """Read files, also those in folders; damaged files become problems."""
-        for path in files_below(paths):
-            try:
-                rows = read_table(path, shown_path(path, paths))
-            # The other files are read all the same, so that one error names all problems.
-            except DataError as error:
-                self.problems += error.problems
-                continue
-            self.notes += rows.notes
-            yield path, rows
-
-    def records(self, rows: Rows, record: type[RecordT]) -> Iterator[tuple[Place, RecordT]]:
-        """Yield the sound rows of a file; faults, and columns that are not read, are kept.
-
-        The fields of ``record`` say in their description how to fix them.
-        """
-        fields = record.model_fields
-        self.skip_columns(rows, fields)
-        if self.lack_columns(rows, [name for name, info in fields.items() if info.is_required()]):
-            return
-        columns = [name for name in fields if name in rows.table]
-        # Columns of others are no part of the record, which may forbid further fields.
-        for place, values in self.raw(replace(rows, table=rows.table[columns])):
-            try:
-                yield place, record.model_validate(values)
-            except ValidationError as error:
-                self.problems += validation_problems(error, *place, lambda at: _hint(record, at))
-
     def raw(self, rows: Rows) -> Iterator[PlacedRecord]:
         """Yield every row of a file as it is; lines that are no row are problems."""
         self.problems += rows.problems
@@ -122,26 +90,6 @@ class Collected:
             place = Place(source, int(line))
             self.outcomes.setdefault(place, LOST)
             yield place, record
-
-    def lack_columns(self, rows: Rows, needed: Iterable[str]) -> bool:
-        """Keep a fault for each column that a file lacks; a file without any row lacks none."""
-        if not len(rows.table.columns) and not len(rows.lines):
-            self.problems += rows.problems
-            return True
-        absent = [column for column in needed if column not in rows.table]
-        if absent:
-            self.problems += rows.problems
-        for column in absent:
-            fault = "this column is missing"
-            problem = Problem(rows.source, None, column, None, fault, "add it to every row")
-            self.problems.append(problem)
-        return bool(absent)
-
-    def skip_columns(self, rows: Rows, names: Collection[str]) -> None:
-        """Count the columns that have none of some names: they are not read."""
-        for column in rows.table:
-            if column not in names:
-                self.skip(rows.source, "column", f"{column!r} is not a column of this schema")
 
     def skip(self, place: Place | str, noun: str, reason: str, count: int = 1) -> None:
         """Count something that is left out of a file, which is named itself or by a place."""
@@ -337,9 +285,3 @@ def seen_from(place: Place, other: Place) -> str:
     if other.source == place.source:
         return f"on line {other.line}"
     return f"at {other.source}:{other.line}"
-
-
-def _hint(record: type[BaseModel], place: str) -> str:
-    name = place.partition(".")[0]
-    description = record.model_fields[name].description
-    return f"give {name} as {description}" if description else f"correct {name} in the file"

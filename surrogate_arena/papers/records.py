@@ -18,7 +18,7 @@ from arena.data.errors import (
     UsageError,
     in_file_order,
 )
-from arena.data.rows import is_unstorable
+from arena.data.rows import Rows, is_unstorable
 from arena.data.tables import SUFFIXES, read_rows, write_rows
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
@@ -68,7 +68,13 @@ def read_records(
     path: Path, record: type[RecordT], problems: list[Problem]
 ) -> list[tuple[int, RecordT]]:
     """Read the records of a file with their lines; what is wrong is added to the problems."""
-    rows = read_rows(path)
+    return records_of(read_rows(path), record, problems)
+
+
+def records_of(
+    rows: Rows, record: type[RecordT], problems: list[Problem]
+) -> list[tuple[int, RecordT]]:
+    """Return the records of a table with their lines; what is wrong is added to the problems."""
     problems += rows.problems
     required = [name for name, field in record.model_fields.items() if field.is_required()]
     absent = [name for name in required if name not in rows.table]

@@ -9,14 +9,15 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, Field, Strict, create_model
+from pydantic import BaseModel, Strict, create_model
 
 from arena.data.rows import Rows
 from arena.data.schema import ANSWER_KEY, Text
 from arena.data.types import Record
 from features.engine.extraction import MISSING_SUFFIX
-from surrogate_arena.importers.collected import Collected, Place, StorableText
+from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.verdict_values import StatedVerdict
+from surrogate_arena.papers.records import records_of
 
 PUBLISHED_FEATURES = MappingProxyType(
     {
@@ -43,8 +44,6 @@ NO_COLUMN = "feature not published"
 VERDICTS = MappingProxyType({"A": "a", "B": "b", "Tie": "tie"})
 """Published verdict to our winner; anything else is a failed judgment."""
 
-JUDGMENT_COLUMNS = ("query_id", "judge", "model_A", "model_B", "verdict")
-
 SECTIONS = re.compile(
     r"Question[ \t]*:(.*?)\n\s*Contexts[ \t]*:(.*)\n\s*\n\s*Instruction", re.DOTALL
 )
@@ -55,7 +54,7 @@ _REWRITE = "write 'Question: …', 'Contexts:', '[docid] text' a passage, and 'I
 _SCORES: dict[str, Any] = {
     name: (
         dict[str, Annotated[float, Strict()] | None] | None,
-        Field(default=None, description="one object {model: score} a row, scores as numbers"),
+        None,
     )
     for name in PUBLISHED_FEATURES
 }
@@ -64,24 +63,35 @@ _SCORES: dict[str, Any] = {
 class PromptRow(BaseModel):
     """A row of the published prompts."""
 
-    query_id: Text = Field(description="a string")
-    prompt: StorableText = Field(description="the prompt text")
-    positive_ids: list[Text] = Field(description="a list of passage ids")
-    negative_ids: list[Text] = Field(description="a list of passage ids")
+    query_id: Text
+    prompt: str
+    positive_ids: list[Text]
+    negative_ids: list[Text]
 
 
 class Output(BaseModel):
     """One model's output; null where it gave none."""
 
     model: Text
-    output: StorableText | None
+    output: str | None
 
 
 class OutputRow(BaseModel):
     """A row of the published outputs, without its feature columns."""
 
-    query_id: Text = Field(description="a string")
-    outputs: list[Output] = Field(description="a list of {model, output}")
+    query_id: Text
+    outputs: list[Output]
+
+
+class JudgmentRow(BaseModel):
+    """A row of the published judgments; the verdict may be anything."""
+
+    query_id: Text
+    judge: Text
+    model_A: Text  # noqa: N815 - a published name
+    model_B: Text  # noqa: N815
+    verdict: Any = None
+    output: Any = None
 
 
 ScoredRow = create_model("ScoredRow", __base__=OutputRow, **_SCORES)
@@ -89,7 +99,8 @@ ScoredRow = create_model("ScoredRow", __base__=OutputRow, **_SCORES)
 
 def add_prompts(collected: Collected, rows: Rows, language: str) -> None:
     """Add the questions of published prompts, and the passages in them."""
-    for place, row in collected.records(rows, PromptRow):
+    for line, row in records_of(rows, PromptRow, collected.problems):
+        place = Place(rows.source, line)
         sections = SECTIONS.search(row.prompt)
         if sections is None or not sections[1].strip():
             fault = "has not the sections Question, Contexts and Instruction"
@@ -176,7 +187,8 @@ def add_outputs(collected: Collected, rows: Rows, language: str) -> pd.DataFrame
     Why a value is NaN stands in ``<feature>:missing``. BLEU is from 0 to 1, as ours.
     """
     records: list[Record] = []
-    for place, row in collected.records(rows, ScoredRow):
+    for line, row in records_of(rows, ScoredRow, collected.problems):
+        place = Place(rows.source, line)
         models = {output.model for output in row.outputs}
         scores = {name: getattr(row, name) or {} for name in PUBLISHED_FEATURES}
         for score_by_model in scores.values():
@@ -217,17 +229,15 @@ def add_judgments(collected: Collected, rows: Rows, language: str) -> None:
 
     A verdict other than A, B or Tie is left out and counted, and never becomes a tie.
     """
-    if collected.lack_columns(rows, JUDGMENT_COLUMNS):
-        return
-    collected.skip_columns(rows, (*JUDGMENT_COLUMNS, "output"))
-    for place, record in collected.raw(rows):
-        verdict = record["verdict"]
+    for line, row in records_of(rows, JudgmentRow, collected.problems):
+        place = Place(rows.source, line)
+        verdict = row.verdict
         if not isinstance(verdict, str) or verdict not in VERDICTS:
             written = "null" if verdict is None else repr(verdict)
-            collected.skip(place.source, "judgment", f"its verdict is {written}")
+            collected.skip(place, "judgment", f"its verdict is {written}")
             continue
-        key = (language, record["query_id"])
-        sides = (record["model_A"], record["model_B"])
-        collected.judgment(place, key, sides, StatedVerdict(VERDICTS[verdict]), record["judge"])
-        if "output" in rows.table:
-            collected.judgments[-1]["reason"] = record["output"]
+        sides = (row.model_A, row.model_B)
+        columns = {"reason": row.output} if "output" in rows.table else {}
+        stated = StatedVerdict(VERDICTS[verdict])
+        key = (language, row.query_id)
+        collected.judgment(place, key, sides, stated, row.judge, columns=columns)

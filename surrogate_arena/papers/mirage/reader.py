@@ -8,16 +8,19 @@ from typing import Literal
 
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import DataError, UsageError
 from arena.data.rows import Rows
 from features.models.hub import hub
 from surrogate_arena.importers.collected import Collected
 from surrogate_arena.importers.files import (
     checked_language,
+    files_below,
     language_of,
+    shown_path,
     without_language,
 )
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.tables import read_table
 from surrogate_arena.papers.mirage.published_rows import add_judgments, add_outputs, add_prompts
 
 Role = Literal["prompts", "outputs", "judgments"]
@@ -38,7 +41,7 @@ _NAMES = {
 _ROLES: dict[Role, frozenset[str]] = {
     "outputs": frozenset({"outputs"}),  # may repeat the columns of prompts
     "prompts": frozenset({"prompt", "positive_ids", "negative_ids"}),
-    "judgments": frozenset({"model_A", "model_B"}),
+    "judgments": frozenset({"model_A", "model_B", "verdict"}),
 }
 """What a file holds, by columns that no other has."""
 
@@ -72,7 +75,12 @@ def read_mirage(
     collected = Collected(names=_NAMES)
     tables: dict[str, dict[Role, list[Rows]]] = {code: {} for code in languages}
     unnamed: list[str] = []
-    for path, rows in collected.files(paths):
+    for path in files_below(paths):
+        try:
+            rows = read_table(path, shown_path(path, paths))
+        except DataError as error:
+            collected.problems += error.problems
+            continue
         code = language_of(path, paths, checked_language(language))
         role = next((role for role, columns in _ROLES.items() if columns <= set(rows.table)), None)
         if languages and code is not None and code not in languages:
