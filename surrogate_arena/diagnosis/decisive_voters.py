@@ -19,15 +19,7 @@ MOST_VOTERS = 20
 
 @dataclass(frozen=True)
 class DecisiveVoter:
-    """A voter without whose votes another system would be first.
-
-    Attributes:
-        voter: Its name.
-        voters: Number of named voters.
-        share: Its share of all verdicts.
-        first: System that is first by all verdicts.
-        successor: System that is first without this voter.
-    """
+    """A voter, with a share of all votes, without whom a successor would be first."""
 
     voter: str
     voters: int

@@ -50,7 +50,6 @@ class Diagnosis:
         tests: One row per language, judge and test: see ``arena.quality.judge_report.JudgeTest``.
         agreement: See ``agreement_table``; without judges whose verdicts derive from others'.
         first_places: Verdicts that decide first place.
-        seed: Seed of the bootstrap.
     """
 
     remarks: tuple[Remark, ...]

@@ -90,7 +90,6 @@ class _Residuals:
     """Points beyond expectation of P pairs on Q questions.
 
     Attributes:
-        likelihood: Of the battles.
         parameters: Most probable ones with a weak prior, shape (K,).
         by_question: Residuals, shape (Q, P).
     """

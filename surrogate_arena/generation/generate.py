@@ -152,13 +152,10 @@ class Generated:
         answers: ``ANSWER_COLUMNS``; and ``passages`` if a function returned some.
         failures: Questions without an answer, ``FAILURE_COLUMNS``.
         skipped: Questions left out as time-dependent, ``SKIPPED_COLUMNS``.
-        system: Its name.
-        prompt: Version of its prompt.
         questions: Number of questions chosen.
         already_answered: Questions that this system had answered before.
         usage: Calls and tokens of the answers.
         filter_usage: Those of the time filter, or None without one.
-        warnings: What limits the answers.
     """
 
     answers: pd.DataFrame

@@ -127,14 +127,7 @@ def _question_key(language: str, question: str, values: Record) -> Key:
 
 @dataclass
 class AnswerRows:
-    """Adds rows of answers to what is collected.
-
-    Attributes:
-        collected: Keeps the rows, with faults and counts.
-        judge: Judge of verdicts in rows that name none.
-        repeats: What becomes of a question that a system answers again; None refuses it.
-        empty: Number of empty answers by system.
-    """
+    """Adds rows of answers to what is collected; ``empty`` counts empty answers by system."""
 
     collected: Collected
     judge: str | None = None

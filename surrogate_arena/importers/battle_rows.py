@@ -21,10 +21,8 @@ class BattleRows:
     """The rows of a table of battles.
 
     Attributes:
-        table: The table.
         names: Field to its column.
         unread: Columns that no field is read from.
-        problems: The faults that were found so far.
         skipped: Reason to the number of rows that were left out or changed so far.
         understood: What was understood so far, a line each.
     """

@@ -27,13 +27,7 @@ from surrogate_arena.importers.values import is_missing_cell, number_of, opened_
 
 @dataclass(frozen=True)
 class _TraitColumns:
-    """The columns of one trait.
-
-    Attributes:
-        trait: Its name.
-        columns: Of answer A and of answer B.
-        is_text: Whether these hold the answers, in which the trait is counted.
-    """
+    """The columns of a trait of answers A and B; if these are texts, it is counted in them."""
 
     trait: str
     columns: tuple[str, str]

@@ -62,7 +62,6 @@ class BattleOptions:
         columns: Field to the name of its column, where ``names.toml`` does not have that name.
         values: What the values of columns mean, by column; see ``stated_values``.
         judge: Name of the judge of all battles; None reads it from the file.
-        language: Language of rows that name none.
         languages: Id of a question to its language, for files without a column for it.
         has_sides: False if columns say nothing of who stood where.
         traits: Counts of the answers to read, see ``with_trait_columns``.
@@ -87,8 +86,6 @@ class ReadBattles:
         table: An arena's ``judgments``, names and ids as categories, in the order of the file.
         rows: Row of the file of each judgment, shape (N,).
         names: Field to the column it was read from.
-        understood: What was understood, a line each.
-        skipped: Reason to the number of rows that were left out.
         frame: The rows of the file, with a column for each path that was named.
         unread: Columns that nothing was read from.
     """

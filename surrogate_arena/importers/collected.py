@@ -53,13 +53,11 @@ class Collected:
         names: Our field to the name it has in the files, by which faults call it.
         queries: Questions by language and id.
         answers: Answers by language and id of the question, and system.
-        judgments: Judgments of pairs.
         marks: Marks of single answers: ``language, query_id, system, judge, mark``.
         marked: Language, id of the question, system and judge of an answer to its mark.
         criteria: Judge to the criterion of its judgments, if it has one.
         lower_is_better: Judges of whose marks the lower wins.
         notes: Remarks for the user on how the files were read.
-        problems: Everything wrong in the files.
         skips: Source, item and reason of what was left out, with counts.
         outcomes: Place of each record that was read, to what became of it: a place in
             ``OUTCOMES``, or ``LOST`` while nobody has said.

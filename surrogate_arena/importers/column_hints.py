@@ -24,13 +24,7 @@ from surrogate_arena.importers.values import is_value, opened_or_same
 
 @dataclass(frozen=True)
 class Candidates:
-    """Columns that may hold a field.
-
-    Attributes:
-        frames: The tables.
-        columns: Columns to choose from.
-        taken: Columns that hold other fields.
-    """
+    """Columns that may hold a field."""
 
     frames: Frames
     columns: Sequence[str]

@@ -36,9 +36,7 @@ class Column:
     """A column as codes of its distinct cells.
 
     Attributes:
-        name: Its name in the file.
         codes: Index in ``cells`` of each row, shape (N,); -1 where the cell is missing.
-        cells: The distinct cells.
     """
 
     name: str
@@ -99,10 +97,8 @@ class ColumnTable:
 
     Attributes:
         frame: Its rows; texts of large files are categories.
-        source: What messages call the file.
         path: The file, or None for a table in memory.
         known_lines: Line of each row where the reader knows it, shape (N,).
-        problems: Lines that are no rows.
     """
 
     frame: pd.DataFrame

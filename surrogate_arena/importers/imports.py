@@ -167,15 +167,7 @@ def check_kind(kind: str, builtin: Collection[str]) -> None:
 
 @dataclass(frozen=True)
 class WrittenImport:
-    """An arena folder that was written.
-
-    Attributes:
-        folder: The arena folder.
-        counts: Rows by table: ``languages``, ``systems``, ``questions``, ``answers``,
-            ``judgments``, ``published_ratings``, ``apart``.
-        features: Table of published features, or None.
-        apart: Answers of the systems kept apart, or None.
-    """
+    """An arena folder that was written, with its number of rows by table."""
 
     folder: Path
     counts: dict[str, int]

@@ -177,8 +177,6 @@ class _Battle:
     """A battle with its texts.
 
     Attributes:
-        place: Its file and line.
-        judgment: A row of an arena's ``judgments``.
         question: Text of the question; empty where it is known by its id alone.
         exchanges: What both systems answered to what; empty where the file has no answers.
     """

@@ -47,9 +47,7 @@ class PlainTables:
 
     Attributes:
         tables: The tables, each with a column ``file``.
-        columns: Which column is read as which field.
         scores: Columns of marks, each of a judge by its name.
-        notes: What was understood, and what else might be meant.
         left_out: Source, item and reason of what was left out, with counts.
     """
 

@@ -39,13 +39,9 @@ class Span:
     """A span of a trace.
 
     Attributes:
-        place: Its file and line.
-        trace_id: The trace.
-        span_id: The span, within its trace.
         parent_id: The span around it; an id of no span for the outermost.
         end: When it ended, as a text that sorts by time.
         status: Whether it failed, as the file has it.
-        attributes: Its attributes by name.
         events: Its events, each with a ``name``.
         seconds: How long it took; None where a time is missing.
     """

@@ -29,7 +29,6 @@ class FieldReading:
     """Reads the fields of records.
 
     Attributes:
-        map: The tool's map.
         fields: Field to the paths that may hold it.
         stated: Fields whose path the user named.
         unread: Paths that hold no passages that can be read, with counts.

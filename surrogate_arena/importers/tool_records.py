@@ -50,12 +50,7 @@ Row = tuple[Place, Record, Record]
 
 @dataclass(frozen=True)
 class ToolReader:
-    """Reader of records that a tool for evaluation or tracing wrote.
-
-    Attributes:
-        tool: Name of the tool.
-        map: Where its records have their fields.
-    """
+    """Reader of records that a tool for evaluation or tracing wrote."""
 
     tool: str
     map: ToolMap

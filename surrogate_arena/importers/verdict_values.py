@@ -61,7 +61,6 @@ class StatedValues:
     """What a user says of the values of a column.
 
     Attributes:
-        column: The column.
         verdicts: Value, as a text, to what it means.
         scale: Lowest and highest number, and the side that each end is a win of; numbers halfway
             are ties. None if no range was stated.
@@ -148,7 +147,6 @@ class UnclearValuesError(ValueError):
     """Values that can be read in several ways, or in none.
 
     Attributes:
-        value: The value at fault.
         command: The option that states what they mean.
         hint: What to do, with that option.
     """

@@ -34,7 +34,6 @@ class AgreementReport:
         items: Number of items, with or without ratings.
         items_with_pairs: Items with two ratings or more, on which agreement rests.
         raters: Maximum number of ratings that an item could have.
-        categories: Labels that could be given.
         coefficients: ``ac1`` and ``fleiss_kappa``.
     """
 

@@ -103,9 +103,7 @@ class ConfiguredBoard:
     """A board to keep up to date.
 
     Attributes:
-        name: Its name.
         options: Its options, as the file states them.
-        base: Folder of the file.
         pages: What its pages state.
         parent: Title of the page over all boards.
         judging: How an LLM judges first, with paths resolved.
