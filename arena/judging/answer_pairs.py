@@ -29,9 +29,6 @@ class ShownPassage:
     """A passage as a judge sees it.
 
     Attributes:
-        passage_id: What answers cite.
-        text: The passage.
-        title: Title of its document, or None.
         relevance: 1, 0, or None if not judged; not shown unless a template does.
         given_to: The answers it was given for, such as ``answer 2``; empty if for all.
     """
@@ -89,7 +86,7 @@ class ArenaTexts:
         self._system_turns = _lists_of_systems(arena.answers, HISTORY)
 
     def questions(self, language: str) -> list[str]:
-        """Ids of a language's questions."""
+        """Return the ids of a language's questions."""
         return [query_id for code, query_id in self._questions if code == language]
 
     def question(self, key: QuestionKey) -> str:
@@ -121,16 +118,16 @@ class ArenaTexts:
         return shown_turns(turns)
 
     def systems(self, key: QuestionKey) -> list[str]:
-        """Systems that answered a question, sorted."""
+        """Return the systems that answered a question, sorted."""
         return sorted(self._outputs.get(key, {}))
 
     def systems_by_output(self, key: QuestionKey) -> list[str]:
-        """Systems that answered a question, in the order of what they wrote."""
+        """Return the systems that answered a question, in the order of what they wrote."""
         outputs = self._outputs.get(key, {})
         return sorted(outputs, key=lambda system: (outputs[system].strip(), system))
 
     def shown(self, key: QuestionKey, system: str) -> str:
-        """Return what judges and people see of a system: all of its output that is visible."""
+        """Return all visible output of a system."""
         return visible(self.output(key, system)).strip()
 
     def output(self, key: QuestionKey, system: str) -> str:
@@ -142,7 +139,7 @@ class ArenaTexts:
         return output
 
     def answer_text(self, key: QuestionKey, system: str) -> str:
-        """Return an answer without the reason that its system wrote with it."""
+        """Return an answer without its system's reason."""
         text = self._texts.get((key, system))
         if text is None:
             text = self._texts[key, system] = parse_answer(self.shown(key, system)).text
@@ -176,12 +173,9 @@ class ArenaTexts:
 
 
 def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
-    """Put the passages (or turns) of several answers together, each once, and name their answers.
+    """Join the passages (or turns) of several answers, each once, and name their answers.
 
-    Systems may give the same id to different passages, so they are distinguished by their content.
-
-    Args:
-        parts_of: Passages (or turns) of each answer, by what the prompt calls the answer.
+    Systems may give one id to different passages, so content tells them apart.
     """
     answers_of: dict[Shown, list[str]] = {}
     for name, parts in parts_of.items():
@@ -198,7 +192,7 @@ def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
 
 
 def shown_turns(history: object) -> tuple[ShownTurn, ...]:
-    """Return the turns of a cell that holds a sound history, or none."""
+    """Return the turns of a cell with a sound history, if any."""
     if not isinstance(history, list):
         return ()
     return tuple(
@@ -225,7 +219,7 @@ def pair_keys(table: pd.DataFrame) -> Iterator[PairKey]:
 
 
 def pair_cells(key: PairKey) -> dict[str, str]:
-    """Return the cells of a row of judgments that say which pair it is on."""
+    """Return the cells of a row of judgments that name its pair."""
     language, query_id, system_a, system_b = key
     return {
         "query_id": query_id,
@@ -247,8 +241,6 @@ class PairDraw:
     """The random draws for a pair of answers.
 
     Attributes:
-        side_a: The system on side A.
-        side_b: The system on side B.
         audit: Uniform on 0 to 1: pairs with low numbers are asked in both orders.
         sort_key: Uniform on 0 to 1: pairs with low numbers come first.
     """
@@ -262,8 +254,8 @@ class PairDraw:
 def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: int = 0) -> PairDraw:
     """Draw which of two systems is shown on side A, and whether an audit takes the pair.
 
-    The draw depends on the question and the two answers alone, in either order: all judges see the
-    same, and a new system reshuffles nothing. Names decide between equal answers only.
+    It depends on the question and the answers alone, in either order: all judges see the same, and
+    a new system reshuffles nothing. Names decide between equal answers only.
     """
     first, second = sorted((one, other), key=lambda answer: answer[::-1])
     sequence = seed_sequence(seed, "judging", "order", language, query_id, first[1], second[1])

@@ -67,6 +67,9 @@ def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0)
         most: Maximum number of pairs.
         seed: Seed of the order.
 
+    Returns:
+        The ballot, without names of systems.
+
     Raises:
         UsageError: If there is no pair, or ``most`` is out of range.
     """
@@ -125,7 +128,7 @@ def _printable(name: str) -> str:
 
 
 def judges_by_name(arena: Arena) -> dict[str, str]:
-    """Return the people who judged in an arena as it spells them, by their name in NFC."""
+    """Return the people who judged, as the arena spells them, by their name in NFC."""
     judges = filter(is_person, arena.judgments["judge"].unique())
     return {normalize("NFC", judge.removeprefix(PERSON)): judge for judge in judges}
 
@@ -143,13 +146,13 @@ class Vote(BaseModel):
 
 
 class NamedVote(Vote):
-    """A choice with the name of who made it, as it is sent to a server."""
+    """A choice with its voter's name, as it is sent to a server."""
 
     voter: Name
 
 
 class VoteFile(BaseModel):
-    """A file that a page exports; pairs that were skipped are not among the votes."""
+    """A file that a page exports; skipped pairs are absent."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -160,9 +163,11 @@ class VoteFile(BaseModel):
 
 
 def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFrame, int]:
-    """Read votes back as judgments.
+    """Read votes back as judgments; a person's later file counts.
 
-    If a person voted on a pair twice, the later file counts.
+    Args:
+        arena: The arena that the ballot was made of.
+        files: What the ballot's page exported.
 
     Returns:
         An arena's ``judgments``, with ``person:NAME`` as judge, and their ``DIGESTS``; and how many
@@ -171,7 +176,7 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFra
     Raises:
         UsageError: If a file is absent or too large.
         DataError: If a file is malformed, votes twice on a pair, or is about pairs that the arena
-            does not have as they were shown; lists all problems of all files.
+            does not have as shown; lists all problems.
     """
     pairs = pairs_by_id(arena)
     judges = judges_by_name(arena)

@@ -33,7 +33,7 @@ class FunctionPrompt(ComparisonPrompt):
     """What a judge that is a function gets of a pair: its arguments, without names of systems.
 
     Attributes:
-        judge_version: Name of the judge, digits of the digest of its file, and its package.
+        judge_version: The judge's name, its file's digest, and its package.
         parameters: Parameters that it has of ``BY_NAME``.
     """
 
@@ -42,7 +42,7 @@ class FunctionPrompt(ComparisonPrompt):
 
     @property
     def version(self) -> str:
-        """The version of the judge."""
+        """Return the version of the judge."""
         return self.judge_version
 
     def prompt_for(self, comparison: Comparison) -> Prompt:

@@ -1,8 +1,7 @@
 """Judging without pairs: scores of answers, such as a mark for each, or an order of all of them.
 
-Scores become verdicts on the same pairs that a pairwise judge would be asked about: the answer with
-the higher score wins, and equal ones are tied. MIRAGE-Bench (section 4.2) tried both before it
-chose pairs.
+Of two answers the higher score wins, and equal ones are tied. MIRAGE-Bench (section 4.2) tried both
+before it chose pairs.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ LOG_ODDS_OF_MARK = 2.0
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """An answer as a judge sees it: its text, the passages and the turns it was given."""
+    """An answer as a judge sees it: its text, and the passages and turns it was given."""
 
     text: str
     passages: tuple[ShownPassage, ...]
@@ -56,7 +55,7 @@ class AnswerGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NumberedAnswer:
-    """An answer as a prompt of several shows it: its number in the list, from 1, and its text."""
+    """An answer with its number in a prompt, from 1."""
 
     number: int
     text: str
@@ -71,8 +70,7 @@ class GradedPrompt(TemplatePrompt):
     """A form that gives answers scores: of two answers, the one with the higher score wins.
 
     Attributes:
-        log_odds: Logits of a side whose score is higher by 1; None if a score says nothing of how
-            much better an answer is.
+        log_odds: Logits of a side whose score is higher by 1; None if scores have no scale.
     """
 
     log_odds: ClassVar[float | None] = None
@@ -86,19 +84,15 @@ class GradedPrompt(TemplatePrompt):
     def grouped(
         self, question: QuestionKey, answers: Sequence[ShownAnswer]
     ) -> list[tuple[ShownAnswer, ...]]:
-        """Split the answers to a question into those that a prompt shows together, in its order.
+        """Split the distinct answers into those that a prompt shows together, in its order.
 
-        Scores of all groups of a question are compared with each other: answers whose scores mean
-        something side by side alone, such as places in an order, belong into one group.
-
-        Args:
-            question: The question.
-            answers: Distinct answers, in an order that depends on their content alone.
+        Scores of all groups are compared: those that mean something side by side alone, such as
+        places, belong into one group.
         """
 
     @abstractmethod
     def answer_values(self, answers: Sequence[str]) -> dict[str, object]:
-        """Return the values of the template's variables that show the answers of a group."""
+        """Return the template's variables that show a group's answers."""
 
     @abstractmethod
     def read(self, completion: Completion) -> tuple[int, ...]:
@@ -122,7 +116,7 @@ class GradedPrompt(TemplatePrompt):
     def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
         """Ask for the scores of all groups, and compare those of each pair.
 
-        A pair has no verdict if one of its scores could not be read.
+        A pair lacks a verdict if a score is unreadable.
         """
         texts = ArenaTexts(task.arena)
         answered = ask_table(
@@ -138,7 +132,7 @@ class GradedPrompt(TemplatePrompt):
         return Outcomes(outcomes, answered.usage)
 
     def groups(self, task: JudgingTask, texts: ArenaTexts) -> list[AnswerGroup]:
-        """Return what each prompt shows. Answers that look the same are shown once."""
+        """Return what each prompt shows; answers that look the same are shown once."""
         groups: list[AnswerGroup] = []
         for question, answers in self._answers_to_show(task, texts).items():
             # A set has no order of its own: sort by content before anything is drawn.
@@ -277,7 +271,7 @@ class OrderPrompt(GradedPrompt):
 
     @property
     def version(self) -> str:
-        """The template's name and digest, what it shows, and the seed of lists."""
+        """Return the template's name and digest, what it shows, and the seed of lists."""
         return f"{super().version}|order:{self.seed}"
 
     @staticmethod
@@ -300,7 +294,7 @@ class OrderPrompt(GradedPrompt):
         return {"answers": tuple(numbered)}
 
     def read(self, completion: Completion) -> tuple[int, ...]:
-        """Read the order: the score is the place, counted from the end."""
+        """Read the order: a score is the place, counted from the end."""
         places = read_order(completion.text or "", completion.is_cut)
         return tuple(-place for place in places)
 

@@ -43,12 +43,15 @@ def judge_pairs(
     Args:
         arena: Questions, answers, and the judgments so far.
         judges: One judge, or several, all of which are asked about every round.
-        pairs: See ``choose_pairs`` and ``AdaptivePairs``.
-        store: See ``arena.llm.open_store``.
-        budget: Maximum number of calls of all judges; the pairs left fail as ``over_budget``.
-        prices: See ``judge``.
-        progress: See ``judge``.
-        people: See ``judge``.
+        pairs: Pairs, such as from ``choose_pairs``, or ``AdaptivePairs``.
+        store: Keeps the replies.
+        budget: Maximum number of calls of all judges; pairs left fail as ``over_budget``.
+        prices: Price of each model, for the cost.
+        progress: Called with a judge's name, the pairs done, and all pairs.
+        people: Agreement of judges with people, where measured before.
+
+    Returns:
+        The new verdicts, with failures, calls and cost.
 
     Raises:
         UsageError: If a judge cannot be used, or two have the same name.
@@ -100,9 +103,6 @@ def _distinct_names(judges: Sequence[LlmJudge]) -> list[str]:
 
 
 def _renewed(judgments: pd.DataFrame, judges: Sequence[LlmJudge]) -> pd.DataFrame:
-    """Return verdicts by tables that people may have edited since, which are made again.
-
-    Where nobody edited them, nothing is asked.
-    """
+    """Make verdicts again by tables that people may have edited; if unchanged, nothing is asked."""
     renewing = [judge.judge for judge in judges if judge.prompt.renews_verdicts]
     return judgments[judgments["judge"].isin(renewing)]

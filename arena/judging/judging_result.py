@@ -23,12 +23,9 @@ from arena.llm.usage import Usage
 
 @dataclass(frozen=True)
 class DerivedVerdicts:
-    """Verdicts that follow from those of several judges; they replace former ones of their kind.
+    """Verdicts that follow from several judges' and replace former ones of their kind.
 
-    Attributes:
-        name: What makes them, such as ``panel``.
-        judgments: The verdicts, also on what was judged in earlier runs.
-        counts: What is shown of them, by what people call it.
+    ``name`` is what makes them, such as ``panel``; ``counts`` is what people are shown.
     """
 
     name: str
@@ -41,22 +38,19 @@ class Judging:
     """Result of judging; the arena itself is unchanged.
 
     Attributes:
-        judgments: New rows, ``VERDICT_COLUMNS``, ``DIGESTS`` of the answers, and ``chosen`` where
-            pairs were chosen as verdicts came.
+        judgments: New rows, ``VERDICT_COLUMNS``, ``DIGESTS``, and ``chosen`` for adaptive pairs.
         failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
         summaries: One for each judge.
         pairs: The pairs chosen, in this run and before.
-        agreement: See ``agreement_table``.
+        agreement: Agreement of every two judges.
         rounds: How often judges were asked.
         reason: Why the run stopped; empty where all that was chosen is judged.
-        derived: Verdicts that a plan makes of those of several judges, if it does.
+        derived: Verdicts that a plan makes of several judges'.
         records: What judges made besides verdicts, such as nuggets and marks.
-        n_renewed: Number of the judgments that take the place of earlier ones, which followed from
-            other records.
-        progress: With adaptive pairs, what each language has judged; see ``AdaptivePairs``.
-        ratings: With adaptive pairs, ratings by prior and verdicts; see ``AdaptivePairs``.
-        error: Why a judge was asked no more, whose verdicts say nothing; or why the second of two
-            gave none. What the others decided is here all the same.
+        n_renewed: Judgments that replace earlier ones, which followed from other records.
+        progress: With adaptive pairs, what each language has judged.
+        ratings: With adaptive pairs, ratings by prior and verdicts.
+        error: Why a judge was asked no more, or the second of two gave no verdict.
     """
 
     judgments: pd.DataFrame
@@ -75,7 +69,7 @@ class Judging:
 
     @property
     def usage(self) -> Usage:
-        """Calls, tokens and failures of all judges together."""
+        """Return calls, tokens and failures of all judges together."""
         return Usage.total("", [summary.usage for summary in self.summaries])
 
     def __repr__(self) -> str:
@@ -88,7 +82,7 @@ class Judging:
         return f"<Judging by {', '.join(counts)}{failures}>"
 
     def write(self, folder: Path | str) -> tuple[Path, int]:
-        """Add the verdicts to an arena folder; list in ``failed_judgments.jsonl`` what has none.
+        """Add the verdicts to an arena folder; list the others in ``failed_judgments.jsonl``.
 
         Returns:
             The file of judgments, and how many were added.
@@ -128,7 +122,7 @@ def require_verdicts(usage: Usage) -> None:
 
 
 def lasting_failures(folder: Path | str) -> pd.DataFrame:
-    """Read the pairs that judges of a folder gave no verdict on, ``FAILURE_COLUMNS``."""
+    """Read a folder's pairs without a verdict, ``FAILURE_COLUMNS``."""
     path = Path(folder) / FAILED_JUDGMENTS
     if not path.is_file():
         return pd.DataFrame(columns=FAILURE_COLUMNS, dtype=object)

@@ -131,19 +131,19 @@ class JudgingSettings(LlmSettings):
 
     @property
     def judge(self) -> str:
-        """Name in the ``judge`` column; the panel's, where there is one; of two, both."""
+        """Return the name in the ``judge`` column: the panel's, if there is one; of two, both."""
         if self.escalate:
             return f"{self.escalate},{self.first_judge}"
         return PANEL_JUDGE if self.panel else self.first_judge
 
     @property
     def first_judge(self) -> str:
-        """Name of the judge that ``model`` is, whether or not it belongs to a panel."""
+        """Return the name of the judge that ``model`` is."""
         return self.name or self.plug_in or judge_name(self.model, self.form)
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Names of all judges that are asked, the first one's first."""
+        """Return the names of all judges, the first one's first."""
         return (self.first_judge, *(judge_name(model, self.form) for model in self.panel))
 
     @property
@@ -155,33 +155,32 @@ class JudgingSettings(LlmSettings):
 
     @property
     def plan(self) -> PlanName:
-        """Name of the plan: who is asked about which pairs, and when a run stops."""
+        """Return the plan: who is asked about which pairs, and when a run stops."""
         if self.escalate is not None:
             return "escalation"
         return "panel" if self.panel else self.pairs_plan
 
     @property
     def pairs_plan(self) -> PlanName:
-        """Name of the plan by which pairs are chosen, whoever is asked about them."""
+        """Return the plan by which pairs are chosen, whoever is asked about them."""
         return "adaptive" if self.is_adaptive else "fixed"
 
     @property
     def audit_share(self) -> float:
-        """Share of the pairs that are asked in both orders; marks and orders have no sides."""
+        """Return the share of pairs asked in both orders; marks and orders have no sides."""
         if self.form != "pairwise":
             return 0.0
         return 1.0 if self.both_orders else self.audit
 
     def default_budget(self, n_systems: int) -> int:
-        """Return the maximum number of calls of all judges, where no budget is set."""
+        """Return the maximum number of all judges' calls, where no budget is set."""
         return CALLS_A_SYSTEM * n_systems * len(self.judges)
 
     def require_plan(self) -> None:
         """Check that the settings do not contradict each other.
 
         Raises:
-            UsageError: If marks or orders are to be asked for adaptive pairs, fixed pairs have
-                settings of adaptive ones, or a second judge cannot follow the first.
+            UsageError: If they do.
         """
         if self.plug_in is not None:
             self._require_no_llm()
@@ -233,5 +232,5 @@ class JudgingSettings(LlmSettings):
 
 
 def judge_name(model: str, form: JudgingForm) -> str:
-    """Name a judge by its model, and by the form of judging unless that is pairwise."""
+    """Name a judge by its model, and by the form of judging unless it is pairwise."""
     return model if form == "pairwise" else f"{model}:{form}"

@@ -30,15 +30,12 @@ class JudgingSummary:
     """Counts of one judge's run.
 
     Attributes:
-        judge: Its name.
-        prompt: Version of the prompt.
         pairs: Number of pairs chosen; each order counts.
         already_judged: Pairs that this judge had judged before.
         rejudged: Earlier verdicts that were replaced, since an answer was edited after them.
         identical: Pairs of identical answers, which are ties without a call.
         verdicts: Number of ``a``, ``b`` and ``tie``, identical answers included.
         flags: Number of pairs by what was odd about their answers or the reply.
-        usage: Calls, tokens, and failures by reason.
         cost: At the given prices, or None.
         check: How far to trust this judge.
         warnings: What limits the verdicts.
@@ -59,10 +56,7 @@ class JudgingSummary:
 
     @property
     def invalid(self) -> int:
-        """Number of replies from which no verdict could be read.
-
-        Refusals and failed calls are not among them: see ``usage.failures``.
-        """
+        """Return the number of unreadable replies; refusals and failed calls are not among them."""
         return self.usage.failures.get(UNPARSABLE, 0)
 
     def as_json(self) -> dict[str, Any]:

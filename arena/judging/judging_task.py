@@ -16,14 +16,7 @@ from arena.llm.usage import Usage
 
 @dataclass(frozen=True)
 class JudgingTask:
-    """The pairs that one judge is asked about.
-
-    Attributes:
-        arena: Questions and answers, and the judgments so far.
-        judge: Name in the ``judge`` column.
-        pairs: All pairs chosen.
-        left: Those of them that the judge has not judged in the arena.
-    """
+    """The pairs that one judge is asked about, and those of them left to judge."""
 
     arena: Arena
     judge: str
@@ -32,7 +25,7 @@ class JudgingTask:
 
 
 class PairOutcome(NamedTuple):
-    """A pair, the judge's verdict or why there is none, and flags of what in the answers is odd."""
+    """A pair, its verdict or why there is none, and flags of what in the answers is odd."""
 
     key: PairKey
     reply: Reply[PairVerdict]
@@ -41,14 +34,7 @@ class PairOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What came of a task.
-
-    Attributes:
-        outcomes: One for each pair left, in the order of their table.
-        usage: Calls, tokens, and failures by reason.
-        records: What was made besides verdicts.
-        notes: What limits the verdicts.
-    """
+    """What came of a task: an outcome per pair left, in order, and what was made besides."""
 
     outcomes: list[PairOutcome]
     usage: Usage

@@ -64,9 +64,9 @@ class LlmJudge:
 
     Attributes:
         settings: How its model is asked.
-        prompt: What it is asked for, such as one of ``JUDGE_FORMS``; by default the better of two
-            answers, by the packaged prompt. A ``FunctionPrompt`` is for a judge of another package.
-        name: In the ``judge`` column; see ``judge_name`` for the default.
+        prompt: What it is asked for; by default the better of two answers. A ``FunctionPrompt`` is
+            for a judge of another package.
+        name: In the ``judge`` column.
     """
 
     settings: LlmSettings
@@ -75,17 +75,17 @@ class LlmJudge:
 
     @property
     def judge(self) -> str:
-        """Name in the ``judge`` column."""
+        """Return the name in the ``judge`` column."""
         return self.name or judge_name(self.settings.model, self.prompt.form)
 
     @property
     def asked_settings(self) -> LlmSettings:
-        """The settings with what the form of judging needs, such as log-probabilities."""
+        """Return the settings with what the form of judging needs, such as log-probabilities."""
         return self.prompt.request_settings(self.settings)
 
 
 def llm_judges(settings: JudgingSettings) -> list[LlmJudge]:
-    """Return the judge that settings describe, then the other members of its panel."""
+    """Return the judge of the settings, then the other members of its panel."""
     if settings.plug_in is not None:
         asked, function_prompt = plug_in_settings(settings)
         return [LlmJudge(asked, function_prompt, settings.first_judge)]
@@ -107,10 +107,7 @@ def ask_judge(
     budget: Budget,
     progress: Progress | None,
 ) -> tuple[Verdicts, Usage]:
-    """Ask an LLM about the pairs that it has not judged in the arena; see ``judge_pairs``.
-
-    Prompts are made as they are sent, so memory grows with the verdicts alone.
-    """
+    """Ask an LLM about the pairs that it has not judged; memory grows with verdicts alone."""
     task = _task_of(arena, judge, pairs)
     outcomes = judge.prompt.ask(task, Llm(judge.asked_settings, store, budget), progress)
     return _verdicts_of(outcomes, task, judge.prompt.version), outcomes.usage
@@ -167,7 +164,17 @@ def dry_run_judge(
     store: Store | None = None,
     prices: Mapping[str, Price] | None = None,
 ) -> DryRun:
-    """Count what ``ask_judge`` would ask, and what that would cost at most; nothing is sent.
+    """Count what a judge would be asked, and its maximum cost; nothing is sent.
+
+    Args:
+        arena: Questions and answers.
+        judge: Who would be asked.
+        pairs: About which pairs.
+        store: Replies in it cost nothing.
+        prices: Price of each model.
+
+    Returns:
+        Prompts, calls, tokens and cost.
 
     Raises:
         UsageError: If the settings or the template cannot be used.

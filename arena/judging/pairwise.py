@@ -41,7 +41,7 @@ class ReplyForm:
 
     Attributes:
         prompt: The packaged prompt, unless a user's template replaces it.
-        read: Reads the verdict of a reply; raises UnparsableError if there is none.
+        read: Reads a reply's verdict; raises UnparsableError if there is none.
         max_tokens: Tokens that a reply takes; None for as many as the settings allow.
         fields: Fields of the request that this form needs, such as ``logprobs``.
     """
@@ -107,7 +107,7 @@ class ComparisonPrompt(JudgePrompt):
         return pairs.within(n_calls)
 
     def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
-        """Ask about every pair; see the base class."""
+        """Ask about every pair."""
         texts = ArenaTexts(task.arena)
         flags: list[tuple[str, ...]] = []
 
@@ -143,9 +143,9 @@ class PairwisePrompt(ComparisonPrompt, TemplatePrompt):
     """Asks an LLM for the better of two answers.
 
     Attributes:
-        verdict: How the verdict is stated; see ``REPLY_FORMS``. ``text``: the last of ``[[A]]``,
-            ``[[B]]``, ``[[C]]`` in the reply. ``logprobs``: the likeliest of the letters A, B, C as
-            the reply's first token; one token is asked for, whatever the settings say.
+        verdict: How it is stated. ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the
+            reply. ``logprobs``: the likeliest of the letters A, B, C as its first token; one token
+            is asked for, whatever the settings say.
     """
 
     verdict: VerdictForm = "text"
@@ -189,9 +189,11 @@ def pairwise_prompt(
     """Choose the prompt.
 
     Args:
-        template: A user's Jinja template, with the variables of ``VARIABLES``; None for the
-            packaged one.
+        template: A user's Jinja template; None for the packaged one.
         verdict: How the verdict is stated: one of ``REPLY_FORMS``.
+
+    Returns:
+        The prompt, to give to ``LlmJudge``.
 
     Raises:
         UsageError: If the template is unusable, or the form unknown.

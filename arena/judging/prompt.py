@@ -81,8 +81,8 @@ class JudgePrompt(ABC):
 
     Attributes:
         form: Name of the form.
-        renews_verdicts: Whether verdicts follow from tables of the arena that people may edit, and
-            so are made again in every run.
+        renews_verdicts: Whether verdicts follow from tables that people may edit, and so are made
+            again in every run.
     """
 
     form: ClassVar[JudgingForm]
@@ -91,19 +91,19 @@ class JudgePrompt(ABC):
     @property
     @abstractmethod
     def version(self) -> str:
-        """What verdicts depend on besides settings and texts, such as the template's digest."""
+        """Return what verdicts depend on besides settings and texts: a template's digest, say."""
 
     @classmethod
     @abstractmethod
     def within(cls, pairs: ChosenPairs, n_calls: int) -> ChosenPairs:
-        """Keep the first pairs, as many as one judge can be asked about with so many calls.
+        """Keep the first pairs that a judge can be asked about with so many calls.
 
         Pairs of identical texts take no call, and are all kept.
         """
 
     @abstractmethod
     def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
-        """Ask the model, and make verdicts of its replies; see ``arena.llm.ask_table``.
+        """Ask the model, and make verdicts of its replies.
 
         Args:
             task: The pairs to judge.
@@ -116,7 +116,7 @@ class JudgePrompt(ABC):
         """
 
     def request_settings(self, settings: LlmSettings) -> LlmSettings:
-        """Return the settings with the fields of a request that this form needs."""
+        """Return the settings with the fields that this form needs."""
         return settings
 
     def flags(self, answers: Sequence[str]) -> tuple[str, ...]:
@@ -129,12 +129,7 @@ class JudgePrompt(ABC):
 
 @dataclass(frozen=True)
 class TemplatePrompt(JudgePrompt):
-    """A form with a template, which shows all that systems wrote, as MIRAGE-Bench does.
-
-    Attributes:
-        template: The template of its prompts.
-        replaceable: Its prompts, by which users' templates are named.
-    """
+    """A form with a template, which shows all that systems wrote, as MIRAGE-Bench does."""
 
     template: PromptTemplate
 
@@ -143,11 +138,11 @@ class TemplatePrompt(JudgePrompt):
     @classmethod
     @abstractmethod
     def of(cls, settings: JudgingSettings) -> Self:
-        """Return the prompt that settings describe; UsageError if they or a template are faulty."""
+        """Return the prompt of settings; UsageError if they or a template are faulty."""
 
     @property
     def version(self) -> str:
-        """The template's name and digest, and what it shows of systems."""
+        """Return the template's name and digest, and what it shows of systems."""
         return f"{self.template.version}|shows:output"
 
     def values(
@@ -158,7 +153,7 @@ class TemplatePrompt(JudgePrompt):
         answers: Sequence[str],
         history: Sequence[ShownTurn] = (),
     ) -> dict[str, Any]:
-        """Return the values of ``SHOWN_QUESTION`` for a question and the answers shown with it."""
+        """Return ``SHOWN_QUESTION`` for a question and the answers shown with it."""
         context = [f"{passage.title or ''}\x1f{passage.text}" for passage in passages]
         context += [turn.text for turn in history]
         # Two codes: one that all prompts of a question share, so that servers can reuse its
@@ -178,8 +173,8 @@ class TemplatePrompt(JudgePrompt):
 def answer_flags(answer: str) -> tuple[str, ...]:
     """Name what in an answer looks like an attempt to steer the judge; a hint for people.
 
-    These are ``states_verdict`` (``[[A]]`` and the like), ``addresses_judge`` ("ignore the above")
-    and ``fakes_delimiter`` (text that looks like the prompt's own).
+    ``states_verdict`` (``[[A]]``), ``addresses_judge`` ("ignore the above"), ``fakes_delimiter``
+    (text like the prompt's own).
     """
     flags: list[str] = []
     if holds_verdict(answer):

@@ -24,9 +24,6 @@ class JudgedRounds:
     """The rounds asked in one run, and the outcomes and usages of each judge.
 
     Attributes:
-        rounds: Pairs asked about, round by round.
-        parts: Outcomes of each round, by judge.
-        usages: Calls and tokens of each round, by judge.
         reason: Why no more was asked.
         useless: The same, where a judge was stopped because its verdicts say nothing.
     """
@@ -91,9 +88,9 @@ class JudgedRounds:
 
 
 def _why_useless(judge: str, verdicts: Verdicts) -> str:
-    """Say why a judge is not worth asking further: it says the same of every pair, or nothing.
+    """Say why asking further is no use: always the same verdict, or none; empty if it may be.
 
-    Empty while it may be worth it. Of two systems alone, all verdicts may be ties.
+    Of two systems alone, all verdicts may be ties.
     """
     fewest = 30
     failures = verdicts.failures
@@ -143,16 +140,13 @@ def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
 
 
 def joined_first_votes(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Join judgments, without second votes in the same order: these tell how verdicts repeat."""
+    """Join judgments, without second votes in the same order, which tell how verdicts repeat."""
     votes = [table[table[REPEAT].isna()] if REPEAT in table else table for table in tables]
     return _joined_rows(votes, list(JUDGMENTS.columns))
 
 
 def _joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    """Join tables; of none, or of empty ones, make one without rows.
-
-    Empty tables are left out because pandas would let them change the columns' types.
-    """
+    """Join tables that have rows: empty ones would change the columns' types."""
     filled = [table[list(columns)] for table in tables if len(table)]
     if not filled:
         return pd.DataFrame(columns=list(columns), dtype=object)

@@ -37,19 +37,19 @@ def judge(
 ) -> Judging:
     """Judge pairs of an arena's answers with an LLM, a panel of them, or two in turn.
 
-    A pair that a judge has judged in the arena is not judged again, and a reply that is in the
-    store is not asked for again. A pair without a verdict is a counted failure, never a tie.
+    Judged pairs are not judged again, and stored replies are not asked for again. A pair without a
+    verdict is a counted failure, never a tie.
 
     Args:
         arena: Questions, answers, and the judgments so far, or the path of their folder.
         settings: Who judges which pairs, and how.
-        store: Keeps the replies: an open store, or the path of its file, which is made if absent.
+        store: Keeps the replies: an open store, or the path of its file.
         prior: With adaptive pairs, columns ``language, system, rating, standard_error``: expected
-            ratings in logits, such as ``surrogate.judging_prior`` returns. None for no expectation.
-        failed: With adaptive pairs, pairs that got no verdict before; see ``lasting_failures``.
+            ratings (logits), such as ``surrogate.judging_prior`` returns.
+        failed: With adaptive pairs, pairs that got no verdict before.
         prices: Price of each model, for the cost in the summaries.
         progress: Called with a judge's name, the pairs done, and all pairs.
-        people: Agreement of judges with people by judge, where it was measured before.
+        people: Agreement of judges with people, where measured before.
 
     Returns:
         The new verdicts, with failures, calls and cost.
@@ -87,7 +87,14 @@ def forecast(
 ) -> Forecast | None:
     """Say what judging is likely to take and to give; nothing is asked.
 
-    Arguments are those of ``judge``. None where the pairs are known before any verdict.
+    Args:
+        arena: Questions, answers, and the judgments so far.
+        settings: Who judges which pairs, and how.
+        prior: Expected ratings, as for ``judge``.
+        failed: Pairs that got no verdict before.
+
+    Returns:
+        The forecast; None where the pairs are known before any verdict.
 
     Raises:
         UsageError: If settings contradict each other, or there is nothing to judge.
@@ -102,17 +109,28 @@ def likely_pairs(
 ) -> list[tuple[LlmJudge, ChosenPairs]]:
     """Return each judge with its pairs, to count what asking them would cost.
 
-    Which pairs adaptive judging asks about depends on verdicts; as many random ones cost as much.
+    For adaptive judging these are as many random ones, which cost as much.
 
     Args:
         arena: Questions and answers.
         settings: Who judges which pairs, and how.
-        expected: See ``forecast``.
+        expected: The result of ``forecast``.
+
+    Returns:
+        Every judge, with pairs to give to ``dry_run_judge``.
     """
     return plan_of(settings.plan).likely_pairs(JudgingRun(arena, settings, ""), expected)
 
 
 def questions_to_judge(arena: Arena, settings: JudgingSettings) -> pd.DataFrame:
-    """Draw the questions that are judged, in the order drawn: columns ``language, query_id``."""
+    """Draw the questions that are judged, in the order drawn.
+
+    Args:
+        arena: Questions and answers.
+        settings: How many questions, of which languages, from which seed.
+
+    Returns:
+        Columns ``language, query_id``.
+    """
     drawn = draw_questions(arena, settings.questions, settings.languages, settings.seed)
     return pd.DataFrame(drawn, columns=QUESTION_KEY, dtype=object)

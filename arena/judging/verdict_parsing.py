@@ -61,10 +61,9 @@ class PairVerdict:
     def of_scores(
         cls, score_a: int, score_b: int, log_odds: float | None, reason: str = ""
     ) -> Self:
-        """Return the verdict that follows from two scores: the higher one wins, equal ones tie.
+        """Return the verdict of two scores: the higher one wins, equal ones tie.
 
-        ``log_odds`` are the logits of a side whose score is higher by 1; None leaves probabilities
-        unknown.
+        ``log_odds`` are the logits of a side whose score is higher by 1.
         """
         if score_a == score_b:
             return cls("tie", reason=reason)
@@ -81,7 +80,7 @@ class PairVerdict:
 
 
 def read_verdict(completion: Completion) -> PairVerdict:
-    """Read the verdict that a reply states, and flag what is odd about it; see ``stated_match``.
+    """Read the verdict that a reply states, and flag what is odd about it.
 
     Lower case, full-width letters and brackets, and marks inside are accepted, and so are
     ``[[Assistant A]]``, ``[[C: tie]]`` and ``[[tie]]``.
@@ -106,7 +105,6 @@ def read_verdict(completion: Completion) -> PairVerdict:
 
 
 def _letter(verdict: re.Match[str]) -> str:
-    """Return the letter of a verdict, which may be written ``Assistant A`` or ``tie``."""
     side = verdict["side"]
     return "C" if side is None else unicodedata.normalize("NFKC", side).upper()
 
@@ -117,9 +115,9 @@ def holds_verdict(text: str) -> bool:
 
 
 def read_letter(completion: Completion) -> PairVerdict:
-    """Read the probabilities of the letters at the first place of an answer where one is possible.
+    """Read the letters' probabilities where an answer first may have one.
 
-    The verdict is the likeliest one, and a tie where A and B are as likely.
+    The likeliest is the verdict; a tie where A and B are as likely.
 
     Raises:
         UnparsableError: If there are no log-probabilities, or none of a letter.
@@ -164,7 +162,7 @@ def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
     """Read the order ``[[2 > 1 = 3]]`` that a reply states, or else one such as ``[2] > [1]``.
 
     Returns:
-        The place of answer 1, of answer 2 and so on, 1 for the best; equal answers share one.
+        The place of answer 1, 2 and so on, 1 for the best; equal answers share one.
 
     Raises:
         UnparsableError: If there is no order, or it does not name every number from 1 once.

@@ -51,8 +51,8 @@ class Llm:
     Attributes:
         settings: How it is asked.
         store: Keeps every reply: what it has is not asked again.
-        budget: Most prompts to send, shared by all that asks with it; and what was used.
-        dry_runs: Where given, the calls of each table are counted there, and none is made.
+        budget: Most prompts to send, shared by all that asks with it.
+        dry_runs: Where given, calls are counted there, and none is made.
     """
 
     settings: LlmSettings
@@ -74,7 +74,7 @@ class Asked(Generic[R, T]):
 
     @property
     def values(self) -> list[T | None]:
-        """The value of each row; None if there is none."""
+        """Return the value of each row; None if there is none."""
         return [reply.value for reply in self.replies]
 
     def table(self) -> pd.DataFrame:
@@ -85,7 +85,14 @@ class Asked(Generic[R, T]):
 
 
 def read_text(completion: Completion) -> str:
-    """Return the text of an answer as it is: a parser for ``ask_table``."""
+    """Return the text of an answer as it is: a parser for ``ask_table``.
+
+    Args:
+        completion: The model's answer.
+
+    Returns:
+        Its text, thoughts included; empty if there is none.
+    """
     return completion.text or ""
 
 
@@ -100,29 +107,27 @@ def ask_table(
 ) -> Asked[R, T]:
     """Ask a model about every row of a table.
 
-    Prompts are made as they are sent. Each answer is in the store before it is read, and is asked
-    once: by this call, by a later one, or by another process with the same store, which waits;
-    rows with equal prompts share a call. A call that fails for a passing reason is a counted
-    failure after its retries, and a later run tries it again. An interrupt (Ctrl-C) waits for calls
-    under way and keeps their answers.
-
-    With ``settings.batch``, prompts are sent as batches, without waiting for them: while replies
-    are awaited there is no result, and the same call collects them later.
+    Each answer is stored before it is read and asked once, also across processes with the same
+    store; equal prompts share a call. Calls that fail for a passing reason are counted, and a later
+    run tries them again. Ctrl-C waits for calls under way. With ``settings.batch``, prompts are
+    sent as batches, and the same call collects the replies later.
 
     Args:
         rows: What to ask about, such as ``list(table.itertuples(index=False))``.
-        prompt: Makes a row's prompt; called once per row, in their order.
-        parse: Reads a value from an answer, or raises ``UnparsableError``; see ``read_text``.
+        prompt: Makes a row's prompt; called once per row, in order.
+        parse: Reads a value from an answer, or raises ``UnparsableError``.
         llm: The model to ask.
         stage: Name for ``progress``.
-        progress: See ``Progress``.
+        progress: Called as replies come.
+
+    Returns:
+        A reply per row, and what was used.
 
     Raises:
         UsageError: If there is no key, a prompt or setting cannot be sent, or no call can succeed
-            (a wrong key, an unknown model, no server at the address).
+            (a wrong key, an unknown model, no server).
         MissingDependencyError: If the extra ``llm`` is not installed and a call is due.
-        RepliesAwaitedError: If replies are awaited in batches; all prompts were sent, up to the
-            limits of the budget and the server.
+        RepliesAwaitedError: If replies are awaited in batches.
     """
     if llm.settings.batch and llm.budget.max_cost is not None:
         raise UsageError(
@@ -250,7 +255,7 @@ class _Run(Generic[T]):
         sender.collect()
 
     def _refuse_awaited(self, requests: Sequence[Request]) -> None:
-        """Refuse to ask one by one, and so to pay again, for what is awaited in batches."""
+        """Refuse to pay again for what is awaited in batches."""
         if self._llm.settings.batch:
             return
         awaited = BatchLedger(self._llm.store).servers([request.key for request in requests])
@@ -321,7 +326,7 @@ class _Run(Generic[T]):
 
 
 def _why_unparsable(error: UnparsableError, completion: Completion, is_cut: bool) -> str:
-    """Explain why a reply has no value, and quote its beginning and end."""
+    """Explain why a reply has no value, quoting both ends."""
     words = " ".join((completion.text or "").split())
     if len(words) > 160:
         words = f"{words[:80]} … {words[-80:]}"

@@ -63,7 +63,7 @@ _WORD = re.compile(r"\s*([A-Za-z_]+)")
 
 
 class _Finish(NamedTuple):
-    """Why the model stopped, the failure that it means, if any, and what is shown of that."""
+    """Why the model stopped, the failure that it means, if any, and a detail to show."""
 
     reason: str | None
     failure: str | None = None
@@ -77,9 +77,9 @@ class MalformedAnswerError(ValueError):
 def read_completion(payload: object, latency_s: float | None = None) -> Completion:
     """Read the JSON of a chat completion.
 
-    Parts of a content that hold thoughts are left out. Texts are made storable: NUL and half
-    surrogate pairs become U+FFFD. An answer that the server broke off, for another reason than its
-    length, fails as ``broken_off`` and can be asked again. An answer without text is ``empty``.
+    Thoughts are left out. NUL and half surrogate pairs become U+FFFD. An answer that the server
+    broke off, not for its length, fails as ``broken_off`` and can be asked again; one without text
+    is ``empty``.
 
     Raises:
         MalformedAnswerError: If the payload is no chat completion.
@@ -115,7 +115,7 @@ def read_completion(payload: object, latency_s: float | None = None) -> Completi
 
 
 def read_embedding(payload: object, latency_s: float | None = None) -> Completion:
-    """Read an embedding (else MalformedAnswerError); the text is the vector, as a JSON list."""
+    """Read an embedding (else MalformedAnswerError) as text: a JSON list."""
     answer = _mapping(payload, "the answer")
     listed = answer.get("data")
     if not isinstance(listed, list) or not listed:

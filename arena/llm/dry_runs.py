@@ -22,13 +22,11 @@ class DryRun:
     """The calls that a run would make, and their cost.
 
     Attributes:
-        prompts: Number of prompts.
-        distinct: Number of distinct prompts.
         in_store: Distinct prompts that the store has answered.
         awaited: Distinct prompts that are in batches under way.
         calls: Calls that are left, without retries.
         tokens_in: Estimated tokens of these calls' prompts.
-        tokens_out_at_most: Maximum tokens of the answers; None if the settings set no limit.
+        tokens_out_at_most: Maximum tokens of the answers; None without a limit.
         cost_at_most: Maximum cost; None without a price or a limit.
     """
 
@@ -43,7 +41,7 @@ class DryRun:
 
     @classmethod
     def total(cls, runs: Sequence[DryRun]) -> DryRun:
-        """Add up runs of different prompts; a maximum that one of them lacks is None."""
+        """Add up runs of different prompts; a maximum that one lacks is None."""
         totals: dict[str, Any] = {}
         for field in fields(cls):
             values = [getattr(run, field.name) for run in runs]
@@ -59,8 +57,16 @@ def dry_run(
 ) -> DryRun:
     """Count what ``ask_table`` would ask; nothing is sent.
 
-    Tokens are estimated by bytes: right within a factor of two for most scripts. Without a store,
-    every distinct prompt counts as a call.
+    Tokens are estimated by bytes: right within a factor of two for most scripts.
+
+    Args:
+        prompts: The prompts.
+        settings: How the model would be asked.
+        store: Replies in it cost nothing.
+        prices: Price of each model.
+
+    Returns:
+        Prompts, calls, tokens and cost.
 
     Raises:
         UsageError: If a prompt or a setting cannot be sent.

@@ -28,16 +28,16 @@ RAISED = (Exception, SystemExit, KeyboardInterrupt)
 
 @dataclass(frozen=True)
 class FunctionTransport:
-    """Calls a function where other settings call a server; see ``LlmSettings.handled_by``.
+    """Calls a function where other settings call a server.
 
     A prompt's only message is the function's arguments, as a JSON object.
 
     Attributes:
-        function: The function; not an async one runs in a thread.
+        function: The function; one that is not async runs in a thread.
         positional: Arguments that are passed by position, in order.
-        encode: Writes what it returned as text, empty for nothing; raises ValueError with a hint.
+        encode: Writes its result as text, empty for nothing; raises ValueError with a hint.
         timeout_s: Limit of one call, in seconds.
-        files: Source files of the function, whose lines messages name.
+        files: The function's source files, whose lines messages name.
     """
 
     function: Callable[..., Any]
@@ -50,7 +50,7 @@ class FunctionTransport:
         """Do nothing: nothing was opened."""
 
     async def call(self, request: Request) -> Completion | Fault:
-        """Call the function once; if it raises, the exception explains the missing answer."""
+        """Call the function once; an exception explains the missing answer."""
         arguments = json.loads(json.loads(request.body)["messages"][0]["content"])
         values = [arguments.pop(name) for name in self.positional]
         started = time.perf_counter()
@@ -79,7 +79,7 @@ class FunctionTransport:
         return read_completion({"choices": [{"message": message}]}, time.perf_counter() - started)
 
     def _in_thread(self, *values: object, **arguments: object) -> asyncio.Future[Any]:
-        """Call the function in a thread of its own, which does not keep the program from ending."""
+        """Call the function in a thread that does not keep the program from ending."""
         result: Future[Any] = Future()
         result.set_running_or_notify_cancel()
 
@@ -94,21 +94,21 @@ class FunctionTransport:
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Return whether a call gives a coroutine; an object may have an async ``__call__``."""
+    """Return whether a call gives a coroutine, also by an async ``__call__``."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         type(function).__call__
     )
 
 
 def source_files(function: Callable[..., Any], module: str) -> tuple[str, ...]:
-    """Return the files of the module named and of the function, which it may only import."""
+    """Return the files of the module, and of the function that it may only import."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     files = {getattr(sys.modules[module], "__file__", None), getattr(code, "co_filename", None)}
     return tuple(sorted(file for file in files if file and Path(file).is_file()))
 
 
 def source_digest(files: Sequence[str]) -> str:
-    """Return the first digits of a digest of source files."""
+    """Return the first digits of a digest of files."""
     sources = b"\0".join(Path(file).read_bytes() for file in files)
     return hashlib.sha256(sources).hexdigest()[:12]
 
@@ -119,7 +119,7 @@ def named_parameters(
     by_name: Collection[str],
     shown_name: str,
 ) -> tuple[str, ...]:
-    """Return the parameters that a function has of those that are passed by name."""
+    """Return the function's parameters among those passed by name."""
     try:
         signature = inspect.signature(function)
         parameters = tuple(name for name in by_name if name in signature.parameters)

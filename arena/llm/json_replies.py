@@ -15,13 +15,13 @@ _NOT_IN_A_KEY = re.compile(r"[\W_]+")
 
 
 class JsonReplyError(ValueError):
-    """A reply that holds no readable object with the fields asked for; the message says why."""
+    """A reply without a readable object of the fields; the message says why."""
 
 
 def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict[str, Any]:
-    """Return the last JSON object of a reply that has one of the fields asked for, with plain keys.
+    """Return the last JSON object with one of the fields, with plain keys.
 
-    Where the reply holds none that is JSON, it is repaired, unless something cut it off.
+    Where none is JSON, it is repaired, unless the reply was cut off.
 
     Raises:
         JsonReplyError: If there is no such object.
@@ -38,7 +38,7 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict
 
 
 def json_list(text: str, name: str) -> list[Any] | None:
-    """Return the JSON list that a reply is, in a code block or under a name or not; else None."""
+    """Return the list of a reply, bare, in a code block or under a name; else None."""
     block = _CODE_BLOCK.search(text)
     try:
         value = json.loads(text if block is None else block[1], strict=False)
@@ -50,7 +50,7 @@ def json_list(text: str, name: str) -> list[Any] | None:
 
 
 def with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with its keys in lower case, and underscores between their words."""
+    """Return keys in lower case, with underscores between words."""
     plain = {}
     for key, part in value.items():
         words = _WORD_BEGINS.sub("_", str(key)).casefold()
@@ -70,7 +70,7 @@ def _with_fields(value: object, fields: Collection[str]) -> dict[str, Any] | Non
 
 
 def _objects(text: str) -> Iterator[object]:
-    """Yield the objects of a text that are JSON; those inside of others are parts of these."""
+    """Yield the outermost JSON objects of a text."""
     # Not strict: models write line breaks and tabs into texts as they are.
     decoder = json.JSONDecoder(strict=False)
     start = text.find("{")

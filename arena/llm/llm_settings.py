@@ -86,7 +86,7 @@ def _server(value: str) -> str:
 
 
 def checked_body(value: dict[str, Any]) -> dict[str, Any]:
-    """Refuse a body that cannot be sent, without showing what may be a key."""
+    """Refuse a body that cannot be sent, without showing a possible key."""
     fault = None
     if doubled := sorted(_STATED_APART & set(value)):
         fault = f"holds {', '.join(doubled)}; use the settings of that name"
@@ -103,7 +103,7 @@ def checked_body(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _secret_in(value: object, name: str = "") -> str | None:
-    """Return the name of a field that has, or seems to have, a key."""
+    """Return the name of a field that seems to hold a key."""
     if isinstance(value, str):
         is_named = bool(value) and _SECRET_NAME.fullmatch(name)
         return name if is_named or _SECRET_VALUE.search(value) else None
@@ -144,11 +144,11 @@ Variable = Annotated[str, AfterValidator(_name_of_variable)]
 
 @dataclass(frozen=True)
 class SettingUse:
-    """What a setting is for: metadata of its field, from which lists of settings are made.
+    """What a setting is for: metadata of its field.
 
     Attributes:
         replies: Whether replies depend on its ``value``, on the ``file`` that it names, or ``not``.
-        plans_pairs: Whether it plans which pairs of an arena are judged, and within which means.
+        plans_pairs: Whether it plans which pairs are judged, and within which means.
         is_of_llm: Whether it is for LLMs alone.
     """
 
@@ -165,9 +165,8 @@ _CALL = SettingUse("not")
 class LlmSettings(BaseModel):
     """How a model is asked, in Python, on the command line and in TOML.
 
-    The model, the temperature, ``max_tokens``, ``body`` and ``omit`` are what may change a reply:
-    they are part of the key by which a store knows it. Steps that ask models have records that
-    extend this one. ``settings.model_copy(update={"model": name})`` asks another model.
+    ``model``, ``temperature``, ``max_tokens``, ``body`` and ``omit`` may change a reply and are
+    part of its key in a store. ``settings.model_copy(update={"model": name})`` asks another model.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
@@ -232,16 +231,16 @@ class LlmSettings(BaseModel):
 
     @property
     def where(self) -> str:
-        """The server's address, or the place of the function that answers; see ``handled_by``."""
+        """Return the server's address, or the place of the function that answers."""
         return self._where or self.base_url
 
     @property
     def transport(self) -> Any:  # noqa: ANN401 - of a stage above
-        """What takes the requests in a server's place, if anything; see ``handled_by``."""
+        """Return what takes the requests in a server's place, if anything."""
         return self._transport
 
     def handled_by(self, transport: object, where: str, model: str) -> Self:
-        """Return these settings for what answers in this process, by the requests servers get."""
+        """Return settings for what answers in this process instead of a server."""
         stated: dict[str, Any] = {
             "api_key_env": None,
             "temperature": None,
@@ -255,7 +254,7 @@ class LlmSettings(BaseModel):
         return handled
 
     def with_defaults(self, fields: Mapping[str, Any]) -> Self:
-        """Return these settings with values for the fields that they do not state."""
+        """Return settings with values for fields that they do not state."""
         settings = {
             name: value
             for name, value in fields.items()
@@ -265,15 +264,14 @@ class LlmSettings(BaseModel):
         return self.model_copy(update={**settings, "body": {**body, **self.body}})
 
     def sending(self, **fields: object) -> Self:
-        """Return these settings with further fields of the request; those that are None go."""
+        """Return settings with further fields of the request; None removes one."""
         body = {name: value for name, value in {**self.body, **fields}.items() if value is not None}
         return self.model_copy(update={"body": body})
 
     def fields(self) -> dict[str, object]:
         """Return the fields of the request, without messages.
 
-        ``max_tokens`` is left out where the body limits them by another name; so is what is in
-        ``omit``, whoever set it.
+        ``max_tokens`` is left out where the body limits them by another name, and so is ``omit``.
         """
         fields: dict[str, object] = {"model": self.model, **self.body}
         if self.temperature is not None and self.temperature >= 0:
@@ -287,7 +285,7 @@ class LlmSettings(BaseModel):
         }
 
     def refuse_key(self, content: str) -> None:
-        """Refuse (UsageError) to send, and so to keep, what holds the key itself."""
+        """Refuse (UsageError) to send, and so to keep, the key itself."""
         key = os.environ.get(self.api_key_env or "", "").strip()
         if len(key) >= 8 and json.dumps(key, ensure_ascii=False)[1:-1] in content:
             raise UsageError(
@@ -299,8 +297,7 @@ class LlmSettings(BaseModel):
         """Read the key from the environment, or return a placeholder for a server without keys.
 
         Raises:
-            UsageError: If the variable is not set and the server is not on this machine, or if it
-                holds what no header can.
+            UsageError: If it is not set for a remote server, or no header can hold it.
         """
         if self.api_key_env is None or self._transport is not None:
             return "none"
@@ -322,7 +319,7 @@ class LlmSettings(BaseModel):
 
 
 class EmbeddingSettings(LlmSettings):
-    """How a model that embeds texts is asked: what comes back is a vector, as JSON."""
+    """How a model that embeds texts is asked; a vector comes back as JSON."""
 
     temperature: None = None
     max_tokens: None = None
@@ -331,7 +328,7 @@ class EmbeddingSettings(LlmSettings):
 
 
 def fields_by_use(settings: type[LlmSettings], **wanted: object) -> frozenset[str]:
-    """Return the fields whose ``SettingUse`` has the values wanted of its attributes."""
+    """Return the fields whose ``SettingUse`` has these values."""
     names: set[str] = set()
     for name, field in settings.model_fields.items():
         uses = [part for part in field.metadata if isinstance(part, SettingUse)]

@@ -21,9 +21,8 @@ _DEPLOYMENT_HOST = re.compile(
 def is_same_model(asked: str, served: str) -> bool:
     """Return whether a model that answered is the one asked.
 
-    ``gpt-4o`` is answered by ``gpt-4o-2024-08-06``, ``openai/gpt-4o:nitro`` by ``gpt-4o`` and
-    ``llama3.1`` by ``llama3.1:8b``; ``gpt-4o`` is not by ``gpt-4o-mini``, and ``llama3:8b`` not by
-    ``llama3:70b``.
+    ``gpt-4o`` is answered by ``gpt-4o-2024-08-06``, ``openai/gpt-4o:nitro`` by ``gpt-4o``,
+    ``llama3.1`` by ``llama3.1:8b``; ``gpt-4o`` is not by ``gpt-4o-mini``.
     """
     asked_tag, asked_name = _tag_and_name(asked)
     served_tag, served_name = _tag_and_name(served)
@@ -44,10 +43,10 @@ def _tag_and_name(name: str) -> tuple[str, str]:
 
 
 def is_file_name(served: str) -> bool:
-    """Return whether a server names the file it runs: it has one model, and knows no other name."""
+    """Return whether a server names its only model's file."""
     return served.casefold().endswith(".gguf") or Path(served).is_absolute()
 
 
 def names_deployments(base_url: str) -> bool:
-    """Return whether models have names at a server that its users choose, as at Azure."""
+    """Return whether users name the models at a server, as at Azure."""
     return _DEPLOYMENT_HOST.search((urlsplit(base_url).hostname or "").casefold()) is not None

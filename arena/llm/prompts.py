@@ -38,7 +38,6 @@ class PromptTemplate:
 
     Attributes:
         version: Its name and a digest of its text, such as ``pairwise.v1@0f3c5a7b9d1e``.
-        text: The text.
         also: Further names of variables, each with the variable's own.
     """
 
@@ -48,11 +47,11 @@ class PromptTemplate:
 
     @property
     def digest(self) -> str:
-        """Digest of the text: twelve hexadecimal digits."""
+        """Return twelve hexadecimal digits that stand for the text."""
         return self.version.rpartition("@")[2]
 
     def fill(self, values: Mapping[str, Any]) -> str:
-        """Put values into the template, in one pass: template marks inside of values stay."""
+        """Fill in values in one pass: template marks inside of values stay."""
         variables = dict(values)
         for further_name, name in self.also:
             if name in values:
@@ -66,7 +65,6 @@ class Variable:
     """A variable of a template.
 
     Attributes:
-        meaning: Its description in the documentation.
         sample: A value to try templates with.
         is_required: Whether a template must show the texts of the sample.
         also: Further names, such as a paper's.
@@ -86,9 +84,7 @@ class ReplaceablePrompt:
         name: Its name for a user's file: ``--template fluency=FILE``.
         asks: The question it puts to the model, in one line.
         reply: The part of a reply that is read.
-        variables: Variables of templates, by name.
         package: The package whose folder ``prompts`` holds the packaged template.
-        packaged_name: The name of that file.
     """
 
     name: str
@@ -100,7 +96,7 @@ class ReplaceablePrompt:
 
     @property
     def variable_names(self) -> tuple[str, ...]:
-        """Names of all variables, each followed by its further names."""
+        """Return all variables' names, each followed by its further names."""
         names: list[str] = []
         for name, variable in self.variables.items():
             names += [name, *variable.also]
@@ -115,7 +111,7 @@ class ReplaceablePrompt:
         return _packaged_text(self.package, self.packaged_name)
 
     def template(self, path: Path | str | None) -> PromptTemplate:
-        """Return the user's template, see ``read``, or the packaged one if there is no path."""
+        """Return the user's template, or the packaged one without a path."""
         return self.packaged() if path is None else self.read(path)
 
     def read(self, path: Path | str) -> PromptTemplate:
@@ -146,7 +142,7 @@ class ReplaceablePrompt:
         return template
 
     def shows(self, template: PromptTemplate, name: str) -> bool:
-        """Return whether a template shows a variable, by filling it with samples."""
+        """Return whether a template shows a variable's samples."""
         samples = {name: variable.sample for name, variable in self.variables.items()}
         prompt = template.fill(samples)
         return all(text in prompt for text in _texts(samples[name]))
@@ -154,12 +150,7 @@ class ReplaceablePrompt:
 
 @dataclass(frozen=True)
 class Templates:
-    """A user's templates by names of prompts.
-
-    Attributes:
-        templates: Names of prompts, each with its template.
-        from_folder: Prompts whose templates a folder holds: these may serve other commands.
-    """
+    """A user's templates by names of prompts; those ``from_folder`` may serve other commands."""
 
     templates: tuple[tuple[str, PromptTemplate], ...] = ()
     from_folder: frozenset[str] = frozenset()
@@ -172,11 +163,11 @@ class Templates:
         return self.replacing(prompt) or prompt.packaged()
 
     def replacing(self, prompt: ReplaceablePrompt) -> PromptTemplate | None:
-        """Return the user's template for a prompt, if there is one."""
+        """Return the user's template for a prompt, if any."""
         return dict(self.templates).get(prompt.name)
 
     def signature(self, names: Iterable[str]) -> str:
-        """Return which of some prompts are replaced: ``name@digest+...``, or ``packaged``."""
+        """Return which prompts are replaced: ``name@digest+...``, or ``packaged``."""
         templates = dict(self.templates)
         parts = [f"{name}@{templates[name].digest}" for name in names if name in templates]
         return "+".join(parts) or PACKAGED
@@ -206,13 +197,7 @@ NO_TEMPLATES = Templates()
 def read_templates(
     sources: Mapping[str, Path | str] | Sequence[str], prompts: Sequence[ReplaceablePrompt]
 ) -> Templates:
-    """Read a user's templates, and try each.
-
-    Args:
-        sources: File of each prompt by its name; or texts ``NAME=FILE``, without ``NAME=`` if there
-            is one prompt; or folders of files ``NAME.jinja``.
-        prompts: Prompts that can be replaced.
-    """
+    """Read and try a user's templates: files by prompt, texts ``NAME=FILE``, or folders."""
     by_name = {prompt.name: prompt for prompt in prompts}
     paths: list[tuple[str, Path | str]] = []
     if isinstance(sources, Mapping):
@@ -263,7 +248,7 @@ def _texts(sample: object) -> Iterator[str]:
 
 @cache
 def packaged_prompt(package: str, name: str, variables: tuple[str, ...]) -> PromptTemplate:
-    """Load a template from the folder ``prompts`` of a package, such as ``pairwise.v1``."""
+    """Load a packaged template, such as ``pairwise.v1``."""
     return _checked(name, _packaged_text(package, name), variables)
 
 
@@ -322,10 +307,9 @@ def _usage_errors(name: str) -> Iterator[None]:
 
 
 def delimiter_code(*texts: str) -> str:
-    """Choose a code of twelve hexadecimal digits that is found in none of the texts.
+    """Choose twelve hexadecimal digits that are in none of the texts.
 
-    It is a digest of all of them, so whoever writes one of them cannot foresee it, and equal
-    texts give equal prompts.
+    A digest of all: no writer of one can foresee it, and equal texts give equal prompts.
     """
     joined = "\x1f".join(texts)
     for salt in count():

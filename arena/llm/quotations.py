@@ -30,11 +30,11 @@ _INTRODUCED = re.compile(
 
 
 def own_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """Return the matches of a pattern that the writer of a text says, rather than quotes.
+    """Return the matches that the writer of a text says, rather than quotes.
 
-    A match is quoted between the lines that our prompts put around texts, in a block quote, or in
-    quotation marks or backticks, unless it is introduced as the writer's own (``My verdict is
-    "…"``), or ends a line whose sentences before have ended.
+    Quoted is what stands between our prompts' delimiters, in a block quote, quotation marks or
+    backticks, unless it is introduced as the writer's own (``My verdict is "…"``), or ends a line
+    whose sentences before have ended.
     """
     is_quoted = bytearray(len(text))
     for start, end in [*_blocks(text), *_quotations(text)]:
@@ -77,10 +77,10 @@ def _is_own(before: str, after: str) -> bool:
 
 
 def stands_alone(before: str) -> bool:
-    """Return whether what follows a text on its line is a statement of its own.
+    """Return whether what follows on the line is a statement of its own.
 
-    It is the first words of the line, or comes after a finished sentence or a label such as ``Final
-    verdict:``; not after a label of anything else, as in ``Fluency: [[2]]``.
+    It opens the line, or follows a finished sentence or a label such as ``Final verdict:``, but not
+    another, as in ``Fluency: [[2]]``.
     """
     if _INTRODUCED.search(before[-LONGEST_LABEL:]):
         return True

@@ -41,12 +41,10 @@ _ZEROS = re.compile(r"[.,]0+\Z")
 
 
 def find_rating(text: str, form: RatingForm, is_cut: bool | None = None) -> tuple[int, int]:
-    """Find the rating from 1 to 5 that a reply states, and the position of its number.
+    """Find the rating from 1 to 5 that a reply states, and its position.
 
-    Args:
-        text: The reply; of several ratings in it see ``stated_match``.
-        form: ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``.
-        is_cut: Whether a limit ended the reply; None if unknown.
+    ``brackets`` are ``[[4]]``, ``heading`` is ``##Rating: 4``; ``is_cut`` if a limit ended the
+    reply.
 
     Raises:
         UnparsableError: If there is none, or it is no whole number from 1 to 5.

@@ -71,7 +71,7 @@ class UnparsableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprobs:
-    """The token chosen at one place, the likeliest ones there, and their log-probabilities."""
+    """A chosen token, the likeliest ones at its place, and their log-probabilities."""
 
     token: str
     logprob: float
@@ -84,16 +84,14 @@ class Completion:
 
     Attributes:
         text: The answer, if any.
-        finish_reason: Why the model stopped: ``stop``, ``length`` (it was cut off), or the
-            endpoint's word for anything else.
+        finish_reason: ``stop``, ``length`` (cut off), or the endpoint's word for anything else.
         refusal: The model's refusal, where the endpoint tells it from an answer.
         failure: Why there is no usable answer (one of ``FINAL`` or ``PASSING``), or None.
         detail: More about the failure, for people.
         served_model: The model that answered, in the endpoint's words.
         tokens_in: Tokens of the prompt; None if the endpoint does not count.
-        tokens_out: Tokens of the answer; None if the endpoint does not count.
-        latency_s: Seconds from sending to the whole answer, without waits and earlier tries; None
-            for an answer of a batch.
+        tokens_out: Tokens of the answer, likewise.
+        latency_s: Seconds to the whole answer, without waits and earlier tries; None in batches.
         logprobs: Where asked for and given.
     """
 
@@ -110,12 +108,12 @@ class Completion:
 
     @property
     def is_cut(self) -> bool | None:
-        """Whether a limit ended the text; None if the endpoint does not say."""
+        """Whether a limit ended the text; None if unknown."""
         return {CUT: True, WHOLE: False}.get(self.finish_reason or "")
 
     @property
     def answer(self) -> str:
-        """The text without thoughts; empty if there is none, or the thoughts were cut off."""
+        """Return the text without thoughts; empty if there is none, or they were cut off."""
         return without_thoughts(self.text or "", self.is_cut)
 
     @property
@@ -129,11 +127,10 @@ class Fault:
     """Why a call brought no completion.
 
     Attributes:
-        reason: One of the reasons of this module.
         detail: Message of the server or the network, without keys.
         again: Whether to try again in this run.
         asked_wait_s: Seconds that the server asks to wait.
-        advice: A step that the user must take before any call can succeed, if one is needed.
+        advice: A step that the user must take before any call can succeed.
         setting: Which settings to change, where a field is refused.
         is_paid: Whether each further try may cost as much.
     """
@@ -167,17 +164,17 @@ class Reply(Generic[T]):
 
     @property
     def was_asked(self) -> bool:
-        """Whether the model has answered, if only unusably; else a later run asks again."""
+        """Whether the model answered, if only unusably; else a later run asks again."""
         return self.reason not in PASSING and self.reason != OVER_BUDGET
 
 
 def storable_text(value: object) -> str | None:
-    """Return a text with U+FFFD for what no store can keep; None for anything else."""
+    """Return a text with U+FFFD for what no store can keep; else None."""
     return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else None
 
 
 def read_vector(completion: Completion) -> tuple[float, ...]:
-    """Return the vector of ``read_embedding``; UnparsableError if it is 0 everywhere."""
+    """Return the vector; UnparsableError if it is 0 everywhere."""
     vector = tuple(map(float, json.loads(completion.text or "[]")))
     if not any(vector):
         raise UnparsableError("the embedding is 0 everywhere")
@@ -185,7 +182,7 @@ def read_vector(completion: Completion) -> tuple[float, ...]:
 
 
 def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[str, float]:
-    """Add up the probabilities of each candidate's spellings at a place: "A", " A", "Ａ", "ĠA"."""
+    """Add up the probabilities of each candidate's spellings: "A", " A", "Ａ", "ĠA"."""
     likeliest = dict(token.alternatives)
     likeliest.setdefault(token.token, token.logprob)  # it need not be among the likeliest
     masses: dict[str, float] = {}
@@ -197,7 +194,7 @@ def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[
 
 
 def without_key(completion: Completion, api_key: str) -> Completion:
-    """Remove the key from an answer that repeats it, so that it is never written down."""
+    """Remove the key from an answer that repeats it."""
     if len(api_key) < LEAST_KEY:
         return completion
     cleaned: dict[str, str] = {}
@@ -216,7 +213,7 @@ def without_key(completion: Completion, api_key: str) -> Completion:
 
 
 def shown_detail(text: str, api_key: str) -> str:
-    """Shorten a message of a server or the network, and remove keys, to show and keep it."""
+    """Shorten a message, and remove keys, to show and keep it."""
     if len(api_key) >= LEAST_KEY:
         text = text.replace(api_key, KEY_STAND_IN)
     text = _KEY_LIKE.sub(KEY_STAND_IN, " ".join(text.split()))

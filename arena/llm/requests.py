@@ -30,9 +30,9 @@ class Prompt:
 
     Attributes:
         messages: In order.
-        version: Of the template, kept with the result. No part of the key: the text is.
-        purpose: Part of the key, no part of what is sent: tells equal prompts apart that shall
-            be asked each on its own, such as repetitions (``"repetition 2"``).
+        version: Of the template, kept with the result; not part of the key.
+        purpose: Part of the key, but not sent: tells equal prompts apart that are each asked, such
+            as ``"repetition 2"``.
     """
 
     messages: tuple[Message, ...]
@@ -41,7 +41,7 @@ class Prompt:
 
     @classmethod
     def of(cls, user: str, system: str | None = None, version: str = "") -> Prompt:
-        """Build a prompt of one user message, after a system message if one is given."""
+        """Build a prompt of one user message, after a system message if given."""
         first = () if system is None else (Message("system", system),)
         return cls((*first, Message("user", user)), version)
 
@@ -54,8 +54,6 @@ class Request:
         key: Digest of ``content``: 64 hexadecimal digits.
         body: The request as sent: canonical JSON.
         content: Canonical JSON of the body and the prompt's purpose.
-        version: Of the prompt.
-        model: Its name.
         path: After the address of the server.
         fields: Names of the fields besides the model and the prompt.
     """
@@ -70,7 +68,7 @@ class Request:
 
 
 def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
-    """Make the request of a prompt to a model; UsageError if it cannot be sent."""
+    """Make a prompt's request; UsageError if it cannot be sent."""
     if not settings.model:
         raise UsageError("no model is named; name it as the server does")
     try:
@@ -105,7 +103,7 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
 
 
 def request_of_content(content: str, version: str, path: str) -> Request:
-    """Make a request again of the content that was kept of it."""
+    """Make a request again of its content."""
     fields = json.loads(content)["body"]
     return Request(
         key=digest(content),
@@ -119,7 +117,7 @@ def request_of_content(content: str, version: str, path: str) -> Request:
 
 
 def canonical_json(value: object) -> str:
-    """Write a value as JSON in the one way that is digested; TypeError, ValueError for others."""
+    """Write a value as the JSON that is digested; TypeError, ValueError for others."""
     return json.dumps(
         value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
     )
@@ -131,10 +129,7 @@ def digest(text: str) -> str:
 
 
 def object_schema(properties: Mapping[str, object]) -> dict[str, Any]:
-    """Return the schema of an object that has all of some properties, in their order, and no other.
-
-    Strict schemas of OpenAI's interface require both.
-    """
+    """Return the schema of an object with exactly these properties, strict in OpenAI's sense."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -144,6 +139,6 @@ def object_schema(properties: Mapping[str, object]) -> dict[str, Any]:
 
 
 def schema_format(name: str, schema: Mapping[str, object]) -> dict[str, Any]:
-    """Return the ``response_format`` of requests for JSON by a schema."""
+    """Return the ``response_format`` for JSON by a schema."""
     named = {"name": name, "strict": True, "schema": dict(schema)}
     return {"type": "json_schema", "json_schema": named}

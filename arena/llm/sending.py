@@ -44,10 +44,10 @@ def _open_transport(settings: LlmSettings) -> Transport:
 
 
 class Sender:
-    """Sends requests in a thread of its own, and writes each result as it arrives.
+    """Sends requests in a thread, and writes each result as it arrives.
 
-    A process that is killed loses the calls under way at most. ``finished`` holds keys of requests
-    and their completions, or the error that ended the sending.
+    A killed process loses the calls under way at most. ``finished`` holds completions by key, or
+    the error that ended the sending.
     """
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:
@@ -73,10 +73,7 @@ class Sender:
             call.add_done_callback(self._calls.discard)
 
     def stop(self) -> None:
-        """Send no further call, wait for those under way, and write their answers.
-
-        An interrupt (Ctrl-C) while waiting drops the calls under way.
-        """
+        """Wait for calls under way, and write their answers; Ctrl-C drops them."""
         self._loop.call_soon_threadsafe(self._stopping.set)
         try:
             wait(list(self._calls))

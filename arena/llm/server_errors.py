@@ -1,7 +1,7 @@
 """What a server reports in place of an answer, and what it means for the run.
 
-HTTP status, error codes and the field that an error names decide. Beyond these, ``PHRASES`` counts,
-whatever else servers write is shown in their words, and fails that call alone.
+HTTP status, error codes and the field that an error names decide, then ``PHRASES``; all else is
+shown as it is, and fails that call alone.
 """
 
 from __future__ import annotations
@@ -91,9 +91,8 @@ class ReportedError:
     """An error, as a server reported it.
 
     Attributes:
-        message: Its message.
         codes: Its code, type and status.
-        status: HTTP status, or a code that is one in an answer with status 200; None for neither.
+        status: HTTP status, or such a code in an answer with status 200; None for neither.
         field_name: Field of the request that it names as the cause, such as ``max_tokens``.
         body: The JSON of the whole answer; None for a text or a page.
         is_paid: Whether an answer was begun, which may have to be paid for.
@@ -117,7 +116,7 @@ def reported(status: int, text: str) -> ReportedError:
 
 
 def reported_error(payload: object) -> ReportedError | None:
-    """Return the error that an answer with status 200 has instead of a completion, if any."""
+    """Return the error in an answer with status 200, if any."""
     answer = payload[0] if isinstance(payload, list) and len(payload) == 1 else payload
     if not isinstance(answer, Mapping):
         return None
@@ -161,10 +160,7 @@ def fault_of(
 
 
 def _asked_wait(headers: Mapping[str, str], body: object) -> float:
-    """Return the seconds that a server asks to wait, by header or a field; 0 if it does not.
-
-    Names of headers are in lower case.
-    """
+    """Return the seconds to wait by header (in lower case) or field; 0 without."""
     milliseconds = _seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -265,7 +261,7 @@ def _innermost_error(body: object) -> object:
 
 
 def _seconds(value: object) -> float | None:
-    """Read a wait: 20, "20" or "20s"; None for anything else."""
+    """Read a wait: 20, "20" or "20s"; else None."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

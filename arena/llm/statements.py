@@ -29,10 +29,9 @@ def stated_match(
 ) -> re.Match[str]:
     """Return the match that states the result of a reply: the last one that ends its line.
 
-    What the reply quotes does not count, nor does a line that names several values or a remark in
-    parentheses. If a value stands alone on its line, and a later one does not and differs, such as
-    a criterion's, the reply is unclear. Without a line that counts, all matches must have one
-    value; in a reply that was cut off this is not enough.
+    Quotations, lines with several values and remarks in parentheses do not count. If one value
+    stands alone on its line, and a later one does not and differs, such as a criterion's, the reply
+    is unclear. Without a line that counts, all matches must agree, and the reply be whole.
 
     Args:
         pattern: Finds the values.

@@ -1,6 +1,6 @@
 """Replies of all calls, kept in an SQLite file as they arrive, so that none is paid twice.
 
-The file also has the batches whose replies are awaited; see ``arena.llm.batches.ledger``.
+It also has the batches whose replies are awaited.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SAVE = "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 
 
 class Store:
-    """Results of calls by request, shared by any number of processes; see ``open_store``."""
+    """Results of calls by request, shared by any number of processes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -63,7 +63,7 @@ class Store:
 
     @contextmanager
     def asking(self, model: str) -> Iterator[None]:
-        """Hold off other runs that would ask a model at the same time, and pay for the same."""
+        """Hold off other runs that would pay a model for the same."""
         path = self.path.with_name(f".{self.path.name}.{digest(model)[:12]}.lock")
         with held_lock(path, f"another run, which asks {model} too ({self.path})"):
             yield
@@ -75,13 +75,13 @@ class Store:
             return {row["key"]: _completions().validate_json(row["reply"]) for row in rows}
 
     def save(self, request: Request, completion: Completion, tries: int = 1) -> None:
-        """Write the completion of a request, unless there is one; passing failures are not kept."""
+        """Write a request's completion, unless there is one; passing failures are not kept."""
         with self.transaction("IMMEDIATE") as connection:
             save_completion(connection, request, completion, tries)
 
     @contextmanager
     def transaction(self, kind: str = "") -> Iterator[sqlite3.Connection]:
-        """Begin a transaction, and commit it unless an error ends it."""
+        """Begin a transaction, committed unless an error ends it."""
         try:
             with self._one_at_a_time:
                 self._connection.execute(f"BEGIN {kind}")
@@ -105,7 +105,7 @@ class Store:
 def save_completion(
     connection: sqlite3.Connection, request: Request, completion: Completion, tries: int
 ) -> None:
-    """Write a completion within a transaction; see ``Store.save``."""
+    """Write a completion within a transaction."""
     if not completion.is_final:
         return
     values = (
@@ -122,8 +122,14 @@ def save_completion(
 def open_store(where: str | Path) -> Store:
     """Open a store: an SQLite file on a local disk, which is made if absent or empty.
 
+    Args:
+        where: The file.
+
+    Returns:
+        The store, to be closed by ``close``.
+
     Raises:
-        UsageError: If the file is something else, or there is no folder to make it in.
+        UsageError: If the file is something else, or its folder is absent.
     """
     if "://" in str(where):
         raise UsageError(f"a store is a file on a local disk, not {where}; give a path")
@@ -136,7 +142,14 @@ def open_store(where: str | Path) -> Store:
 
 
 def open_for_dry_run(where: str | Path) -> Store:
-    """Open a store to look into; if there is no such file, an empty one in memory."""
+    """Open a store to look into; if there is no such file, an empty one in memory.
+
+    Args:
+        where: The file.
+
+    Returns:
+        The store.
+    """
     return open_store(where) if Path(where).is_file() else Store(Path(":memory:"))
 
 

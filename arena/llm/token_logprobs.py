@@ -11,7 +11,7 @@ from arena.llm.replies import LEAST_LOGPROB, MOST_LOGPROB, TokenLogprobs, storab
 def read_logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
     """Read the tokens of an answer, and at each place the likeliest ones.
 
-    None if there are none or they are malformed: the answer is paid for and still counts.
+    None if malformed: the answer is paid for and still counts.
     """
     content = value.get("content") if isinstance(value, Mapping) else None
     if not isinstance(content, list):

@@ -48,7 +48,7 @@ class ServerTransport:
         await self._client.close()
 
     async def call(self, request: Request) -> Completion | Fault:
-        """Send one request, and read the answer, without the key; all within ``timeout_s``."""
+        """Send one request, and read the answer, within ``timeout_s``."""
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
@@ -132,7 +132,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 def _redirect_fault(headers: Mapping[str, str], api_key: str) -> Fault:
-    """Return the fault of a redirect: prompts are never sent on to another address."""
+    """Return the fault of a redirect: prompts are never sent to another address."""
     # A query may hold a key.
     target = shown_detail(headers.get("location", "nowhere").partition("?")[0], api_key)
     detail = f"it redirects prompts to {target}, which the settings do not name"

@@ -24,17 +24,15 @@ class Trimmer:
     """Cuts texts off after so many tokens: those of a model, or four bytes of UTF-8 each.
 
     800 tokens are some 3,200 Latin letters or 1,066 letters of Devanagari, Thai or Chinese;
-    tokenizers differ from that by a factor of two at most for most scripts.
-
-    Attributes:
-        name: How it counts, part of a prompt's version.
+    tokenizers differ by a factor of two at most for most scripts. ``name`` is part of a prompt's
+    version.
     """
 
     name: str = f"bytes/{BYTES_A_TOKEN}"
     _tokenizer: Any = field(default=None, repr=False, compare=False)
 
     def trim(self, text: str, tokens: int) -> str:
-        """Return the first tokens of a text; no letter is parted from its marks."""
+        """Keep the first tokens; no letter is parted from its marks."""
         if self._tokenizer is None:
             data = text.encode(errors="replace")
             if len(data) <= tokens * BYTES_A_TOKEN:
@@ -53,7 +51,7 @@ class Trimmer:
         return text[:end]
 
     def count(self, text: str) -> int:
-        """Count the model's tokens; or four bytes as one, and what is left over as one."""
+        """Count the model's tokens; or four bytes, or a rest, as one."""
         if self._tokenizer is None:
             return -(-len(text.encode(errors="replace")) // BYTES_A_TOKEN)
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)

@@ -41,8 +41,14 @@ class Price:
 def read_prices(path: Path | str) -> dict[str, Price]:
     """Read the prices of models.
 
-    The file is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens.
-    Calls sent as batches have prices of their own: those of batches are then in the file.
+    The file is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens. For
+    calls sent as batches it holds the prices of batches.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Price of each model, by its name.
 
     Raises:
         UsageError: If there is no such file.
@@ -63,17 +69,15 @@ class Usage:
     """Counts of one run, kept up to date while it lasts.
 
     Attributes:
-        model: The model asked.
         prompts: Completed prompts.
         from_store: Prompts answered before, or meanwhile by another process.
-        collected: Prompts answered by batches that earlier runs sent and this one collected.
+        collected: Prompts answered by batches of earlier runs that this one collected.
         repeated: Prompts that share the call of an equal prompt in this run.
         calls: Calls sent, including retries.
         retries: Calls after one that failed for a passing reason.
         failures: Outcomes without a usable answer, by reason.
         details: Detail of the first failure of each reason.
-        tokens_in: Tokens of the prompts of this run's calls, as the endpoint counts, and of those
-            in the batches that it collected.
+        tokens_in: Tokens of this run's prompts, as the endpoint counts, and of collected ones.
         tokens_out: Tokens of their answers.
         without_tokens: Answers whose endpoint did not count tokens.
         other_models: Answers of another model than the one asked, by its name.
@@ -113,17 +117,17 @@ class Usage:
 
     @property
     def sent(self) -> int:
-        """Prompts sent, each counted once."""
+        """Return the prompts sent, each counted once."""
         return self.calls - self.retries
 
     @property
     def asked(self) -> int:
-        """Prompts that were asked, now or before: all but those over the budget of calls."""
+        """Return the prompts asked, now or before: all but those over the budget."""
         return self.prompts - self.failures.get(OVER_BUDGET, 0)
 
     @property
     def answered(self) -> int:
-        """Prompts that got a usable answer."""
+        """Return the prompts with a usable answer."""
         return self.prompts - sum(self.failures.values())
 
     @property
@@ -138,7 +142,7 @@ class Usage:
 
     @property
     def shown_tokens(self) -> str:
-        """The tokens in words; those that no endpoint stated are not 0."""
+        """Return the tokens in words; unknown ones are not 0."""
         if not self.states_tokens:
             return "tokens not stated"
         tokens = f"{self.tokens_in} tokens in, {self.tokens_out} out"
@@ -148,14 +152,14 @@ class Usage:
         return tokens
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values for JSON; tokens are None if no endpoint stated them."""
+        """Return plain values for JSON; unknown tokens are None."""
         values = asdict(self) | {"sent": self.sent}
         if not self.states_tokens:
             values |= dict.fromkeys(("tokens_in", "tokens_out"))
         return values
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:
-        """Return the cost of this run's calls and batches; None if it is unknown."""
+        """Return the cost of this run's calls and batches; None if unknown."""
         price = prices.get(self.model)
         if price is None or self.without_tokens:
             return None
@@ -182,7 +186,7 @@ class Usage:
         return ", ".join(parts)
 
     def count_other_model(self, served: str) -> None:
-        """Add an answer of another model than the one asked."""
+        """Count an answer of another model than the one asked."""
         self.other_models[served] = self.other_models.get(served, 0) + 1
 
     def __str__(self) -> str:
@@ -223,7 +227,7 @@ class Budget:
 
     @property
     def calls_left(self) -> int | None:
-        """Prompts that may still be sent; None for any number.
+        """Return how many prompts may still be sent; None for any number.
 
         Raises:
             UsageError: If the cost is limited, and that of the calls so far is not known.
@@ -247,7 +251,7 @@ class Budget:
 
     @property
     def cost(self) -> float:
-        """Cost of the calls so far.
+        """Return the cost of the calls so far.
 
         Raises:
             UsageError: If a model has no price, or its endpoint does not count tokens.

@@ -39,15 +39,14 @@ RATING_COLUMNS = ["language", "system", "rating", "low", "high"]
 class AdaptivePairs:
     """Chooses, round by round, the pairs that lower the uncertainty of the ranking most.
 
-    Each round is for the language whose ranking is least certain, and ``AdaptivePairing`` chooses
-    its pairs. Every pair is asked in one order, and those of the audit in both. Rounds follow from
-    the verdicts so far, the prior and the seed alone, so that a run that was killed continues as if
-    it had not been.
+    Each round is for the language whose ranking is least certain. Audited pairs are asked in both
+    orders, others in one. Rounds follow from verdicts, prior and seed alone, so that a killed run
+    continues as if it had not been.
 
     Attributes:
         budget: Maximum number of calls, those of earlier runs included.
-        n_planned: Calls that each judge may get: those left of the budget at the start, or about
-            as many as the open pairs take, if these are fewer.
+        n_planned: Calls that each judge may get: those left of the budget at the start, or of the
+            open pairs, if fewer.
     """
 
     def __init__(
@@ -62,11 +61,10 @@ class AdaptivePairs:
 
         Args:
             arena: Questions, answers, and the judgments so far.
-            settings: Who judges, what may be asked, and when to stop. Of a panel, verdicts on a
-                pair are averaged.
-            prior: Columns ``language, system, rating, standard_error``: expected ratings of systems
-                before they are judged, in logits; None, or no row, where nothing is expected.
-            failed: Pairs that earlier runs got no verdict on; see ``lasting_failures``.
+            settings: Who judges, what may be asked, and when to stop. A panel's verdicts are
+                averaged.
+            prior: Columns ``language, system, rating, standard_error``: expected ratings (logits).
+            failed: Pairs that earlier runs got no verdict on.
             calls: The budget of calls of this run.
 
         Raises:
@@ -104,7 +102,7 @@ class AdaptivePairs:
         self.n_planned = min(self._pairs_in_budget, round(n_open * self._calls_a_pair))
 
     def rounds(self) -> Rounds:
-        """Yield what to ask next, until the ranking is certain enough or no more may be asked."""
+        """Yield what to ask next, until the ranking is certain enough or the budget is spent."""
         while (reason := self._reason_to_stop()) is None:
             language = self._least_certain()
             pairing = self._pairings[language]
@@ -123,7 +121,7 @@ class AdaptivePairs:
         return reason
 
     def forecast(self) -> Forecast:
-        """Say what the run is likely to take and to give, by the prior and the verdicts so far."""
+        """Say what the run is likely to take and to give."""
         settings = self._settings
         return forecast_adaptive(
             self.courses(),
@@ -151,10 +149,7 @@ class AdaptivePairs:
         return joined_pairs(self._pairs([]), rounds, self._earlier)
 
     def progress(self) -> pd.DataFrame:
-        """Return what is judged of each language and how certain its ranking is.
-
-        Columns are ``PROGRESS_COLUMNS``.
-        """
+        """Return ``PROGRESS_COLUMNS``: judged verdicts and certainty of each language."""
         rows = []
         for language, pairing in self._pairings.items():
             row = (
@@ -210,7 +205,6 @@ class AdaptivePairs:
         return "every pair of the questions drawn is judged"
 
     def _least_certain(self) -> str:
-        """Return the language to ask about next; empty if no pair of an uncertain one is left."""
         worst, language = self._settings.until, ""
         for code, pairing in self._pairings.items():
             if pairing.open and pairing.misordered > worst:
@@ -237,7 +231,7 @@ class AdaptivePairs:
     def _on_sides_drawn(self, language: str, verdicts: pd.DataFrame) -> pd.DataFrame:
         """Put each pair's systems on the sides drawn for it.
 
-        Ratings are free of a judge's bias to a side, which the order of names would hide.
+        The order of names would hide a judge's bias to a side.
         """
         is_turned = np.zeros(len(verdicts), dtype=np.bool_)
         for row, (query_id, one, other) in enumerate(verdicts[ITEM].itertuples(index=False)):
@@ -259,11 +253,7 @@ class AdaptivePairs:
 
 
 def _merged_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Make one verdict of several on a pair: the mean over orders, repeats and judges.
-
-    Args and result have columns ``query_id, system_a, system_b, winner``, of one language. A system
-    wins that has more than half of the points.
-    """
+    """Merge verdicts on a pair (orders, repeats, judges): more than half of the points win."""
     points = points_of_a(verdicts)
     in_order = _in_order(verdicts)
     is_kept = in_order["system_a"] == verdicts["system_a"]

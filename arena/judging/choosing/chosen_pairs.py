@@ -24,7 +24,7 @@ AskedKey = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Outcome of asking about pairs: one row per verdict, and one per pair without one.
+    """One row per verdict, and one per pair without one.
 
     ``records`` holds what was made on the way, ``notes`` what limits the verdicts.
     """
@@ -44,13 +44,13 @@ class PairChooser(Protocol):
 
     @property
     def n_planned(self) -> int | None:
-        """Maximum number of pairs to ask; None if that is not known."""
+        """Return the maximum number of pairs to ask; None if not known."""
 
     def rounds(self) -> Rounds:
-        """Yield rounds of pairs until nothing is left to ask; see ``Rounds``."""
+        """Yield rounds of pairs until nothing is left to ask."""
 
     def chosen(self, rounds: Sequence[ChosenPairs]) -> ChosenPairs:
-        """Put together the rounds that were asked, and what was chosen in earlier runs."""
+        """Join the rounds that were asked with what earlier runs chose."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class ChosenPairs:
     """Pairs of answers to judge, in the order of sides to ask in, question by question.
 
     Attributes:
-        table: Pairs to ask: columns ``language, query_id, system_a, system_b``, and ``repeat``:
-            2 where the same sides are asked a second time, else null.
+        table: Columns ``language, query_id, system_a, system_b``, and ``repeat``: 2 where the same
+            sides are asked again, else null.
         identical: Pairs of identical texts, which are ties without a call.
         both_orders: Whether every pair is in the table in both orders.
         questions: The questions drawn, language by language.
@@ -74,12 +74,12 @@ class ChosenPairs:
 
     @property
     def n_planned(self) -> int:
-        """Number of pairs to ask."""
+        """Return the number of pairs to ask."""
         return len(self.table)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of questions, per language."""
+        """Return the number of questions by language."""
         return dict(Counter(language for language, _ in self.questions))
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class ChosenPairs:
         return self
 
     def without(self, judgments: pd.DataFrame) -> ChosenPairs:
-        """Leave out pairs that are judged: in this order if both are asked, else in either."""
+        """Leave out judged pairs: in this order if both are asked, else in either."""
         judged = set(asked_keys(judgments))
         asked = {*asked_keys(self.table), *asked_keys(self.identical)}
 
@@ -112,7 +112,7 @@ class ChosenPairs:
         return self._where(is_left)
 
     def on_sides_of(self, judgments: pd.DataFrame) -> ChosenPairs:
-        """Turn the pairs that were judged in the other order alone, so as to replace these."""
+        """Turn pairs that were judged in the other order alone, so as to replace these."""
         judged = set(pair_keys(judgments))
 
         def on_sides(rows: pd.DataFrame) -> pd.DataFrame:
@@ -130,7 +130,7 @@ class ChosenPairs:
         return self._where(lambda key: key[:2] in wanted)
 
     def within(self, n_calls: int) -> ChosenPairs:
-        """Keep the first pairs, as many as can be asked with so many calls, each in all its rows.
+        """Keep the first pairs that so many calls can ask, each in all its rows.
 
         Pairs of identical texts take no call, and are all kept.
         """
@@ -141,7 +141,7 @@ class ChosenPairs:
         return replace(self, table=self.table.iloc[:n_kept].reset_index(drop=True))
 
     def within_questions(self, n_calls: int, calls_on: Callable[[int], int]) -> ChosenPairs:
-        """Keep the pairs on the first questions, as many as can be asked with so many calls.
+        """Keep the pairs on the first questions that so many calls can ask.
 
         Pairs of identical texts take no call, and are all kept.
         """
@@ -177,7 +177,7 @@ def turned(rows: pd.DataFrame, is_turned: Flags) -> pd.DataFrame:
 
 
 def asked_keys(table: pd.DataFrame) -> Iterator[AskedKey]:
-    """Yield pairs and the number of the vote on them, of a table of pairs or judgments."""
+    """Yield pairs and the number of the vote on them."""
     repeats = table[REPEAT] if REPEAT in table else [None] * len(table)
     for key, repeat in zip(pair_keys(table), repeats, strict=True):
         yield *key, "" if is_null(repeat) else str(repeat)
@@ -186,7 +186,7 @@ def asked_keys(table: pd.DataFrame) -> Iterator[AskedKey]:
 def joined_pairs(
     nothing: ChosenPairs, rounds: Sequence[ChosenPairs], earlier: pd.DataFrame | None = None
 ) -> ChosenPairs:
-    """Put rounds together, after the pairs of earlier runs; ``nothing`` holds no pair."""
+    """Join rounds after the pairs of earlier runs; ``nothing`` holds no pair."""
     first = nothing.table if earlier is None else earlier
     return replace(
         nothing,

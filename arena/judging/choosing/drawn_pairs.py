@@ -112,7 +112,7 @@ def draw_pairs(arena: Arena, settings: JudgingSettings) -> ChosenPairs:
 
 
 def sample_pairs(arena: Arena, settings: JudgingSettings, n_pairs: int) -> ChosenPairs:
-    """Draw so many random pairs, to see what as many adaptive ones would cost."""
+    """Draw random pairs, as many as adaptive ones would cost."""
     chosen = choose_pairs(
         arena,
         questions=settings.questions,
@@ -129,7 +129,14 @@ def pairs_judged_in(
 ) -> ChosenPairs:
     """Choose the pairs that were judged, to compare another judge with their verdicts.
 
-    Arguments are those of ``choose_pairs``; an absent answer is a UsageError.
+    Args:
+        arena: Questions and answers; an absent answer is a ``UsageError``.
+        judgments: Verdicts of the judge to compare with.
+        audit: Share of the pairs that are asked in both orders.
+        seed: Seed of the draws.
+
+    Returns:
+        The pairs, each once.
     """
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
     drawn = tuple(dict.fromkeys(key[:2] for key in keys))
@@ -137,10 +144,10 @@ def pairs_judged_in(
 
 
 def pairs_for_people(arena: Arena) -> ChosenPairs:
-    """Choose pairs to ask people about, in an order that is drawn over all questions.
+    """Choose pairs to ask people about, ordered at random over all questions.
 
-    About ``FOR_PEOPLE`` in each language; systems meet as evenly as possible. Where machines have
-    judged, these are among the pairs that they judged, so that people can be compared with them.
+    About ``FOR_PEOPLE`` in each language, met as evenly as possible, and among pairs that machines
+    judged, to compare them with people.
     """
     seed = 0
     texts = ArenaTexts(arena)
@@ -164,7 +171,6 @@ def _pairs_on(
     seed: int,
     among: Collection[PairKey] | None = None,
 ) -> list[PairKey]:
-    """Choose pairs on questions of one language: all of them or some, perhaps among others."""
     meetings: Counter[str | SystemPair] = Counter()
     keys = []
     for question in questions:
@@ -194,16 +200,10 @@ def asked_pairs(
     seed: int,
     adaptive: bool = False,
 ) -> ChosenPairs:
-    """Draw the sides of pairs whose systems come in any order, and which of them are audited.
+    """Draw the sides of pairs, and which are audited.
 
-    Args:
-        texts: Questions and answers.
-        keys: The pairs.
-        drawn: The questions drawn.
-        audit: Share of the pairs that are asked in both orders. Unless that is every pair, a fifth
-            of them is asked a third time, to see what repeats.
-        seed: Seed of the draws.
-        adaptive: See ``ChosenPairs``.
+    ``audit`` is the share asked in both orders; unless it is 1, a fifth of these is asked a third
+    time, to see what repeats.
     """
     different: list[tuple[str, str, str, str, str | None]] = []
     identical: list[PairKey] = []
@@ -232,7 +232,7 @@ def asked_pairs(
 def pair_draw(
     texts: ArenaTexts, question: QuestionKey, one: str, other: str, seed: int
 ) -> PairDraw:
-    """Draw for two systems' answers to a question; see ``draw_pair``."""
+    """Draw for two systems' answers to a question."""
     language, query_id = question
     # Draws depend on the answers alone, not on the reasons that systems wrote with them.
     return draw_pair(
@@ -259,10 +259,9 @@ def _even_pairs(
     meetings: Counter[str | SystemPair],
     random: np.random.Generator,
 ) -> list[SystemPair]:
-    """Choose at most so many pairs of systems on a question.
+    """Choose pairs of systems on a question, and add them to the meetings.
 
-    Systems with few battles on this question and overall come first, then pairs that met seldom;
-    the rest is chance. The pairs chosen are added to the meetings.
+    Systems with few battles here and overall come first, then pairs that met seldom, then chance.
     """
     left = list(candidates)
     chance = dict(zip(left, random.random(len(left)).tolist(), strict=True))

@@ -22,14 +22,7 @@ def choose_questions(
     questions: int | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Choose questions by draws that depend on each question's content alone.
-
-    Args:
-        queries: An arena's questions.
-        languages: None takes all.
-        questions: Number of each language; None, or more than there are, takes all.
-        seed: Seed of the draw.
-    """
+    """Choose questions by draws that depend on each question's content alone."""
     if questions is not None and questions < 1:
         raise UsageError(f"cannot draw {questions} questions; ask for 1 or more")
     for language in languages or ():
@@ -50,13 +43,13 @@ def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
 
 
 def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> Flags:
-    """Mark the questions that are drawn, so many of each language, by their content alone."""
+    """Mark the questions that are drawn, so many of each language, shape (N,)."""
     drawn = by_draw(queries, seed).groupby("language", sort=False).head(questions)
     return np.asarray(queries.index.isin(drawn.index))
 
 
 def by_draw(queries: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Return the keys of questions in an order that is drawn by the content of each alone."""
+    """Order the keys of questions by a draw on each one's content alone."""
     draws = []
     for content in queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None):
         draws.append(generator(seed, "judging", "question", *content).random())

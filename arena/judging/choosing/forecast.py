@@ -30,12 +30,11 @@ class Forecast:
     Calls are fewer where answers are alike: identical ones are ties, and a prompt is asked once.
 
     Attributes:
-        verdicts: Verdicts of this run, of all judges: the median over ratings that are likely now.
+        verdicts: Verdicts of this run, of all judges: the median over likely ratings.
         low: Verdicts that nine in ten such runs take at least.
         high: Verdicts that nine in ten such runs take at most.
-        tau: Expected Kendall tau of the ranking after these verdicts with the ranking that any
-            number of verdicts would give; the mean over languages. NaN where no verdict of the
-            judge that ranks is expected.
+        tau: Expected Kendall tau with the ranking that any number of verdicts would give; mean over
+            languages, NaN without verdicts of the judge that ranks.
         by_judge: The verdicts of each judge.
     """
 
@@ -65,9 +64,7 @@ class Course:
 
     Attributes:
         n_verdicts: Numbers of further verdicts on random pairs, rising from 0, shape (N,).
-        misordered: Expected share of misordered pairs after each, as it will look for D sets of
-            ratings drawn, shape (D, N).
-        n_systems: Number of systems.
+        misordered: Expected share of misordered pairs after each, for D sets of ratings, (D, N).
     """
 
     n_verdicts: Floats
@@ -75,10 +72,7 @@ class Course:
     n_systems: int
 
     def needed(self, until: float) -> Floats:
-        """Return the adaptive verdicts that settle the ranking, for each set of ratings, (D,).
-
-        All verdicts that may be asked where it is never settled.
-        """
+        """Return the adaptive verdicts that settle the ranking, (D,); all if it never is."""
         is_settled = self.misordered <= until
         first = is_settled.argmax(axis=1)
         # Random verdicts that an adaptive one is worth. With it a run stops after 294 calls on
@@ -88,7 +82,7 @@ class Course:
         return np.asarray(np.where(is_settled.any(axis=1), n_needed, self.n_verdicts[-1]))
 
     def tau(self, n_verdicts: Floats) -> float:
-        """Return the expected tau after adaptive verdicts, a number for each set of ratings."""
+        """Return the expected tau after as many adaptive verdicts, (D,)."""
         n_random = n_verdicts * np.interp(n_verdicts / self.n_systems, GAIN_CALLS, GAINS)
         misordered = [
             np.interp(n, self.n_verdicts, shares)
@@ -100,9 +94,8 @@ class Course:
 def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
     """Draw ratings that are likely now, and how well further verdicts would tell their order.
 
-    n verdicts that are spread over all pairs of S systems give each rating, about the mean of all,
-    the information n i 2 / (S - 1), where i is the mean p (1 - p) of a verdict. The posterior is
-    then updated as a normal one. ``n_open`` is the number of verdicts that can still be had.
+    n verdicts over all pairs of S systems give each rating, about their mean, the information n i 2
+    / (S - 1), where i is the mean p (1 - p) of a verdict. ``n_open`` can still be had.
     """
     n_systems = len(posterior.systems)
     random = generator(seed, "forecast")
@@ -152,10 +145,7 @@ def forecast_adaptive(
     calls_a_pair: float,
     judges: Sequence[str],
 ) -> Forecast:
-    """Say what adaptive judging takes until the share of misordered pairs is ``until`` everywhere.
-
-    It asks about ``n_pairs`` at most; each takes ``calls_a_pair`` of every judge.
-    """
+    """Say what adaptive judging takes until the share of misordered pairs is ``until``."""
     needed = np.array([path.needed(until) for path in courses.values()])
     totals = needed.sum(axis=0)
     # Where the budget is too small, each language gets the share that it needs.

@@ -24,7 +24,7 @@ class PacedPairs:
 
     @property
     def n_planned(self) -> int | None:
-        """Number of pairs to ask at most; None where prompts are not for pairs."""
+        """Return the maximum number of pairs; None where prompts are not for pairs."""
         return self.pairs.n_planned if self.form.form == "pairwise" else None
 
     def rounds(self) -> Rounds:
@@ -45,5 +45,5 @@ class PacedPairs:
         return ""
 
     def chosen(self, rounds: Sequence[ChosenPairs]) -> ChosenPairs:
-        """Put together the pairs that were asked."""
+        """Join the pairs that were asked."""
         return joined_pairs(self.pairs.on([]), rounds)

@@ -31,13 +31,9 @@ def round_size(n_systems: int, n_judged: int) -> int:
 class AdaptivePairing:
     """Chooses items to judge, an item being a pair of systems on a question of one language.
 
-    Ask for a round with ``next_pairs``, judge it, pass its outcome to ``record`` in any order, and
-    repeat. To resume a run, record the judgments so far. The choice depends on nothing but the
-    seed, the recorded judgments and the pairs that are being judged.
-
-    The value of a battle is how much it is expected to lower the uncertainty of the ratings'
-    posterior, where that uncertainty leaves the order of two systems in doubt. Small rounds choose
-    better: see ``round_size``.
+    Ask for a round with ``next_pairs``, judge it, pass its outcome to ``record``, and repeat. To
+    resume a run, record the judgments so far. A battle's value is how much it should lower the
+    uncertainty of ratings where that leaves the order of two systems in doubt.
 
     Attributes:
         systems: The S systems, sorted.
@@ -58,14 +54,12 @@ class AdaptivePairing:
         """Start with nothing judged.
 
         Args:
-            systems: At least two, in an order that draws follow: ``by_content``
-                gives one that does not depend on their names.
+            systems: At least two, in an order that draws follow.
             questions: Query ids of one language.
-            answers: Columns ``query_id, system``, in that language; by default every system has
-                answered every question.
+            answers: Columns ``query_id, system``; by default every system answered every question.
             seed: Seed of ties, and of the questions that pairs meet on.
-            prior: Columns ``system, rating, standard_error``: expected ratings in logits. If
-                judgments show that the prior is further off than it states, it counts less.
+            prior: Columns ``system, rating, standard_error`` (logits); it counts less if judgments
+                show that it is further off than it states.
 
         Raises:
             UsageError: For names given twice, too few, or a standard error that is not above 0.
@@ -98,7 +92,6 @@ class AdaptivePairing:
         self.posterior = battle_posterior(Battles.none(self.systems, self.questions), self._prior)
 
     def _answered(self, answers: pd.DataFrame | None) -> Flags:
-        """Return which questions each system answered, shape (Q, S); by default all."""
         if answers is None:
             return np.ones((len(self.questions), len(self.systems)), dtype=bool)
         counts = pd.crosstab(answers["query_id"], answers["system"])
@@ -110,31 +103,30 @@ class AdaptivePairing:
 
     @property
     def judged(self) -> int:
-        """Number of items judged."""
+        """Return the number of items judged."""
         return self._count(JUDGED)
 
     @property
     def failed(self) -> int:
-        """Number of items whose judgment failed; they are not asked for again."""
+        """Return the number of items whose judgment failed; they are not asked for again."""
         return self._count(FAILED)
 
     @property
     def open(self) -> int:
-        """Number of items that can still be asked for."""
+        """Return the number of items that can still be asked for."""
         return self._count(OPEN)
 
     @property
     def misordered(self) -> float:
-        """Expected share of the pairs of systems that the ranking has in the wrong order."""
+        """Return the expected share of misordered pairs."""
         doubts, _ = self._doubts(self.posterior.covariance)
         return float(doubts.mean())
 
     def next_pairs(self, n: int) -> list[Item]:
-        """Choose the items to judge next, which are then planned.
+        """Choose and plan the items to judge next.
 
         Returns:
-            ``(question, system, other system)`` of each, the most useful first; fewer than ``n``
-            if fewer are left, none at the end.
+            ``(question, system, other system)``, the most useful first; at most ``n``.
         """
         pairs = self._pairs
         covariance = self.posterior.covariance.copy()
@@ -158,10 +150,10 @@ class AdaptivePairing:
         return [self._item(question, pair) for question, pair in chosen]
 
     def _values(self, covariance: Floats) -> tuple[Floats, Floats]:
-        """Return the value of a battle of each pair, below 0 if none is open, and what it informs.
+        """Return each pair's value, below 0 if none is open, and its information, (P,) each.
 
-        The value is by how much it lowers the variances of all differences, each weighted by the
-        doubt about its order, by the update of Sherman and Morrison. Both have the shape (P,).
+        The value is by how much a battle lowers the variances of all differences (Sherman and
+        Morrison), each weighted by the doubt about its order.
         """
         pairs = self._pairs
         doubts, variances = self._doubts(covariance)
@@ -176,7 +168,7 @@ class AdaptivePairing:
         return self.questions[question], self.systems[one], self.systems[other]
 
     def withdraw(self, items: Sequence[Item]) -> None:
-        """Make items that were planned, and will not be judged now, open again."""
+        """Open planned items again that will not be judged now."""
         for query_id, one, other in items:
             question = self.questions.index(query_id)
             pair = self._pair_of[self.systems.index(one), self.systems.index(other)]
@@ -193,12 +185,11 @@ class AdaptivePairing:
 
         Args:
             judgments: Columns ``query_id, system_a, system_b, winner``: ``a``, ``b``, ``tie``, or
-                missing for a judgment that failed, whose item is not asked for again. Judgments
-                on other questions count for the ratings.
+                missing for one that failed. Those on other questions count for the ratings.
 
         Raises:
-            UsageError: For an unknown system or winner, an item without two answers, and an item
-                recorded before.
+            UsageError: For an unknown system or winner, an item without two answers, or recorded
+                before.
         """
         questions = pd.Index(self.questions).get_indexer(pd.Index(judgments["query_id"]))
         systems = pd.Index(self.systems)
@@ -238,10 +229,7 @@ class AdaptivePairing:
         return table.sort_values("rating", ascending=False, kind="stable", ignore_index=True)
 
     def _doubts(self, covariance: Floats) -> tuple[Floats, Floats]:
-        """Return the probability that each pair is misordered, and the variance of its difference.
-
-        Both have the shape (P,).
-        """
+        """Return the probability that each pair is misordered, and its variance, (P,) each."""
         least_variance = 1e-9
         variances = np.maximum(self._pairs.spreads(covariance), least_variance)
         distances = np.abs(self._pairs.differences(self.posterior.ratings))
@@ -261,17 +249,16 @@ class AdaptivePairing:
 
 
 def _expected_information(differences: Floats, variances: Floats) -> Floats:
-    """Return the information p (1 - p) that a battle of each pair is expected to give, (P,).
+    """Return the expected information p (1 - p) of a battle of each pair, (P,).
 
-    The win rate p under the posterior follows MacKay's approximation of the logistic-normal
-    integral (1992): shrink the difference by its variance.
+    The win rate follows MacKay's approximation of the logistic-normal integral (1992).
     """
     win_rates = expit(differences / np.sqrt(1.0 + np.pi / 8.0 * variances))
     return np.asarray(win_rates * (1.0 - win_rates))
 
 
 def _reduction(covariance: Floats, one: int, other: int, information: float) -> Floats:
-    """Return by how much a battle of two systems lowers the covariance (Sherman-Morrison)."""
+    """Return by how much a battle lowers the covariance (Sherman-Morrison)."""
     column = covariance[one] - covariance[other]
     spread = column[one] - column[other]
     gain = information / (1.0 + information * spread)

@@ -1,8 +1,8 @@
 """Judging by nuggets: the facts of a question are made once, and every answer is marked once.
 
-The reference is TREC's AutoNuggetizer (Pradeep et al., 2025, "The great nugget recall"). The facts
-are of the question, not of a judge: they are made where the arena has none, and kept in it, so that
-people can edit them and further judges mark by the same ones.
+The reference is TREC's AutoNuggetizer (Pradeep et al., 2025, "The great nugget recall"). Facts are
+the question's, not the judge's: they are kept in the arena, where people can edit them and further
+judges mark by the same ones.
 """
 
 from __future__ import annotations
@@ -54,11 +54,7 @@ _STAND_INS = (
 
 @dataclass(frozen=True)
 class NuggetPrompt(TemplatePrompt):
-    """Asks for the facts of a question, by ``template``, and which of them each answer states.
-
-    Attributes:
-        marks: The template of marks.
-    """
+    """Asks for the facts of a question, by ``template``, and which of them each answer states."""
 
     marks: PromptTemplate
 
@@ -85,14 +81,14 @@ class NuggetPrompt(TemplatePrompt):
 
     @property
     def version(self) -> str:
-        """The names and digests of both templates."""
+        """Return the names and digests of both templates."""
         return f"{self.template.version}+{self.marks.version}"
 
     def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
-        """Make nuggets of the questions that have none, mark the answers, and compare their scores.
+        """Make missing nuggets, mark the answers, and compare their scores.
 
-        Nuggets and marks that the arena holds are used as they are. An empty answer states nothing,
-        without a call.
+        The arena's nuggets and marks are used as they are. An empty answer states nothing, without
+        a call.
         """
         run = _Run(task, self)
         usages = [run.make_nuggets(llm, progress), run.mark_answers(llm, progress)]
@@ -108,7 +104,7 @@ class NuggetPrompt(TemplatePrompt):
     def nugget_prompt_for(
         self, question: QuestionKey, texts: ArenaTexts
     ) -> tuple[Prompt, PooledPassages]:
-        """Make the prompt for the nuggets of a question, and return the passages that it shows."""
+        """Make the prompt for a question's nuggets; also return the passages that it shows."""
         empty = self._nugget_prompt(question, (), texts)
         n_tokens = Trimmer().count(empty.messages[-1].content)
         passages = PooledPassages.fitting(pooled_passages(texts, question), n_tokens)
@@ -164,7 +160,6 @@ class _Run:
         self._failures: dict[QuestionKey | AnswerKey, Reply[Any]] = {}
 
     def _without_nuggets(self) -> list[QuestionKey]:
-        """Return the questions to ask about: without nuggets, and with passages."""
         questions = []
         for question in self._questions:
             if question not in self._nuggets and pooled_passages(self._texts, question):
@@ -205,7 +200,7 @@ class _Run:
         return prompt
 
     def _without_marks(self) -> list[AnswerKey]:
-        """Return the answers to ask about; note the marks of those that are known."""
+        """Return the answers to ask about; note the known marks."""
         answers = []
         for answer in self._answers:
             question, text = answer
@@ -274,7 +269,6 @@ class _Run:
         return [(nugget.text, (nugget.importance, support)) for nugget, support in marks]
 
     def tables(self, model: str) -> Nuggets:
-        """Return the nuggets and marks of this run as an arena holds them."""
         nugget_columns = [*NUGGETS.columns, "source"]
         mark_columns = [*NUGGET_MARKS.columns, "prompt"]
         return Nuggets(
@@ -314,7 +308,7 @@ def _compared(
 
 
 def _missing(marked: Sequence[tuple[str, Mark]]) -> str:
-    """Return how many nuggets an answer states, and which ones it does not, in few words."""
+    """Say how many nuggets an answer states, and which it lacks, in few words."""
     shown_missing = 5
     missing = [text for text, (_, support) in marked if support == "not"]
     n_supported = sum(support == "supported" for _, (_, support) in marked)

@@ -21,7 +21,7 @@ class PooledPassages:
 
     @property
     def share(self) -> str:
-        """How many passages are shown, such as ``12 of 40 passages``; empty if all are."""
+        """Return a text such as ``12 of 40 passages``; empty if all are shown."""
         if not self.n_left_out:
             return ""
         n_shown = len(self.shown)
@@ -29,10 +29,7 @@ class PooledPassages:
 
     @classmethod
     def fitting(cls, passages: Sequence[ShownPassage], n_tokens: int) -> PooledPassages:
-        """Keep the first passages that fit beside the tokens of the rest of a prompt.
-
-        At least one is kept, so that a long question does not lose all of them.
-        """
+        """Keep the first passages, at least one, that fit beside the rest of a prompt."""
         trimmer = Trimmer()
         shown: list[ShownPassage] = []
         n_trimmed = 0
@@ -47,10 +44,7 @@ class PooledPassages:
 
 
 def pooled_passages(texts: ArenaTexts, question: QuestionKey) -> list[ShownPassage]:
-    """Return the passages of a question, then those that its systems retrieved, without empty ones.
-
-    The latter are in the order of how many systems retrieved them, then of their content.
-    """
+    """Return a question's passages, then those retrieved by most systems, without empty ones."""
     own = dict.fromkeys(texts.passages(question))
     n_systems: Counter[ShownPassage] = Counter()
     for system in texts.systems(question):
@@ -61,7 +55,7 @@ def pooled_passages(texts: ArenaTexts, question: QuestionKey) -> list[ShownPassa
 
 
 def passage_notes(pools: Sequence[PooledPassages]) -> tuple[str, ...]:
-    """Say of how many questions the prompt for facts does not show all passages in full."""
+    """Say of how many questions the prompt does not show all passages in full."""
     shortened = [pool for pool in pools if pool.n_left_out or pool.n_trimmed]
     if not shortened:
         return ()

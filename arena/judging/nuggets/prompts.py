@@ -23,7 +23,7 @@ _EXAMPLES = frozenset({"the first fact", "the second fact"})
 
 @dataclass(frozen=True, slots=True)
 class Nugget:
-    """A fact that a good answer states, its importance, and its id; empty in a reply."""
+    """A fact that a good answer states; its id is empty in a reply."""
 
     text: str
     importance: str
@@ -32,7 +32,7 @@ class Nugget:
 
 @dataclass(frozen=True, slots=True)
 class NumberedNugget:
-    """A nugget as the prompt of marks shows it: its number in the list, from 1, and its text."""
+    """A nugget with its number in a prompt of marks, from 1."""
 
     number: int
     text: str
@@ -73,7 +73,7 @@ NUGGET_PROMPTS = (NUGGET_PROMPT, MARK_PROMPT)
 
 
 def nugget_settings(settings: LlmSettings) -> LlmSettings:
-    """Return settings whose replies are JSON with nuggets; the user's own fields win."""
+    """Ask for JSON with nuggets; the user's own fields win."""
     fields: dict[str, Mapping[str, object]] = {
         "text": {"type": "string"},
         "importance": _one_of(IMPORTANCES),
@@ -82,7 +82,7 @@ def nugget_settings(settings: LlmSettings) -> LlmSettings:
 
 
 def mark_settings(settings: LlmSettings) -> LlmSettings:
-    """Return settings whose replies are JSON with marks; the user's own fields win."""
+    """Ask for JSON with marks; the user's own fields win."""
     fields: dict[str, Mapping[str, object]] = {
         "nugget": {"type": "integer"},
         "support": _one_of(SUPPORTS),
@@ -103,10 +103,10 @@ def _with_schema(
 
 
 def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
-    """Read the nuggets of a reply, the same text once, the first ``MOST_NUGGETS`` of them.
+    """Read the first ``MOST_NUGGETS`` distinct nuggets of a reply.
 
     Raises:
-        UnparsableError: If it names none, or one of them has no text or no importance.
+        UnparsableError: If it names none, or one lacks text or importance.
     """
     # Characters of a nugget; whatever is longer is no single fact
     longest_nugget = 1_000

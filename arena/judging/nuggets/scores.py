@@ -1,8 +1,7 @@
 """Scores of answers by nuggets: how much of what a good answer states an answer states.
 
-The scores are those of TREC's AutoNuggetizer (Pradeep et al., 2024, "Initial nugget evaluation
-results for the TREC 2024 RAG track"). Verdicts follow the weighted score, which is tied least
-often.
+They are those of TREC's AutoNuggetizer (Pradeep et al., 2024, "Initial nugget evaluation results
+for the TREC 2024 RAG track"). Verdicts follow the weighted score, which is tied least often.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class NuggetScores:
 
 
 def nugget_points(marks: Iterable[Mark]) -> tuple[int, int]:
-    """Return the points of an answer, and those of one with all nuggets, in quarters of a nugget.
+    """Return an answer's points, and the most possible, in quarters of a nugget.
 
     Whole numbers, so that equal scores are equal whatever the order of nuggets.
     """
@@ -66,11 +65,7 @@ def score_nuggets(marks: Sequence[Mark]) -> NuggetScores:
 
 
 def scores_by_answer(nuggets: Nuggets) -> dict[tuple[str, str], dict[str, NuggetScores]]:
-    """Return the scores of all answers with marks, averaged over judges.
-
-    Returns:
-        By language and query_id, then by the digest of the answer; see ``answer_digest``.
-    """
+    """Return scores by language and query_id, then by the answer's digest, averaged over judges."""
     marks = nuggets.counted_marks()
     scores_of_judges: dict[tuple[str, str, str], dict[str, NuggetScores]] = {}
     for key, rows in marks.groupby([*QUESTION_KEY, "answer_digest", "judge"]):

@@ -16,7 +16,7 @@ AnswerKey = tuple[QuestionKey, str]
 def stored_nuggets(
     nuggets: Nuggets, questions: Collection[QuestionKey]
 ) -> dict[QuestionKey, tuple[Nugget, ...]]:
-    """Return the nuggets that an arena holds of some questions, in their order."""
+    """Return an arena's nuggets of some questions, in their order."""
     stored: dict[QuestionKey, tuple[Nugget, ...]] = {}
     for key, rows in nuggets.table.groupby(QUESTION_KEY):
         language, query_id = map(str, key)

@@ -1,7 +1,7 @@
 """Nuggets of an arena: facts that a good answer to a question states, and which answers do.
 
-Both are further tables of an arena, which people may edit. A mark names the text of its nugget and
-a digest of its answer, so that it no longer counts once either has changed.
+People may edit both tables. A mark names its nugget's text and its answer's digest, so that it no
+longer counts once either has changed.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ class Nuggets:
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Both tables by the names that they have among an arena's further ones."""
+        """Return both tables by their names in an arena."""
         return {NUGGETS.name: self.table, NUGGET_MARKS.name: self.marks}
 
     def write(self, folder: Path) -> None:
-        """Add both to an arena folder; marks take the place of former ones."""
+        """Add both to an arena folder; marks replace former ones."""
         # The nuggets of a question are one list: another run's must not mix with them.
         if len(self.table):
             append_further(folder, NUGGETS.name, self.table, QUESTION_KEY)
@@ -111,11 +111,9 @@ class Nuggets:
         }
 
     def counted_marks(self) -> pd.DataFrame:
-        """Return the marks that count: of nuggets as they are, for answers with all of them.
+        """Return marks of unchanged nuggets, for answers with all of them, with ``importance``.
 
-        Columns are those of ``marks``, and the ``importance`` of the nugget, in the order of
-        ``table`` for every answer. Whether an answer is still the same is for the caller to
-        compare.
+        The caller compares whether an answer is still the same.
         """
         present = self.table.rename(columns={"text": "nugget"})
         present = present[[*NUGGET_KEY, "nugget", "importance"]].assign(place=range(len(present)))

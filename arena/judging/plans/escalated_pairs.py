@@ -1,7 +1,7 @@
 """Pairs for the second of two judges: some at random, then those that tell most.
 
-The random pairs show how far its verdicts follow the ratings by the first judge. These ratings,
-scaled accordingly, are the prior of its own.
+Random pairs show how far its verdicts follow the first judge's ratings, which, scaled accordingly,
+are its prior.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class EscalatedPairs:
         return (yield from self.adaptive.rounds())
 
     def chosen(self, rounds: Sequence[ChosenPairs]) -> ChosenPairs:
-        """Put together what was asked, in this run and before."""
+        """Join what was asked, in this run and before."""
         if self.adaptive is None:
             return joined_pairs(self._random.on([]), rounds)
         # The random pairs were judged before the others were chosen.
@@ -121,10 +121,10 @@ def n_calibration(n_systems: int) -> int:
 
 
 def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd.DataFrame:
-    """Scale ratings by the first judge to those that the second one's verdicts follow.
+    """Scale the first judge's ratings to those that the second one's verdicts follow.
 
     The factor b maximizes the likelihood of the verdicts given ratings b theta, with b ~ N(1, 1/4).
-    A judge that decides otherwise has a factor near 0 or below, and its ratings say little.
+    A judge that decides otherwise has a factor near 0 or below.
     """
     rating_of = first_ratings.set_index(["language", "system"])["rating"]
     systems_a = pd.MultiIndex.from_frame(by_second[["language", "system_a"]])

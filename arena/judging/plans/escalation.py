@@ -37,7 +37,7 @@ _OF_BOTH = {"escalate", "until"}
 
 
 def _first_settings(settings: JudgingSettings) -> JudgingSettings:
-    """Return the settings of the judge that is asked first: up to half of every limit."""
+    """Return the first judge's settings: up to half of every limit."""
     values = settings.model_dump(exclude_unset=True, exclude=_OF_BOTH)
     for name in ("budget", "max_calls", "max_cost"):
         limit = values.get(name)
@@ -55,7 +55,7 @@ def _first_settings(settings: JudgingSettings) -> JudgingSettings:
 def _second_settings(
     settings: JudgingSettings, n_first_calls: int, n_sent: int, first_cost: float
 ) -> JudgingSettings | None:
-    """Return the settings of the judge that is asked after the first; None if nothing is left."""
+    """Return the second judge's settings; None if nothing is left."""
     values = settings.model_dump(exclude_unset=True, exclude={"escalate", "pairs", "name", "prior"})
     spent = {"budget": n_first_calls, "max_calls": n_sent, "max_cost": first_cost}
     for name, used in spent.items():
@@ -69,7 +69,7 @@ def _second_settings(
 
 
 def _calls_so_far(judgments: pd.DataFrame, failures: pd.DataFrame, judge: str) -> int:
-    """Return how many calls a judge took: verdicts on different answers, and pairs without one."""
+    """Count calls: verdicts on different answers, and pairs without one."""
     verdicts = judgments[judgments["judge"] == judge]
     return len(without_identical(verdicts)) + int((failures["judge"] == judge).sum())
 
@@ -77,7 +77,7 @@ def _calls_so_far(judgments: pd.DataFrame, failures: pd.DataFrame, judge: str) -
 class EscalationPlan(JudgingPlan):
     """The settings' model judges first, then the one that they name in ``escalate``.
 
-    Limits hold for both together. A fault of the second judge is the result's ``error``.
+    Limits hold for both together. A fault of the second is the result's ``error``.
     """
 
     def judge(self, run: JudgingRun) -> Judging:
@@ -114,7 +114,7 @@ class EscalationPlan(JudgingPlan):
     def forecast(self, run: JudgingRun) -> Forecast:
         """Say what both judges are likely to take.
 
-        Ratings are drawn as if the first judge had measured them as precisely as its calls allow.
+        Ratings are drawn as if the first judge had measured as precisely as its calls allow.
         """
         settings = run.settings
         first_judge, second_judge = settings.first_judge, settings.escalate or ""
@@ -158,7 +158,7 @@ def _judge_second(run: JudgingRun, first_judge: str) -> Judging:
 
 
 def _first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | None = None) -> int:
-    """Return how many calls the first judge takes at most, earlier runs included."""
+    """Return the first judge's maximum of calls, earlier runs included."""
     first = _first_settings(settings)
     if first.is_adaptive:
         return AdaptivePairs(arena, first, prior).budget
@@ -166,7 +166,7 @@ def _first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | 
 
 
 def _drawn_ratings(ratings: pd.DataFrame, n_calls: int, seed: int) -> Iterator[pd.DataFrame]:
-    """Draw what the first judge may measure: ``FORECAST_DRAWS`` tables of ``PRIOR_COLUMNS``."""
+    """Draw ``FORECAST_DRAWS`` tables of what the first judge may measure."""
     n_systems = ratings.groupby("language")["system"].transform("size")
     # Of n verdicts spread over all pairs of S systems; see ``forecast.course``.
     n_verdicts = np.maximum(n_calls * n_systems / len(ratings), 1.0)

@@ -42,13 +42,16 @@ class PanelPlan(JudgingPlan):
 def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> DerivedVerdicts:
     """Make one verdict of several judges' verdicts on the same pair in the same order.
 
-    An item needs verdicts of at least half of the judges. The verdict with the most votes wins;
-    if several have the most, the item is a tie. Probabilities are shares of votes.
+    An item needs verdicts of at least half of the judges. The verdict with the most votes wins; if
+    several have the most, the item is a tie. Probabilities are shares of votes.
 
     Args:
-        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``. If a judge
-            has several verdicts on an item, the last one counts.
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``; a judge's last
+            verdict on an item counts.
         judges: Names of the panel's judges.
+
+    Returns:
+        The panel's verdicts, and their counts.
     """
     members = list(dict.fromkeys(judges))
     latest = judgments[judgments["judge"].isin(members)]

@@ -28,7 +28,7 @@ from arena.quality.people_agreement import PeopleAgreement
 
 @dataclass(frozen=True)
 class JudgingRun:
-    """What is judged, how, and from what; see ``arena.judging.judge``."""
+    """What is judged, how, and from what."""
 
     arena: Arena
     settings: JudgingSettings
@@ -60,7 +60,6 @@ class JudgingRun:
 
     @contextmanager
     def _replies(self, judges: Sequence[LlmJudge]) -> Iterator[Store]:
-        """Open the store, unless it is open."""
         if isinstance(self.store, Store):
             yield self.store
             return
@@ -77,11 +76,11 @@ class JudgingPlan(ABC):
 
     @abstractmethod
     def judge(self, run: JudgingRun) -> Judging:
-        """Judge as planned; see ``arena.judging.judge``."""
+        """Judge as planned."""
 
     @abstractmethod
     def forecast(self, run: JudgingRun) -> Forecast | None:
-        """Say what a run is likely to take and to give; None if its pairs are known before."""
+        """Say what a run should take and give; None if its pairs are known before."""
 
     def judges(self, settings: JudgingSettings) -> list[LlmJudge]:
         """Return all judges that may be asked."""
@@ -90,7 +89,7 @@ class JudgingPlan(ABC):
     def likely_pairs(
         self, run: JudgingRun, expected: Forecast | None
     ) -> list[tuple[LlmJudge, ChosenPairs]]:
-        """Return each judge with its pairs, or with as many random ones as are expected."""
+        """Return each judge with its pairs, or as many random ones as expected."""
         expected = expected or self.forecast(run)
         planned = []
         for judge in self.judges(run.settings):
@@ -104,7 +103,7 @@ class JudgingPlan(ABC):
 
 
 def plan_of(name: PlanName) -> JudgingPlan:
-    """Return a plan: ``PLAN`` of the module here that has its name."""
+    """Return the plan in the module of its name."""
     plan: JudgingPlan = import_module(f"arena.judging.plans.{name}").PLAN
     return plan
 

@@ -41,14 +41,14 @@ class AwaitedReplies:
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
-        """Run one step; a RepliesAwaitedError ends it and is kept for ``require_none``."""
+        """Run one step; keep its RepliesAwaitedError for ``require_none``."""
         try:
             yield
         except RepliesAwaitedError as error:
             self._errors.append(error)
 
     def require_none(self) -> None:
-        """Raise the RepliesAwaitedError of all steps together, if any awaits replies."""
+        """Raise the RepliesAwaitedError of all steps together, if any."""
         if not self._errors:
             return
         n_replies = 0

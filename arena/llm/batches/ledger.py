@@ -1,7 +1,7 @@
 """The batches whose replies are awaited, and their requests, in the file of the store.
 
-A request is written here before it is sent, and is in at most one batch at a time, so that a run
-that is killed neither loses nor repeats it.
+A request is written here before it is sent, in at most one batch at a time: a killed run neither
+loses nor repeats it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class BatchLedger:
         return [NotedBatch(*row) for row in rows]
 
     def servers(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the server at which each of these requests is awaited, by key."""
+        """Return the server at which each request is awaited, by key."""
         query = f"""
             SELECT key, base_url FROM batch_requests JOIN batches USING (batch) WHERE {_OF_KEYS}
         """  # noqa: S608  (constants of this file)
@@ -55,7 +55,7 @@ class BatchLedger:
             return dict(map(tuple, connection.execute(query, (json.dumps(keys),))))
 
     def add_batch(self, settings: LlmSettings) -> int:
-        """Note a batch that will be sent; return its number."""
+        """Note a batch to be sent; return its number."""
         query = "INSERT INTO batches (base_url, model, path) VALUES (?, ?, ?)"
         with self._store.transaction("IMMEDIATE") as connection:
             cursor = connection.execute(query, (settings.base_url, settings.model, settings.path))
@@ -64,7 +64,7 @@ class BatchLedger:
     def add_requests(
         self, number: int, requests: Sequence[Request], tries: Mapping[str, int]
     ) -> None:
-        """Note requests of a batch that will be sent; ``tries`` counts earlier ones by key."""
+        """Note requests to be sent; ``tries`` counts earlier ones by key."""
         rows = [
             (request.key, number, request.version, request.content, tries.get(request.key, 0) + 1)
             for request in requests
@@ -85,7 +85,7 @@ class BatchLedger:
             )
 
     def requests(self, batch: NotedBatch) -> Iterator[tuple[Request, int]]:
-        """Yield the requests of a batch that have no reply yet, and which try each is."""
+        """Yield a batch's requests without a reply, and which try each is."""
         query = "SELECT * FROM batch_requests WHERE batch = ? AND key > ? ORDER BY key LIMIT ?"
         last_key = ""
         while True:
@@ -99,14 +99,14 @@ class BatchLedger:
                 yield _request(row, batch), row["tries"]
 
     def find(self, batch: NotedBatch, keys: Sequence[str]) -> dict[str, tuple[Request, int]]:
-        """Return those of the requests that are in a batch without a reply, and their tries."""
+        """Return those of the requests that await a reply in a batch, and their tries."""
         query = f"SELECT * FROM batch_requests WHERE batch = ? AND {_OF_KEYS}"  # noqa: S608
         with self._store.transaction() as connection:
             rows = connection.execute(query, (batch.number, json.dumps(keys))).fetchall()
         return {row["key"]: (_request(row, batch), row["tries"]) for row in rows}
 
     def settle(self, completions: Sequence[tuple[Request, Completion, int]]) -> None:
-        """Write completions to the store, and take their requests off the ledger, at once."""
+        """Store completions and take their requests off the ledger, at once."""
         keys = [request.key for request, _, _ in completions]
         with self._store.transaction("IMMEDIATE") as connection:
             for request, completion, tries in completions:
@@ -117,7 +117,7 @@ class BatchLedger:
             )
 
     def drop(self, number: int) -> None:
-        """Take a batch off the ledger; its requests without a reply count as not sent."""
+        """Drop a batch; its requests without a reply count as not sent."""
         with self._store.transaction("IMMEDIATE") as connection:
             connection.execute("DELETE FROM batch_requests WHERE batch = ?", (number,))
             connection.execute("DELETE FROM batches WHERE batch = ?", (number,))

@@ -21,13 +21,13 @@ _FAULTS = {"batch_expired": EXPIRED_FAULT, "batch_cancelled": CANCELLED_FAULT}
 
 
 def request_line(request: Request) -> bytes:
-    """Return the line of a request, which its key tells from others."""
+    """Return the line of a request."""
     fields = f'"custom_id":"{request.key}","method":"POST","url":"/v1{request.path}"'
     return f'{{{fields},"body":{request.body}}}\n'.encode()
 
 
 def result_lines(file: IO[bytes]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the key of each line and the line, in any order; what is no line of a batch goes."""
+    """Yield each line with its key, in any order; other lines are skipped."""
     while line := file.readline(MOST_LINE_BYTES):
         try:
             result = json.loads(line)

@@ -39,12 +39,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class BatchSender:
-    """Sends requests as batches; what batches of earlier runs brought is collected first.
-
-    The server is asked once how each batch is doing; no run waits.
+    """Sends requests as batches, after collecting those of earlier runs; no run waits.
 
     Attributes:
-        finished: Keys of requests and their completions; None for a reply that is awaited.
+        finished: Completions by key; None for a reply that is awaited.
         collected: Keys of the replies that this run collected.
     """
 
@@ -67,7 +65,7 @@ class BatchSender:
         self._draft_bytes = 0
 
     def collect(self) -> None:
-        """Write the replies of batches that are over to the store."""
+        """Store the replies of batches that are over."""
         for batch in self._ledger.batches(self._settings):
             batch_id = batch.batch_id or self._resume(batch)
             if batch_id is None:
@@ -89,7 +87,7 @@ class BatchSender:
                 self._prospects.count_failed(fault)
 
     def submit(self, requests: Sequence[Request]) -> None:
-        """Take on requests; those that are in no batch are sent at the latest by ``send_rest``."""
+        """Take on requests; ``send_rest`` sends the last of them."""
         servers = self._ledger.servers([request.key for request in requests])
         new: list[Request] = []
         for request in requests:
@@ -113,14 +111,14 @@ class BatchSender:
         self._send_draft()
 
     def awaited(self) -> list[str]:
-        """Show each batch under way, and how many replies this run collected."""
+        """Show each batch under way, and how many replies were collected."""
         shown = [f"{state} at {self._settings.base_url}" for state in self._under_way]
         if self.collected:
             shown.append(f"{count_of(len(self.collected), 'reply', 'replies')} collected")
         return shown
 
     def stop(self) -> None:
-        """Close the connections; what was not sent yet is forgotten."""
+        """Close the connections; unsent requests are forgotten."""
         if self._draft is not None:
             self._ledger.drop(self._draft)
         self._server.close()
@@ -184,7 +182,6 @@ class BatchSender:
         return batch_id
 
     def _collect(self, batch: NotedBatch, state: BatchState) -> None:
-        """Take a batch that is over off the ledger, its replies into the store."""
         if state.status == "failed":
             reason = state.errors or "no reason given"
             self._refused.append(
@@ -208,7 +205,7 @@ class BatchSender:
     def _read(
         self, batch: NotedBatch, file: IO[bytes], faults: dict[str, tuple[Fault, int]]
     ) -> None:
-        """Write the replies in a file to the store, some hundreds at once; note its faults."""
+        """Write a file's replies to the store, some hundreds at once; note its faults."""
         lines = result_lines(file)
         while results := dict(islice(lines, ROWS_AT_A_TIME)):
             settled: list[tuple[Request, Completion, int]] = []
@@ -230,7 +227,6 @@ class BatchSender:
             self.collected.update(request.key for request, _, _ in settled)
 
     def _count_fault(self, key: str, fault: Fault, tries: int) -> None:
-        """Note whether a request without a reply is sent again by this run."""
         if _is_sent_again(fault, tries, self._settings):
             self._tries[key] = tries
             return

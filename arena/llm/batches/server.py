@@ -39,10 +39,9 @@ class BatchState:
     """The state of a batch, as its server reports it.
 
     Attributes:
-        batch_id: The server's name of it.
         status: Such as ``in_progress`` or ``completed``.
         counts: Such as ``12 of 40 done``; empty where the server does not count.
-        files: Names of the files of results and of errors, those that there are.
+        files: Names of the files of results and of errors.
         errors: Why the batch failed validation, in the server's words.
     """
 
@@ -54,7 +53,7 @@ class BatchState:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether nothing more will come."""
         return self.status in _OVER
 
     def __str__(self) -> str:
@@ -86,17 +85,17 @@ class BatchServer:
         self._client.close()
 
     def upload(self, name: str, lines: IO[bytes]) -> str:
-        """Upload a file of requests; return the server's name of it."""
+        """Upload a file of requests; return its name at the server."""
         with self._explained("takes no file of requests"):
             uploaded = self._with_files.files.create(file=(name, lines), purpose="batch")
             return self._name(uploaded.id if isinstance(uploaded, FileObject) else None)
 
     def create(self, file_id: str, path: str) -> str:
-        """Create a batch of an uploaded file; return the server's name of it.
+        """Create a batch of an uploaded file; return its name at the server.
 
         Raises:
             RefusedBatchError: If there is no batch.
-            UsageError: If no answer came: there may be one; see ``batch_of_file``.
+            UsageError: If no answer came, so that there may be one (``batch_of_file``).
         """
         endpoint: Any = f"/v1{path}"
         with self._explained("creates no batch"):
@@ -106,7 +105,7 @@ class BatchServer:
             return self._name(created.id if isinstance(created, Batch) else None)
 
     def batch_of_file(self, file_id: str) -> str | None:
-        """Find the batch that was created of a file; None if there is none."""
+        """Find the batch of a file, if any."""
         # Batches of an account that are looked through for one
         most_listed = 10_000
         with self._explained("lists no batches"):
@@ -147,7 +146,7 @@ class BatchServer:
                 target.write(part)
 
     def shown(self, text: str) -> str:
-        """Return a text of the server as it may be shown: short, and without the key."""
+        """Shorten the server's text, without the key."""
         return shown_detail(text, self.api_key)
 
     def _state(self, batch_id: str, answer: Mapping[str, object]) -> BatchState:
@@ -209,7 +208,6 @@ def _of_key(what: str) -> str:
 
 
 def _first_error(errors: object) -> str:
-    """Show the first error of validation, with its line and field."""
     listed = errors.get("data") if isinstance(errors, Mapping) else None
     if not isinstance(listed, list) or not listed or not isinstance(listed[0], Mapping):
         return ""
