@@ -90,13 +90,14 @@ def refusals() -> Mapping[str, Sequence[str]]:
 
 
 Rule = Callable[[Sample], bool | None]
-FAILURE_MARKS = ("failed", "happened", "stopped", "machine", "code", "again")
-"""Kinds of marks of a failure, two of which make a text a message of one."""
+FAILURE_MARKS = ("fault", "failed", "happened", "stopped", "machine", "request", "code")
+"""Kinds of marks of a failure: two of them, or one and an aside, make a message of one."""
 OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED = re.compile(r"„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』|\"[^\"\n]*\"")
 _LOOP = re.compile(r"\W*+(.{20,300}?)\1{3,}")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。！？；।\n]")
 _UNSEEN = regex.compile(r"[\s\p{C}]")
 _INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
@@ -117,24 +118,33 @@ def is_error_text(sample: Sample) -> bool | None:
     match = marks("error").match(sample.text)
     if match is None:
         return _speaks_of_failure(sample)
-    # A customer may ask what a message means.
+    query = sample.question.query
     message = set(folded_words(match[0]))
-    asked = message & set(folded_words(sample.question.query))
-    return None if 2 * len(asked) >= len(message) > 0 else True
+    asked = message & set(folded_words(query))
+    is_asked = 2 * len(asked) >= len(message) > 0
+    return None if is_asked or _asks_for_failures(query) else True
+
+
+def _asks_for_failures(query: str) -> bool:
+    """Return whether a customer asks what a message means."""
+    return any(marks(kind).search(query) for kind in ("fault", "code"))
 
 
 def _speaks_of_failure(sample: Sample) -> bool | None:
-    """Return whether a short text has two marks of a failure that was not asked about.
+    """Return whether a short text begins with two marks of a failure that was not asked about.
 
-    None where it has words of the question, or half of its words from passages.
+    None where it is asked about, or half of the text's words are from passages.
     """
     # Words of the longest message that is not listed as a pattern
     longest = 40
-    text = _QUOTED.sub(" ", sample.text)
     message = sample.folded_words
     if not 0 < len(message) <= longest * tokens_per_word(message) or sample.citations.matched:
         return False
-    matches = [marks(kind).search(text) for kind in FAILURE_MARKS]
+    is_json = sample.text[:1] == "{"
+    text = sample.text if is_json else _QUOTED.sub(" ", sample.text)
+    opening = _SENTENCE_END.split(marks("excuse").sub("", text))[0]
+    matches = [marks(kind).search(opening) for kind in FAILURE_MARKS]
+    matches.append(marks("aside").search(text))
     found = [match[0] for match in matches if match is not None]
     if len(found) < 2:
         return False
@@ -147,7 +157,7 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
     else:
         is_asked = not about.isdisjoint(content_words(folded_words(query)))
     is_given = 2 * len(about & given) >= len(about) > 0
-    return None if is_asked or is_given else True
+    return None if is_asked or is_given or _asks_for_failures(query) else True
 
 
 def passages_text(question: Question) -> str:

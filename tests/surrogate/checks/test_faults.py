@@ -3,9 +3,11 @@
 import re
 import tomllib
 from importlib.resources import files
+from itertools import chain
 
 import pandas as pd
 import pytest
+from failure_messages import messages
 from faulty_versions import ERROR, broken, good, other, support_arena
 
 from arena import Arena
@@ -191,8 +193,9 @@ def test_every_check_of_the_table_has_a_rule_and_words():
 def test_every_pattern_finds_one_of_the_examples():
     content = files("surrogate.checks").joinpath("marks.toml").read_text(encoding="utf-8")
     patterns = tomllib.loads(content)
+    all_messages = [*chain.from_iterable(messages().values())]
     texts = {
-        "error": list(ERRORS),
+        "error": [*ERRORS, *all_messages],
         "english": ["auf Englisch", "请用英语回答"],
         "passage": list(NAMED_PASSAGES),
         "joining": list(NAMED_PASSAGES),
@@ -202,7 +205,8 @@ def test_every_pattern_finds_one_of_the_examples():
         "however": ["I do not know. However, passage 1 has it.", "Das ist jedoch offen."],
         "affirmative": ["Yes, answer is present.", "はい、そうです。"],
     }
-    texts |= {kind: list(ERRORS) for kind in FAILURE_MARKS}
+    for kind in (*FAILURE_MARKS, "excuse", "aside"):
+        texts[kind] = [*ERRORS, *all_messages]
     for kind, check in MARKS.items():
         texts[kind] = [text for text, found, _ in LIKELY_OR_NOTES if found == check]
     assert set(patterns) == set(texts)
