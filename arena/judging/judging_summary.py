@@ -1,4 +1,4 @@
-"""The summary of one judge's run: counts, cost, how far to trust the judge, and warnings."""
+"""The summary of one judge's run: counts, cost, how far to trust the judge, and remarks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 from arena.data.answer_digests import replaced_flags, with_digests
 from arena.data.arena import Arena
 from arena.data.schema import FLAG_SEPARATOR, WINNERS
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.llm_judge import LlmJudge, pairs_left
 from arena.judging.rounds import JudgedRounds
@@ -38,7 +38,7 @@ class JudgingSummary:
         flags: Number of pairs by what was odd about their answers or the reply.
         cost: At the given prices, or None.
         check: How far to trust this judge.
-        warnings: What limits the verdicts.
+        remarks: What limits the verdicts.
     """
 
     judge: str
@@ -52,7 +52,7 @@ class JudgingSummary:
     usage: Usage
     cost: float | None
     check: JudgeLabel
-    warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...]
 
     @property
     def invalid(self) -> int:
@@ -95,7 +95,7 @@ def summarize_judge(
     for joined_flags in pd.concat([outcome.judgments["flags"], outcome.failures["flags"]]):
         flags.update(flag for flag in joined_flags.split(FLAG_SEPARATOR) if flag)
     winner_counts = outcome.judgments["winner"].value_counts()
-    warnings = _warnings(judge, earlier, usage, usage.asked + n_already_judged)
+    remarks = _remarks(judge, earlier, usage, usage.asked + n_already_judged)
     return JudgingSummary(
         judge=judge.judge,
         prompt=judge.prompt.version,
@@ -108,7 +108,7 @@ def summarize_judge(
         usage=usage,
         cost=usage.cost(prices),
         check=check,
-        warnings=(*outcome.notes, *warnings),
+        remarks=(*outcome.remarks, *remarks),
     )
 
 
@@ -117,9 +117,9 @@ def _count_replaced(arena: Arena, judge: LlmJudge, judgments: pd.DataFrame) -> i
     return int(replaced_flags(outdated, with_digests(judgments, arena.answers)).sum())
 
 
-def _warnings(
+def _remarks(
     judge: LlmJudge, earlier: pd.DataFrame, usage: Usage, n_replies: int
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     n_invalid = usage.failures.get(UNPARSABLE, 0)
     n_refused = sum(usage.failures.get(reason, 0) for reason in (REFUSAL, CONTENT_FILTER))
     if n_invalid + n_refused > NOTABLE_INVALID * n_replies:
@@ -127,15 +127,17 @@ def _warnings(
         # make its other verdicts worse, so they are no fault in its label.
         verb = "is" if n_invalid == 1 else "are"
         refused = f" and {n_refused} refused" if n_refused else ""
-        yield (
+        sentence = (
             f"{n_invalid} of {count_of(n_replies, 'reply', 'replies')} of {judge.judge} {verb} "
             f"unparsable{refused}; the pairs it did judge may not be a random sample"
         )
+        yield Remark("unparsable", "warning", sentence, statistic=n_invalid + n_refused)
     version = judge.prompt.version
     versions = earlier["prompt"].dropna() if "prompt" in earlier else ()
     other_versions = sorted({str(name) for name in versions if name != version})
     if other_versions:
-        yield (
+        sentence = (
             f"the arena holds verdicts of {judge.judge} from another prompt ({other_versions[0]}, "
             f"now {version}); give this judge a name of its own to keep them apart"
         )
+        yield Remark("prompts", "warning", sentence)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.data.arena import Arena
+from arena.data.wording import Remark
 from arena.judging.answer_pairs import PairKey
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.records import FurtherRecords
@@ -39,4 +40,4 @@ class Outcomes:
     outcomes: list[PairOutcome]
     usage: Usage
     records: tuple[FurtherRecords, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()

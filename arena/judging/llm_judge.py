@@ -137,7 +137,7 @@ def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdict
     types = dict.fromkeys(VERDICT_COLUMNS, "str") | dict.fromkeys(PROBABILITY_COLUMNS, "float64")
     judgments = pd.DataFrame(verdict_rows, columns=VERDICT_COLUMNS, dtype=object).astype(types)
     failures = pd.DataFrame(failure_rows, columns=FAILURE_COLUMNS, dtype=object)
-    return Verdicts(judgments, failures, outcomes.records, outcomes.notes)
+    return Verdicts(judgments, failures, outcomes.records, outcomes.remarks)
 
 
 def _verdict_cells(verdict: PairVerdict, answer_flags: Sequence[str]) -> dict[str, object]:

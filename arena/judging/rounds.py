@@ -135,7 +135,7 @@ def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
         judgments=_joined_rows([part.judgments for part in parts], VERDICT_COLUMNS),
         failures=_joined_rows([part.failures for part in parts], FAILURE_COLUMNS),
         records=tuple(chain.from_iterable(part.records for part in parts)),
-        notes=tuple(chain.from_iterable(part.notes for part in parts)),
+        remarks=tuple(chain.from_iterable(part.remarks for part in parts)),
     )
 
 

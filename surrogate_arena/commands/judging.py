@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from arena.judging.judging_settings import JudgingSettings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.model_calls import DRY_RUN, NO_COST, STORE, kept_replies
-from surrogate_arena.cli.printing import command, print_notes, progress_lines, show
+from surrogate_arena.cli.printing import command, print_notes, print_remarks, progress_lines, show
 from surrogate_arena.cli.setting_options import takes_settings
 
 if TYPE_CHECKING:
@@ -208,5 +208,7 @@ def _print_summary(summary: JudgingSummary) -> None:
     if summary.flags:
         flags = ", ".join(f"{count} {name}" for name, count in summary.flags.items())
         lines.append(f"Flags: {flags}")
-    print_notes([*lines, *summary.warnings, *summary.check.faults], "")
+    print_notes(lines, "")
+    print_remarks(summary.remarks)
+    print_notes(summary.check.faults, "")
     print_notes(summary.check.facts, "")

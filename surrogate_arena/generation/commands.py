@@ -164,7 +164,7 @@ def _shown_answers(generated: Generated, as_json: bool) -> dict[str, Any]:
         "already_answered": counts["already_answered"],
         "failures": counts["failures"],
         "time_dependent": counts["time_dependent"],
-        "warnings": counts["warnings"],
+        "remarks": generated.remarks,
     }
 
 

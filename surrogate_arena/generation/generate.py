@@ -13,7 +13,7 @@ from arena.data.languages import named_language
 from arena.data.rows import are_in
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.types import Progress
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.judging.answer_pairs import ShownPassage
 from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.dry_runs import DryRun, dry_run
@@ -167,7 +167,7 @@ class Generated:
     already_answered: int
     usage: Usage
     filter_usage: Usage | None
-    warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...]
 
     def counts(self) -> dict[str, Any]:
         """Return the counts as plain values for JSON, failures by reason."""
@@ -177,7 +177,7 @@ class Generated:
             prompt=self.prompt,
             questions=self.questions,
             already_answered=self.already_answered,
-            warnings=self.warnings,
+            remarks=self.remarks,
             answered=len(self.answers),
             time_dependent=len(self.skipped),
             # Failures of the time filter too, which the usage of the answers does not count.
@@ -243,7 +243,7 @@ def generate_answers(
         already_answered=len(queries) - len(unanswered),
         usage=answered.usage,
         filter_usage=filter_usage,
-        warnings=tuple(_warnings(system, new_answers, answers)),
+        remarks=tuple(_remarks(system, new_answers, answers)),
     )
 
 
@@ -310,23 +310,26 @@ def _left_out(
     return skipped[SKIPPED_COLUMNS].reset_index(drop=True), unlabeled[FAILURE_COLUMNS]
 
 
-def _warnings(
+def _remarks(
     system: RagSystem, answers: pd.DataFrame, earlier: pd.DataFrame | None
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     n_cut = int((answers["finish_reason"] == CUT).sum())
     if n_cut:
-        yield f"{count_of(n_cut, 'answer')} cut off by max_tokens; raise it"
+        sentence = f"{count_of(n_cut, 'answer')} cut off by max_tokens; raise it"
+        yield Remark("cut", "warning", sentence, statistic=n_cut)
     n_with_thoughts = sum(has_thoughts(text) for text in answers["answer"])
     if n_with_thoughts:
-        yield (
+        sentence = (
             f"{count_of(n_with_thoughts, 'answer')} with thoughts of a reasoning model; have the "
             "server keep them apart"
         )
+        yield Remark("thoughts", "warning", sentence, statistic=n_with_thoughts)
     if earlier is not None and "prompt" in earlier:
         versions = earlier.loc[earlier["system"] == system.name, "prompt"].dropna()
         other_versions = sorted({str(name) for name in versions if name != system.version})
         if other_versions:
-            yield (
+            sentence = (
                 f"earlier answers of {system.name} are to another prompt ({other_versions[0]}, now "
                 f"{system.version}); give this system a name of its own to keep them apart"
             )
+            yield Remark("prompts", "warning", sentence)

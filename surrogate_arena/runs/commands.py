@@ -16,7 +16,7 @@ from surrogate_arena.cli.printing import (
     MOST_OF_A_TEXT,
     plain,
     plain_warnings,
-    print_notes,
+    print_remarks,
     print_table,
     progress_lines,
     show,
@@ -128,11 +128,11 @@ def diff(
         title = f"{language}: {', '.join(f'{count} {verdict}' for verdict, count in counts)}"
         columns = ["system", "rank_old", "rank_new", "rating_change", "p_value", "verdict"]
         reasons = printed.loc[~printed["verdict"].isin(["new", "gone"]), "reason"]
-        # A single reason is among the notes.
+        # A single reason is among the remarks.
         if reasons.nunique() > 1:
             columns.append("reason")
         print_table(title, printed, columns)
-    print_notes(difference.notes)
+    print_remarks(difference.remarks)
 
 
 def schema(

@@ -15,12 +15,12 @@ import pandas as pd
 from scipy.special import ndtr
 
 from arena.data.errors import UsageError
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 from surrogate_arena.pages.history import OVERALL
 from surrogate_arena.runs.past_boards import PastBoard
-from surrogate_arena.runs.placements import placement_notes, placements
+from surrogate_arena.runs.placements import placement_remarks, placements
 
 SIGNIFICANCE = 0.05
 MOVED = "moved"
@@ -47,15 +47,18 @@ MEASUREMENT = ("ratings", "ridge", "features", "surrogate", "rows", "missing")
 ONE_BOARD = "it is on one of the boards only"
 NO_INTERVAL = "a board holds no interval of this rating"
 NOT_RATED = "it has no rating on one of the boards"
-INDEPENDENT_ERRORS = (
+INDEPENDENT_ERRORS = Remark(
+    "errors",
+    "info",
     "both boards rest on the same questions; their errors are taken as independent, which makes "
-    "the tests conservative"
+    "the tests conservative",
 )
-OTHER_QUESTIONS = "the boards rest on different questions or reference answers"
-HOLM = "tested at 5%, Holm-corrected over the systems of a language"
+OTHER_QUESTIONS = Remark(
+    "questions", "warning", "the boards rest on different questions or reference answers"
+)
+HOLM = Remark("tests", "info", "tested at 5%, Holm-corrected over the systems of a language")
 RECENTERED = (
-    "{language}: the boards do not rate the same systems; changes are relative to the mean of those"
-    " on both"
+    "the boards do not rate the same systems; changes are relative to the mean of those on both"
 )
 
 
@@ -71,13 +74,13 @@ class BoardDiff:
             changes above 0 are up; ``verdict`` is ``moved``, ``within noise``, ``not comparable``,
             ``new`` or ``gone``.
         placements: ``PLACEMENT_COLUMNS``: how the old board's placements came true.
-        notes: Sentences on what limits the comparison, and on placements.
+        remarks: What limits the comparison, and how placements came true.
         is_comparable: Whether the ratings of both boards are on one scale.
     """
 
     changes: pd.DataFrame
     placements: pd.DataFrame
-    notes: tuple[str, ...]
+    remarks: tuple[Remark, ...]
     is_comparable: bool
 
     def __str__(self) -> str:
@@ -103,17 +106,19 @@ def diff_boards(old: Compared, new: Compared) -> BoardDiff:
     tables = [_overall_diff(old, new, pd.concat(parts)), *parts]
     changes = pd.concat([table[DIFF_COLUMNS] for table in tables], ignore_index=True)
     ranks = dict.fromkeys(("rank_old", "rank_new", "rank_change"), "Int64")
-    notes = [f"ratings are not comparable: {reason}"] if reason else []
+    remarks = []
+    if reason:
+        remarks.append(Remark("scale", "warning", f"ratings are not comparable: {reason}"))
     for language, part in zip(shared, parts, strict=True):
         if part["recentered"].any():
-            notes.append(RECENTERED.format(language=language))
-    notes += _notes(old, new, is_tested=bool(changes["p_value"].notna().any()))
+            remarks.append(Remark("systems", "info", RECENTERED, language))
+    remarks += _remarks(old, new, is_tested=bool(changes["p_value"].notna().any()))
     came_true = placements(old.ratings, new.ratings)
-    notes += placement_notes(came_true)
-    return BoardDiff(changes.astype(ranks), came_true, tuple(notes), is_comparable=not reason)
+    remarks += placement_remarks(came_true)
+    return BoardDiff(changes.astype(ranks), came_true, tuple(remarks), is_comparable=not reason)
 
 
-def _notes(old: Compared, new: Compared, *, is_tested: bool) -> Iterator[str]:
+def _remarks(old: Compared, new: Compared, *, is_tested: bool) -> Iterator[Remark]:
     has_same_questions = old.summary.fingerprint == new.summary.fingerprint
     if not has_same_questions:
         yield OTHER_QUESTIONS
@@ -123,7 +128,7 @@ def _notes(old: Compared, new: Compared, *, is_tested: bool) -> Iterator[str]:
         yield HOLM
     for language in sorted({*old.languages} ^ {*new.languages}):
         side = "old" if language in old.languages else "new"
-        yield f"{language} is on the {side} board only"
+        yield Remark("languages", "warning", f"on the {side} board only", language)
 
 
 def _language_diff(old: Compared, new: Compared, language: str, reason: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 
 PLACEMENT_COLUMNS = ["language", "system", "place", "place_low", "place_high", "rank", "is_inside"]
 
@@ -38,18 +38,20 @@ def placements(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     return table[PLACEMENT_COLUMNS]
 
 
-def placement_notes(table: pd.DataFrame) -> Iterator[str]:
+def placement_remarks(table: pd.DataFrame) -> Iterator[Remark]:
     """Say how many placements came true, and each that did not."""
     if table.empty:
         return
     n_inside = int(table["is_inside"].sum())
     distances = np.abs((table["place"] - table["rank"]).to_numpy(np.float64))
-    yield (
+    sentence = (
         f"{n_inside} of {count_of(len(table), 'placement')} hold now that verdicts rank them; "
         f"ranks are {distances.mean():.1f} from the places on average"
     )
+    yield Remark("placements", "info", sentence, statistic=n_inside / len(table))
     for row in table[~table["is_inside"]].itertuples():
-        yield (
-            f"{row.system} was placed {row.place} ({row.place_low} to {row.place_high}) in "
-            f"{row.language}, and verdicts rank it {row.rank}"
+        sentence = (
+            f"{row.system} was placed {row.place} ({row.place_low} to {row.place_high}), and "
+            f"verdicts rank it {row.rank}"
         )
+        yield Remark("placement", "warning", sentence, row.language, systems=(row.system,))

@@ -13,6 +13,7 @@ import pandas as pd
 from arena.data.rows import is_null
 from arena.data.schema import REPEAT
 from arena.data.types import Flags
+from arena.data.wording import Remark
 from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, QuestionKey, pair_keys, unordered
 from arena.judging.records import FurtherRecords
 
@@ -26,13 +27,13 @@ AskedKey = tuple[str, str, str, str, str]
 class Verdicts:
     """One row per verdict, and one per pair without one.
 
-    ``records`` holds what was made on the way, ``notes`` what limits the verdicts.
+    ``records`` holds what was made on the way, ``remarks`` what limits the verdicts.
     """
 
     judgments: pd.DataFrame
     failures: pd.DataFrame
     records: tuple[FurtherRecords, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 Rounds = Generator["ChosenPairs", Verdicts, str]

@@ -20,7 +20,7 @@ from arena.judging.answer_pairs import ArenaTexts, PairKey, QuestionKey, ShownPa
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome
-from arena.judging.nuggets.passages import PooledPassages, passage_notes, pooled_passages
+from arena.judging.nuggets.passages import PooledPassages, passage_remarks, pooled_passages
 from arena.judging.nuggets.prompts import (
     MARK_PROMPT,
     NUGGET_PROMPT,
@@ -98,7 +98,7 @@ class NuggetPrompt(TemplatePrompt):
             outcomes=outcomes,
             usage=Usage.total(llm.settings.model, usages),
             records=(tables,) if tables else (),
-            notes=passage_notes(list(run.passages.values())),
+            remarks=passage_remarks(list(run.passages.values())),
         )
 
     def nugget_prompt_for(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.llm.trimming import PASSAGE_TOKENS, PROMPT_TOKENS, Trimmer
 
@@ -54,15 +54,16 @@ def pooled_passages(texts: ArenaTexts, question: QuestionKey) -> list[ShownPassa
     return [passage for passage in pooled if passage.text.strip()]
 
 
-def passage_notes(pools: Sequence[PooledPassages]) -> tuple[str, ...]:
-    """Say of how many questions the prompt does not show all passages in full."""
+def passage_remarks(pools: Sequence[PooledPassages]) -> tuple[Remark, ...]:
+    """Say of how many questions the prompt for facts does not show all passages in full."""
     shortened = [pool for pool in pools if pool.n_left_out or pool.n_trimmed]
     if not shortened:
         return ()
     n_left_out = sum(pool.n_left_out for pool in shortened)
     n_trimmed = sum(pool.n_trimmed for pool in shortened)
-    return (
+    sentence = (
         f"{count_of(len(shortened), 'prompt')} for facts had no room for all passages: "
         f"{n_left_out:,} left out ({PROMPT_TOKENS:,} tokens a prompt), {n_trimmed:,} trimmed "
-        f"({PASSAGE_TOKENS} tokens a passage)",
+        f"({PASSAGE_TOKENS} tokens a passage)"
     )
+    return (Remark("passages", "warning", sentence, statistic=len(shortened)),)

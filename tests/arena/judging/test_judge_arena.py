@@ -50,7 +50,7 @@ def test_everything_is_counted(serve, judge_at, store):
     assert (summary.usage.tokens_in, summary.usage.tokens_out) == (1000, 200)
     assert summary.cost == 1000 + 400
     assert summary.flags == {"identical": 1}
-    assert summary.warnings == ()
+    assert summary.remarks == ()
     identical = judged.judgments[judged.judgments["flags"] == "identical"]
     assert list(identical["winner"]) == ["tie"]
 
@@ -68,7 +68,7 @@ def test_a_reply_without_verdict_is_invalid_and_no_tie(serve, judge_at, store):
     assert set(judged.failures["query_id"]) == {"q1"}
     assert judged.failures["detail"].str.contains("no verdict").all()
     assert judged.failures["key"].str.len().eq(64).all()
-    assert "3 of 12 replies of test-judge" in summary.warnings[0]
+    assert "3 of 12 replies of test-judge" in summary.remarks[0].sentence
 
 
 def test_many_refusals_are_warned_of_and_are_no_fault_of_the_judge(serve, judge_at, store):
@@ -79,7 +79,9 @@ def test_many_refusals_are_warned_of_and_are_no_fault_of_the_judge(serve, judge_
     summary = judge_arena(arena, judge_at(serve(behave)), choose_pairs(arena), store).summary
     assert summary.invalid == 0
     assert summary.usage.failures == {"refusal": 3}
-    assert "0 of 12 replies of test-judge are unparsable and 3 refused" in summary.warnings[0]
+    assert (
+        "0 of 12 replies of test-judge are unparsable and 3 refused" in summary.remarks[0].sentence
+    )
     assert not any("refused" in fault for fault in summary.check.faults)
 
 

@@ -246,7 +246,7 @@ def test_prompts_for_facts_are_bounded_and_what_is_left_out_is_counted(serve, tm
         f"{n_shown} of 30 passages"
     }
     (summary,) = judging.summaries
-    assert f"{30 - n_shown} left out" in " ".join(summary.warnings)
+    assert f"{30 - n_shown} left out" in " ".join(map(str, summary.remarks))
     (one,) = llm_judges(settings_at(server))
     dry_run = dry_run_judge(arena, one, choose_pairs(arena))
     assert dry_run.tokens_in < 8_192 + 3 * 1_000

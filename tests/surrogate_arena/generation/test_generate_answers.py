@@ -68,8 +68,8 @@ MARKED_THOUGHTS = [
 def test_what_limits_the_answers_is_said(serve, system_at, store, thoughts, reason):
     server = serve(lambda *_: completion(f"{thoughts} Paris", finish_reason=reason))
     queries = build_queries(1, passages=())
-    warnings = generate_answers(queries, system_at(server), store).warnings
-    assert ["cut off" in warnings[0], "thoughts" in warnings[1]] == [True, True]
+    remarks = generate_answers(queries, system_at(server), store).remarks
+    assert [remark.name for remark in remarks] == ["cut", "thoughts"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from surrogate_arena.runs.placements import placement_notes, placements
+from surrogate_arena.runs.placements import placement_remarks, placements
 
 
 def rows(systems):
@@ -41,13 +41,13 @@ def test_a_rank_is_among_the_systems_that_were_ranked_when_it_was_placed():
 
 
 def test_what_came_true_is_said_with_each_that_did_not():
-    first, second = placement_notes(placements(BEFORE, AFTER))
-    assert first.startswith("1 of 2 placements hold")
-    assert "1.5 from the places" in first
-    assert second == "outside was placed 1 (1 to 2) in en, and verdicts rank it 4"
+    first, second = placement_remarks(placements(BEFORE, AFTER))
+    assert first.sentence.startswith("1 of 2 placements hold")
+    assert "1.5 from the places" in first.sentence
+    assert str(second) == "en: outside was placed 1 (1 to 2), and verdicts rank it 4"
 
 
 def test_without_placements_there_is_nothing_to_say():
     nothing = placements(AFTER[AFTER["rank"].notna()], AFTER)
     assert nothing.empty
-    assert list(placement_notes(nothing)) == []
+    assert list(placement_remarks(nothing)) == []
