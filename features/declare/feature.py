@@ -44,11 +44,10 @@ _MODEL_NAME = re.compile(r"[^\s,()]([^,()\r\n]*[^\s,()])?")
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a feature.
+    """A parameter of a feature, with its present value.
 
     Attributes:
         name: Its name; ``k`` is a cutoff and written ``@k``.
-        value: Its present value.
         default: Its value unless a user states another.
         choices: Its possible values; empty for a cutoff and a model.
     """
@@ -60,7 +59,7 @@ class Parameter:
 
     @property
     def form(self) -> str:
-        """How its values are written, for a list of features."""
+        """Return how its values are written, for a list of features."""
         if self.name == CUTOFF:
             return "@k"
         return f"{self.name}={'|'.join(self.choices) or self.default}"
@@ -89,7 +88,7 @@ class Parameter:
 
 
 def offer(name: str, names: Iterable[str]) -> str:
-    """List the valid names, after the one that was probably meant."""
+    """List the valid names, the likeliest first."""
     choices = list(names)
     listed = ", ".join(choices) or "none"
     return f"{did_you_mean(name, choices)} known: {listed}".lstrip()
@@ -106,7 +105,14 @@ def choice(name: str, *choices: str) -> Parameter:
 
 
 def model(default: str) -> Parameter:
-    """Declare a parameter that names a model: a folder, or a name on the Hugging Face hub."""
+    """Declare a parameter that names a model: a folder, or a name on the Hugging Face hub.
+
+    Args:
+        default: The model, unless a user states another.
+
+    Returns:
+        The parameter, named ``model``.
+    """
     return Parameter(name=MODEL, value=default, default=default)
 
 
@@ -119,10 +125,10 @@ class Reading:
     """Connects a feature to the model whose scores it uses.
 
     Attributes:
-        kind: The kind of model, such as ``nli``; what runs models knows the kinds.
-        items: Returns the texts or pairs of texts of one sample that the model scores, or why there
-            are none; takes the sample, and the feature's parameters other than ``model`` by name.
-            None are needed where the kind reads tables of the arena.
+        kind: The kind of model, such as ``nli``.
+        items: Returns the texts or pairs of a sample that the model scores, or why there are none;
+            takes the sample, and the feature's parameters other than ``model`` by name. None are
+            needed where the kind reads tables of the arena.
     """
 
     kind: str
@@ -134,21 +140,18 @@ class Feature:
     """A number measured on one answer.
 
     ``str(feature)`` names its column, such as ``citation_recall@10`` or
-    ``target_language(identifier=langid)``, and is read back by ``parse_features``. Cutoffs are
-    always written, other parameters where they differ from their default.
+    ``target_language(identifier=langid)``, and is read back by ``parse_features``.
 
     Attributes:
         name: Its name.
         summary: Its definition in one line.
         source: Where it is defined.
-        needs: The inputs it uses: answer, sentences, query, passages, relevance labels, reference
-            answer.
-        measurement: Measures one sample; takes the parameters by name. With a ``reading``, it
-            takes the scores of the sample's items after the sample, shape (items, outputs), and
-            the parameters other than ``model``.
+        needs: Its inputs: answer, sentences, query, passages, relevance labels, reference answer.
+        measurement: Measures a sample; takes the parameters by name. With a ``reading``, the scores
+            of its items, shape (items, outputs), come second, without ``model``.
         parameters: Its parameters with their present values.
-        requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes
-            the parameters by name.
+        requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes the
+            parameters by name.
         reading: The model's kind and items; None for a feature that needs no model.
     """
 
@@ -178,7 +181,7 @@ class Feature:
 
     @cached_property
     def settings(self) -> Mapping[str, Setting]:
-        """The parameters by name."""
+        """Return the parameters by name."""
         return {parameter.name: parameter.value for parameter in self.parameters}
 
     def with_settings(self, settings: Mapping[str, Setting]) -> Feature:
@@ -203,7 +206,7 @@ class Feature:
 
     @property
     def model(self) -> str | None:
-        """The model it reads, or None."""
+        """Return the model it reads, or None."""
         name = self.settings.get(MODEL)
         return None if name is None else str(name)
 
@@ -236,7 +239,6 @@ class Feature:
 
     @cached_property
     def _settings_of_items(self) -> dict[str, Setting]:
-        """The parameters other than ``model``, which the engine alone uses."""
         return {name: value for name, value in self.settings.items() if name != MODEL}
 
 
@@ -254,8 +256,7 @@ def declared(
 ) -> Callable[[Measurement], Measurement]:
     """Declare a feature by the function that measures it; ``features.FEATURES`` holds it.
 
-    Its name is the function's, its summary the first line of the function's docstring; arguments
-    are those of ``Feature``.
+    Name and summary are the function's name and the first line of its docstring.
     """
 
     def declare(measurement: Measurement) -> Measurement:
@@ -305,10 +306,7 @@ class Models(Protocol):
         cache: Path | None,
         progress: Progress | None,
     ) -> Mapping[Feature, Sequence[Value]]:
-        """Measure features that have a ``reading`` on all answers, in their order.
-
-        ``cache`` keeps scores by content: only new texts are scored.
-        """
+        """Measure features with a ``reading`` on all answers; ``cache`` keeps scores by content."""
 
 
 class WithoutModels:
@@ -322,7 +320,7 @@ class WithoutModels:
         """Nothing is needed."""
 
     def signature(self, _features: Iterable[Feature]) -> str:
-        """Return that values depend on nothing besides the answers."""
+        """Return an empty text: values depend on answers alone."""
         return ""
 
     def measure(self, *_arguments: object) -> dict[Feature, Sequence[Value]]:

@@ -24,7 +24,7 @@ class Missing:
     """A feature has no value for an answer.
 
     Attributes:
-        reason: The reason, as a clause; the table of features shows it.
+        reason: The reason, as a clause.
     """
 
     reason: str
@@ -79,9 +79,8 @@ class Question:
         query: The question itself.
         passages: The passages that the system saw.
         reference: The reference system's output, or why there is none.
-        shared: Passages of the question, if the system saw others; None if it saw these.
-        reference_ids: Ids of the passages that the reference system saw; None if these are the
-            question's.
+        shared: Passages of the question, if the system saw others.
+        reference_ids: Ids of the passages that the reference system saw, if others.
     """
 
     language: str
@@ -94,7 +93,7 @@ class Question:
 
     @cached_property
     def key(self) -> Hashable:
-        """Key of the question, with the passages that the system saw, in a memo."""
+        """Return a key for memos: the question, with the passages that the system saw."""
         if self.shared is None:  # the id of the question stands for its passages
             return (self.language, self.query_id, None)
         digest = blake2b(repr(self.passages).encode()).digest()
@@ -102,20 +101,19 @@ class Question:
 
     @cached_property
     def passage_ids(self) -> tuple[str, ...]:
-        """Ids of the passages, in their order."""
+        """Return the ids of the passages, in their order."""
         return tuple(passage.passage_id for passage in self.passages)
 
     @cached_property
     def relevant_ids(self) -> frozenset[str] | Missing:
-        """Ids of the passages labeled relevant, or why there are none."""
+        """Return the ids of the relevant passages, or why there are none."""
         return relevant_ids(self.passages)
 
     @cached_property
     def reference_text(self) -> str | Missing:
-        """The answer part of the reference, without citations, or why there is none.
+        """Return the reference without citations, or why there is none.
 
-        Its citations refer to the passages that the reference system saw, whichever answer is
-        compared with it.
+        These refer to the passages that the reference system saw.
         """
         if isinstance(self.reference, Missing):
             return self.reference
@@ -146,26 +144,26 @@ class Sample:
 
     @cached_property
     def parsed(self) -> RagAnswer:
-        """The output taken apart."""
+        """Return the output taken apart."""
         return parse_answer(self.output)
 
     @cached_property
     def text(self) -> str:
-        """The answer part without citations."""
+        """Return the answer part without citations."""
         return strip_citations(self.parsed.text, self.question.passage_ids)
 
     @cached_property
     def wording(self) -> str:
-        """The answer part without citations as a page shows it; see ``rendered``."""
+        """Return the answer part without citations as a page shows it."""
         return rendered(self.text)
 
     @cached_property
     def folded_words(self) -> list[str]:
-        """Words of the wording, case-folded."""
+        """Return the words of the wording, case-folded."""
         return folded_words(self.wording)
 
     def part(self, part: Part) -> str:
-        """Return a part, citations included; empty where there is no such part."""
+        """Return a part, citations included; empty without one."""
         if part == "output":
             return self.parsed.output
         if part == "answer":
@@ -174,14 +172,14 @@ class Sample:
 
     @cached_property
     def citations(self) -> Citations:
-        """Citations of the whole output, in order, as prompts ask for them in the reasoning."""
+        """Return the citations of the whole output, as prompts ask for them in the reasoning."""
         return cited_passages(self.part("output"), self.question.passage_ids)
 
     def statements(self, part: Part) -> tuple[Statement, ...]:
         """Return the sentences of a part, with the passages that each cites.
 
         Raises:
-            MissingDependencyError: See ``features.text.sentences.split_sentences``.
+            MissingDependencyError: If the language needs a package that is not installed.
         """
         question = self.question
         text = self.part(part)
@@ -192,7 +190,7 @@ class Sample:
 
 
 def relevant_ids(passages: Collection[Passage]) -> frozenset[str] | Missing:
-    """Return the ids of the passages labeled relevant, or why there are none."""
+    """Return the ids of the relevant passages, or why there are none."""
     if not passages:
         return NO_PASSAGES
     if all(passage.relevance is None for passage in passages):
@@ -202,18 +200,17 @@ def relevant_ids(passages: Collection[Passage]) -> frozenset[str] | Missing:
 
 
 def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:
-    """Return the texts of passages in the order of ids; empty ones are left out."""
+    """Return the texts of passages in the order of ids, without empty ones."""
     texts = {passage.passage_id: passage_text(passage) for passage in question.passages}
     return tuple(texts[name] for name in ids if texts.get(name))
 
 
 def passage_text(passage: Passage) -> str:
-    """Return the title, if any, and the text, on lines of their own; empty if without words."""
+    """Return title and text on lines of their own; empty if without words."""
     return _titled_text(passage.title, passage.text)
 
 
 def _titled_text(title: str | None, text: str) -> str:
-    """Return a title, if any, and the text below it; empty if without words."""
     lines = [(title or "").strip(), text.strip()]
     joined = "\n".join(filter(None, lines))
     return joined if any(map(str.isalnum, joined)) else ""

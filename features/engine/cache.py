@@ -43,13 +43,13 @@ _TABLE = (
 
 
 def content_key(*parts: object) -> bytes:
-    """Return a digest of parts that JSON can write; different parts have different ones."""
+    """Digest parts that JSON can write, different ones differently."""
     return blake2b(json.dumps(parts).encode(), digest_size=KEY_BYTES).digest()
 
 
 @lru_cache(maxsize=1)
 def code_digest() -> str:
-    """Return a digest of the code that measures, and of the versions of its libraries."""
+    """Digest the code that measures, and the versions of its libraries."""
     sources: list[Path] = []
     for folder in _CODE:
         sources += sorted((_ROOT / folder).rglob("*.py"))
@@ -66,11 +66,8 @@ def code_digest() -> str:
 class Cache:
     """Values by scope (the measuring code) and key (the content measured).
 
-    Several runs may add to one file at a time; a run that is killed loses nothing that it added.
-
-    Args:
-        folder: Folder of the file; None keeps values in memory.
-        scope: Values of other scopes are never returned.
+    Several runs may add to one file; a killed run loses nothing that it added. Without a folder,
+    values stay in memory.
     """
 
     def __init__(self, folder: Path | None, scope: str) -> None:
@@ -125,7 +122,7 @@ class Cache:
 
 
 def answer_keys(answers: Sequence[Answer]) -> list[bytes]:
-    """Return the key of each answer, a digest of all that a feature may see of it."""
+    """Digest all that a feature may see of each answer."""
     digests: dict[int, str] = {}  # by identity: to hash a question would be to hash its passages
     keys: list[bytes] = []
     for question, output in answers:

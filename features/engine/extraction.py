@@ -46,7 +46,14 @@ NOT_STATED = "no reason stated"
 
 
 def feature_columns(table: pd.DataFrame) -> list[str]:
-    """Return the columns of a table of features that hold features."""
+    """Return the columns of a table of features that hold features.
+
+    Args:
+        table: What ``extract`` returns.
+
+    Returns:
+        Their names, in order.
+    """
     return [
         column
         for column in table.columns
@@ -97,7 +104,7 @@ QuestionKey = tuple[str, str]
 
 
 def answers_of(arena: Arena, rows: pd.DataFrame) -> list[Answer]:
-    """Return question and output of each row of answers, in the order of the rows."""
+    """Return question and output of each row of answers."""
     keys = list(zip(rows["language"], rows["query_id"], strict=True))
     arena_questions = _questions(arena, set(keys))
     retrieved = rows[OWN_PASSAGES] if OWN_PASSAGES in rows else [None] * len(rows)
@@ -163,29 +170,21 @@ def extract(
     """Measure features on every answer.
 
     Args:
-        arena: Its questions, its reference answers and, unless others are given, its answers; or
-            the path of its folder.
+        arena: Its questions, reference answers and answers; or the path of its folder.
         features: Features, as values or by name, or text for ``parse_features``.
-        answers: Answers of other systems to the arena's questions, with the columns
-            ``query_id, language, system, answer``; or the path of their file in this form.
-        n_jobs: Processes that measure features without a model, -1 for all cores, None for the
-            workers that ``joblib.parallel_config`` names, such as a Dask cluster; results do not
-            depend on it.
+        answers: Other systems' answers, ``query_id, language, system, answer``, or their file.
+        n_jobs: Processes for features without a model; -1 for all cores, None for the workers of
+            ``joblib.parallel_config``.
         progress: Called with the stage, the answers done and the answers in all.
-        models: How to run models, a ``features.ModelOptions``: device, whether they may be
-            fetched; and templates of prompts, which become part of the names of features that
-            read them.
-        cache: Folder that keeps values and scores by content: only new answers are measured, and a
-            run that was killed continues where it stopped.
+        models: How to run models, a ``features.ModelOptions``.
+        cache: Folder that keeps values and scores by content.
 
     Returns:
-        One row per answer, sorted by ``language, system, query_id``. After these columns, each
-        feature has a column of its name, NaN where it has no value, and a column
-        ``<feature>:missing`` with the reason there, None elsewhere.
+        One row per answer, sorted by ``language, system, query_id``. Each feature has a column of
+        its name, NaN where it has no value, and ``<feature>:missing`` with the reason there.
 
     Raises:
-        UsageError: For unknown features, a feature named twice, a model that is not on this
-            machine, or ``n_jobs=0``.
+        UsageError: For unknown or repeated features, an absent model, or ``n_jobs=0``.
         DataError: For malformed or duplicate answers and answers to unknown questions.
         MissingDependencyError: If a feature needs a package that is not installed.
     """
@@ -225,20 +224,7 @@ def completed_table(
     models: Models | None = None,
     cache: Path | str | None = None,
 ) -> pd.DataFrame:
-    """Join to a table of features those that it lacks, measured on the arena's answers.
-
-    Args:
-        table: Features of answers, as ``extract`` returns them.
-        arena: As of ``extract``.
-        features: Features that the table shall have, as of ``extract``.
-        n_jobs: As of ``extract``.
-        progress: As of ``extract``.
-        models: As of ``extract``.
-        cache: As of ``extract``.
-
-    Returns:
-        The rows of the table, with further columns.
-    """
+    """Join to a table of features those that it lacks, measured on the arena's answers."""
     chosen = chosen_features(features)
     # Templates are part of a column's name.
     configured = (models or models_for(chosen)).configured(chosen)
@@ -261,7 +247,7 @@ def measure(
     cache: Path | None,
     progress: Progress | None,
 ) -> dict[Feature, Sequence[Value]]:
-    """Measure features that need no model, on all answers of the systems, in their order."""
+    """Measure features that need no model, on the answers of all systems."""
     if not features:
         return {}
     if not answers:
@@ -302,7 +288,7 @@ def _by_feature(
 def measure_chunk(
     answers: Sequence[tuple[str, Answer]], features: Sequence[Feature]
 ) -> list[list[Value]]:
-    """Measure a chunk of systems' answers; what its samples share is computed once."""
+    """Measure a chunk of answers, whose samples share what is computed once."""
     memo = Memo()
     rows: list[list[Value]] = []
     for system, (question, output) in answers:
@@ -332,7 +318,7 @@ def _written(row: Iterable[Value]) -> bytes:
 
 
 def _answer_rows(arena: Arena, answers: pd.DataFrame | Path | str | None) -> pd.DataFrame:
-    """Return the answers to measure, sorted so that those to one question share a chunk."""
+    """Sort the answers to measure so that those to one question share a chunk."""
     table = arena.answers if answers is None else read_own_answers(answers, arena.queries)
     columns = [*QUESTION_KEY, "system", "answer", OWN_PASSAGES]
     return table.filter(columns).sort_values([*QUESTION_KEY, "system"])
@@ -352,7 +338,7 @@ def _table(rows: pd.DataFrame, values: dict[str, Sequence[Value]]) -> pd.DataFra
 
 
 def is_ours(feature: Feature) -> bool:
-    """Return whether ``code_digest`` covers a feature's code, since it is this project's."""
+    """Return whether ``code_digest`` covers a feature's code."""
     module = getattr(feature.measurement, "__module__", None) or ""
     package, _, _ = str(module).partition(".")
     return package in ("arena", "features")

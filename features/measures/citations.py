@@ -1,8 +1,7 @@
 """Citations and retrieval: are relevant passages cited, and did the system's retriever find them?
 
-Citations are read from the whole output, in order, as the method's prompt asks for them in the
-reasoning. Retrieval is measured where systems have passages of their own; where all get those of
-the question, the systems do not differ in it.
+Citations are read from the whole output, as the method's prompt asks for them in the reasoning.
+Retrieval differs only where systems have passages of their own.
 """
 
 from __future__ import annotations
@@ -40,9 +39,8 @@ def citation_recall(sample: Sample, k: int) -> Value:
 def citation_map(sample: Sample, k: int) -> Value:
     """Average precision of the first k passages cited.
 
-    Ids that no passage has take no rank: the method ranks the passages cited, and
-    ``invalid_citations`` counts the others. The sum of precisions is divided by the number of
-    relevant passages, cited or not.
+    Unknown ids take no rank; ``invalid_citations`` counts them. The sum of precisions is divided by
+    the number of relevant passages, cited or not.
     """
     return _average_precision(sample.citations.matched[:k], sample.question.relevant_ids)
 
@@ -51,9 +49,8 @@ def citation_map(sample: Sample, k: int) -> Value:
 def citation_precision(sample: Sample) -> Value:
     """Share of the passages cited that are relevant.
 
-    Not cut off at a rank: how many passages to cite is the system's choice. Citations of unknown
-    ids and of passages without a label count as not relevant, as does every citation where no
-    passage is relevant.
+    Without a cutoff: how many passages to cite is the system's choice. Unknown ids and unlabeled
+    passages count as not relevant.
     """
     relevant = sample.question.relevant_ids
     if relevant in (NO_PASSAGES, NO_RELEVANCE_LABELS):
@@ -97,8 +94,7 @@ def invalid_citation_share(sample: Sample) -> Value:
 def cited_sentences(sample: Sample) -> Value:
     """Share of the sentences that cite a passage.
 
-    A citation after the full stop belongs to the sentence before it; see
-    ``features.text.sentences``.
+    A citation after the full stop belongs to the sentence before it.
     """
     if not sample.question.passages:
         return NO_PASSAGES
@@ -155,7 +151,7 @@ def _average_precision(ranking: Sequence[str], relevant: frozenset[str] | Missin
 
 
 def _known_relevant(sample: Sample) -> frozenset[str] | Missing:
-    """Ids of the passages labeled relevant, among the question's and the system's own."""
+    """Return the ids of the relevant passages, the question's and the system's own."""
     question = sample.question
     if question.shared is None:
         return SHARED_PASSAGES

@@ -36,10 +36,10 @@ _NEEDS = ("answer", "query", "passages")
 def numbers_in(text: str) -> list[str]:
     """Return the numbers of a text, in order, repetitions included.
 
-    Digits of any script count. ``1,000``, ``1.000``, ``1 000``, ``1'000`` and ``1000`` are the
-    same number, and so are ``10,00,000`` and ``1000000``, ``2.50`` and ``2,5``; what else points
-    and commas join, such as a date, is several numbers. A point or comma before three last
-    digits is taken to group them. The numbers of list items and number words do not count.
+    Digits of any script count. ``1,000``, ``1.000``, ``1 000``, ``1'000`` and ``1000`` are one
+    number, and so are ``10,00,000`` and ``1000000``, ``2.50`` and ``2,5``. Other joined digits,
+    such as dates, are several. A mark before three last digits groups them. Numbers of list items
+    do not count.
     """
     if not text.isascii():
         text = _NATIVE_DIGIT.sub(lambda match: str(digit(match[0])), text)
@@ -65,7 +65,7 @@ def _read(token: str) -> list[str]:
 
 
 def _is_whole(text: str, decimal_mark: str) -> bool:
-    """Return whether a decimal mark may follow: digits, or groups of them with another mark."""
+    """Return whether digits before a decimal mark are plain, or grouped by another."""
     return text.isdigit() or (decimal_mark not in text and bool(_GROUPED.fullmatch(text)))
 
 
@@ -80,9 +80,8 @@ def _whole(digits: str) -> str:
 def _names_in(sentence: str) -> list[str]:
     """Return the names of a sentence, case-folded, in order, repetitions included.
 
-    A name is a word of two characters or more with a capital. The first word has one anyway and
-    is left out, but where the next is of a script without capitals, whose sentences begin with
-    none: ``DNA`` in ``DNA คือ`` and ``DNA是``, not ``Yes`` in ``Yes, DNA``.
+    A name has a capital and two characters or more. The first word is left out unless the next is
+    of a script without capitals: ``DNA`` in ``DNA คือ`` counts, ``Yes`` in ``Yes, DNA`` does not.
     """
     candidates = words(sentence)
     if candidates and not _precedes_uncased(candidates[0], sentence):
@@ -91,7 +90,6 @@ def _names_in(sentence: str) -> list[str]:
 
 
 def _precedes_uncased(word: str, sentence: str) -> bool:
-    """Return whether a letter of a script without capitals follows a word, but for a space."""
     following = sentence.partition(word)[2].lstrip()[:1]
     return following.isalpha() and not _is_cased(following)
 
@@ -104,8 +102,7 @@ def _is_cased(letter: str) -> bool:
 def unsupported_numbers(sample: Sample) -> Value:
     """Share of the answer's distinct numbers that no passage holds.
 
-    Those of the question count as held. Numbers compare by value, however they are written; see
-    ``numbers_in``.
+    Those of the question count as held. Numbers compare by value, however they are written.
     """
     support = evidence(sample)
     if isinstance(support, Missing):
@@ -123,8 +120,8 @@ def unsupported_numbers(sample: Sample) -> Value:
 def unsupported_names(sample: Sample) -> Value:
     """Share of the capitalized words within the answer's sentences that no passage holds.
 
-    Names are capitalized words, see ``_names_in``; in German every noun is one. In scripts without
-    capitals that leaves foreign names alone. A name is held whatever its case.
+    In German every noun is one; in scripts without capitals only foreign names are. Case does not
+    matter for being held.
     """
     support = evidence(sample)
     if isinstance(support, Missing):
@@ -149,10 +146,7 @@ def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
 
 
 def _statements(sample: Sample) -> tuple[Statement, ...]:
-    """Cut the answer at full stops, also in Thai, so that names need no package for Thai.
-
-    Where a Thai sentence ends does not matter: its first word counts like any other.
-    """
+    """Cut the answer at full stops, also in Thai, so that names need no package for Thai."""
     question = sample.question
     if question.language != THAI:
         return sample.statements("answer")

@@ -53,8 +53,8 @@ def _is_json(text: str) -> bool:
 def repetition(sample: Sample) -> Value:
     """Share of the words in a run of four words that stood before.
 
-    A run is four words, or eight where most are characters, syllables or graphemes (Chinese,
-    Japanese, Korean, Thai). Case does not count. Near 1 for an answer that loops.
+    A run is eight where words are mostly characters, syllables or graphemes (Chinese, Japanese,
+    Korean, Thai). Case does not count. Near 1 for an answer that loops.
     """
     words = sample.folded_words
     if not words:
@@ -68,8 +68,7 @@ def repetition(sample: Sample) -> Value:
 def truncation(sample: Sample) -> Value:
     """1 if the answer ends without a full stop or the like, else 0.
 
-    A bare phrase (``Paris``) ends without it too. See ``features.text.sentences`` for lists,
-    quotes, code. Thai and Lao have no such mark: the script of the last letter decides.
+    A bare phrase (``Paris``) ends without it too. Thai and Lao have no such mark.
     """
     if not sample.text:
         return EMPTY_ANSWER
@@ -83,8 +82,7 @@ def truncation(sample: Sample) -> Value:
 def script_mixing(sample: Sample) -> Value:
     """Share of the letters in scripts other than the language's and Latin.
 
-    It may use the scripts of the language and of the question, and Latin: names and terms are
-    written in Latin letters everywhere.
+    The question's scripts are allowed, too.
     """
     question = sample.question
     scripts = sample.memo.get(
@@ -102,10 +100,9 @@ def markup_artifacts(sample: Sample) -> Value:
     r"""Number of leftovers of prompts, chat templates and markup.
 
     One for each marker of a template (``<|im_end|>``, ``[INST]``, ``</s>``, ``<think>``), heading
-    of the prompt (``##Answer``), opening role (``Assistant:`` at the start of a line), HTML tag or
-    entity, byte or line break spelled out (``<0x0A>``, ``\n``); one each for bold and for a code
-    block that is opened and not closed; one if the whole text is a JSON object or list. Thoughts
-    before the answer do not count.
+    of the prompt (``##Answer``), opening role (``Assistant:``), HTML tag or entity, byte or line
+    break spelled out (``<0x0A>``, ``\n``); one each for unclosed bold and code; one if the whole
+    text is JSON. Thoughts before the answer do not count.
     """
     # Tokens at the end are no part of the answer either, but its readers see them.
     answer = without_thoughts(sample.output)

@@ -1,9 +1,8 @@
 """How much of an answer occurs, word by word, in the passages that it cites?
 
-Words are those of ``features.text.tokens``, case-folded, of the answer part without citations. Only
-the passages cited count: nearly any word occurs somewhere in all the passages of a question.
-Passages cited in the reasoning count as cited. An answer in another language than its passages
-shares names and numbers with them at most.
+Words are case-folded, of the answer part without citations. Only cited passages count (also in the
+reasoning), as nearly any word occurs somewhere in all of them. An answer in another language shares
+names and numbers with them at most.
 """
 
 from __future__ import annotations
@@ -32,11 +31,7 @@ from features.text.tokens import folded_line, folded_words
 
 
 class PassageIndex:
-    """Finds words and runs of words in passages. A set of passages is an integer: bit i is one.
-
-    Args:
-        texts: The passages.
-    """
+    """Finds words and runs of words in passages. A set of passages is an integer: bit i is one."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         # With spaces around, a run of words is found as a substring of the passage.
@@ -94,14 +89,14 @@ class PassageIndex:
 
 
 def members(passages: int) -> Iterator[int]:
-    """Return the numbers of the passages in a set."""
+    """Yield the numbers of the passages in a set."""
     while passages:
         yield _lowest(passages)
         passages &= passages - 1  # without its lowest bit
 
 
 def _lowest(passages: int) -> int:
-    """Return the number of the first passage in a set: that of its lowest bit."""
+    """Return the number of the first passage in a set."""
     return (passages & -passages).bit_length() - 1
 
 
@@ -111,13 +106,7 @@ _NEEDS = ("answer", "passages")
 
 @dataclass(frozen=True)
 class Evidence:
-    """An answer's words and the passages it cites.
-
-    Attributes:
-        index: The question's passages, titles included.
-        cited: Those that the answer cites and that hold words, as a set of the index; not empty.
-        words: The answer's words, case-folded; at least one.
-    """
+    """An answer's case-folded words, at least one, and the set of cited passages with words."""
 
     index: PassageIndex
     cited: int
@@ -125,14 +114,14 @@ class Evidence:
 
     @cached_property
     def matches(self) -> list[int]:
-        """Length of the longest run from each word on that one of the passages cited holds."""
+        """Return the length of the longest run from each word on in a cited passage."""
         return self.index.longest_matches(self.words, self.cited)
 
     @cached_property
     def fragments(self) -> list[int]:
-        """The lengths in words of the answer's extractive fragments.
+        """Return the lengths in words of the answer's extractive fragments.
 
-        Greedy, from left to right, each the longest run that a passage holds (Grusky et al., 2018,
+        Greedy from the left, each the longest run that a passage holds (Grusky et al., 2018,
         Newsroom, section 3.2, with the passages for the article).
         """
         lengths: list[int] = []
@@ -146,7 +135,6 @@ class Evidence:
 
 
 def _passage_index(sample: Sample) -> PassageIndex:
-    """Return the index of the question's passages; built once for all answers."""
     question = sample.question
     return sample.memo.get(
         ("passage index", question.key),
@@ -155,7 +143,7 @@ def _passage_index(sample: Sample) -> PassageIndex:
 
 
 def evidence(sample: Sample) -> Evidence | Missing:
-    """Return the answer's evidence, found once per answer, or why there is none."""
+    """Return the answer's evidence, or why there is none."""
     if not sample.question.passages:
         return NO_PASSAGES
     if not sample.citations.matched:
@@ -177,7 +165,7 @@ def _evidence(sample: Sample) -> Evidence | Missing:
 
 
 def query_words(sample: Sample) -> list[str]:
-    """Return the distinct words of the question, case-folded, in their order."""
+    """Return the question's distinct words, case-folded, in order."""
     query = sample.question.query
     return sample.memo.get(("words", query), lambda: list(dict.fromkeys(folded_words(query))))
 
@@ -203,9 +191,8 @@ def ngram_coverage(sample: Sample, k: int) -> Value:
 def content_coverage(sample: Sample) -> Value:
     """Share of the answer's distinct words that occur in a passage, weighted toward rare words.
 
-    Content is the distinct words, each weighted by its inverse document frequency among all
-    passages of the question (``PassageIndex.weight``): words that most passages hold, function
-    words among them, count little in any language, and no list of stop words is needed.
+    Weights are inverse document frequencies among the question's passages: function words count
+    little in any language, without lists of stop words.
     """
     support = evidence(sample)
     if isinstance(support, Missing):
@@ -219,9 +206,8 @@ def content_coverage(sample: Sample) -> Value:
 def query_coverage(sample: Sample) -> Value:
     """Share of the question's distinct words that the answer takes up, rare words first.
 
-    Content is the distinct words of the question that its passages hold, weighted as in
-    ``content_coverage``; those that no passage holds are how a question is asked, or in another
-    language.
+    Words that no passage holds are how a question is asked, or in another language; they do not
+    count. Weights as in ``content_coverage``.
     """
     if not sample.question.passages:
         return NO_PASSAGES
@@ -242,7 +228,7 @@ def query_coverage(sample: Sample) -> Value:
 def fragment_coverage(sample: Sample) -> Value:
     """Share of the answer's words that are copied from a passage.
 
-    A single word is the shortest fragment, so that this equals ``ngram_coverage@1``.
+    It equals ``ngram_coverage@1``.
     """
     support = evidence(sample)
     if isinstance(support, Missing):

@@ -47,7 +47,7 @@ SUPPORTED = frozenset(
 
 
 def likeliest_language(text: str) -> str | None:
-    """Return the likeliest of the supported languages; None for a text without letters.
+    """Return the likeliest of the supported languages; None without letters.
 
     Free identification takes short questions for rare languages.
     """
@@ -70,8 +70,7 @@ def _ranker(identifier: str) -> Callable[[str], Any]:
 def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no types
     """Load py3langid's model, and run its automaton on all bytes of a text at once.
 
-    The state after a byte depends on the last ``WINDOW`` bytes alone, since no n-gram of the model
-    is longer. The ranking is left unsorted.
+    The state after a byte depends on the last ``WINDOW`` bytes, as no n-gram is longer.
     """
     from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 

@@ -1,7 +1,7 @@
 """How much of the reference system's answer does an answer share?
 
-All features look at answer parts without citations and lie in 0..1; the reference system's own
-answer scores 1. An empty answer scores 0 against a reference that says something.
+Features compare answer parts without citations, from 0 to 1; the reference system's own answer
+scores 1, an empty one 0.
 """
 
 from __future__ import annotations
@@ -44,11 +44,9 @@ def bleu(sample: Sample, tokenize: str, order: str) -> Value:
 
     Args:
         sample: The answer.
-        tokenize: ``own``: words and punctuation marks, in any script; else a tokenizer of
-            sacrebleu, by its name there.
-        order: ``effective``, as ``sacrebleu.sentence_bleu`` has it: no longer n-grams than the
-            answer holds. ``full``, as a corpus of one sentence has it, by which MIRAGE-Bench's
-            features were published: an answer of fewer than four tokens scores 0.
+        tokenize: ``own``: words and punctuation marks, in any script; else a sacrebleu tokenizer.
+        order: ``effective``, as ``sacrebleu.sentence_bleu``: no longer n-grams than the answer
+            holds. ``full``, as MIRAGE-Bench's features: fewer than four tokens score 0.
     """
 
     def read_reference(text: str) -> _ReferenceNgrams | None:
@@ -132,10 +130,9 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
 
     Args:
         sample: The answer.
-        tokens: ``own``: case-folded words, in any script; ``rouge-score``: those of that library,
-            lower-case ASCII letters and digits, all else being space.
-        stem: Whether English words of four letters or more are cut to their stems by Porter's
-            algorithm, as rouge-score does with ``use_stemmer``.
+        tokens: ``own``: case-folded words, in any script; ``rouge-score``: that library's
+            lower-case ASCII letters and digits.
+        stem: Whether English words of four letters or more are stemmed by Porter's algorithm.
     """
     is_stemmed = stem == "yes" and sample.question.language == "en"
 
@@ -183,7 +180,7 @@ def _score(
     read: Callable[[str], Reference | None],
     score: Callable[[Reference], float],
 ) -> Value:
-    """Score an answer against its reference, which is read once for all answers."""
+    """Score an answer against its reference, read once for all answers."""
     text = sample.question.reference_text
     if isinstance(text, Missing):
         return text

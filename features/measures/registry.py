@@ -1,7 +1,6 @@
-"""All features by name, the groups of them, and how a user chooses among them.
+"""All features by name, their groups, and how a user chooses among them.
 
-Those that read a model are imported when they are asked for: the table below holds their modules as
-text, and nothing here needs these modules to exist.
+Modules of features that read a model are named as text, and imported when asked for.
 """
 
 from __future__ import annotations
@@ -192,18 +191,14 @@ a plain install."""
 
 
 def _find_feature(name: str) -> Feature | None:
-    """Return the feature of a name; None if there is none.
-
-    Raises:
-        UsageError: If it reads a model, and the package of such features is absent.
-    """
+    """Return the feature of a name; None if there is none."""
     if not _has_models and (name in _READING_MODELS or name in _GROUPS):
         raise UsageError(f"{name} needs the package {MODELS}, which is not installed")
     return FEATURES.get(name)
 
 
 def models_for(features: Iterable[Feature]) -> Models:
-    """Return how models are run unless a user says so.
+    """Return how models are run by default.
 
     Raises:
         UsageError: If a feature reads a model, and the package that runs models is absent.
@@ -231,11 +226,14 @@ def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, .
 
     Args:
         text: Names of features and groups, separated by commas; what is named twice counts once.
-        with_plug_ins: Whether features of other installed packages may be named, whose packages
-            are then imported. False for names that a file holds: it may be anybody's.
+        with_plug_ins: Whether features of other installed packages, which are then imported, may be
+            named. False for names from a file: it may be anybody's.
+
+    Returns:
+        The features, in order.
 
     Raises:
-        UsageError: For unknown names, parameters and values, and for plug-ins that cannot be used.
+        UsageError: For unknown names, parameters and values, and unusable plug-ins.
     """
     parts: list[str] = []
     if text.strip():
@@ -252,13 +250,10 @@ def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, .
 def chosen_features(
     choices: Iterable[Feature | str] | str, *, with_plug_ins: bool = True
 ) -> tuple[Feature, ...]:
-    """Return the chosen features, which may be values, names, or names of groups.
-
-    ``with_plug_ins`` is that of ``parse_features``.
+    """Return the chosen features: values, names, or names of groups.
 
     Raises:
-        UsageError: As ``parse_features`` does, for anything else in a list, and for a feature with
-            another's name.
+        UsageError: As ``parse_features``, for anything else, and for a repeated name.
     """
     if isinstance(choices, str):
         return parse_features(choices, with_plug_ins=with_plug_ins)
@@ -335,7 +330,7 @@ def known_names() -> list[str]:
 
 
 def feature_of(plug_in: PlugIn) -> Feature:
-    """Import a feature of another package; its ``source`` is that package.
+    """Import a feature of another package.
 
     Raises:
         UsageError: If it cannot be imported, or is no feature of this name.

@@ -31,11 +31,7 @@ from features.text.tokens import without_surrogates
 class Embedder:
     """Turns texts into vectors of length 1 by a ``SentenceTransformer``.
 
-    It encodes as its own ``encode`` does: with its default prompt if its settings name one, and
-    without the part of a text that exceeds its longest input.
-
-    Attributes:
-        signature: Kind, version of this code, digest of the model, precision and length.
+    It encodes as its own ``encode`` does: with its default prompt, and cut at its longest input.
     """
 
     def __init__(self, folder: Path, options: ModelOptions) -> None:
@@ -65,11 +61,7 @@ class Embedder:
 
 @dataclass(frozen=True)
 class EndpointEmbedder:
-    """A model at an endpoint that embeds texts; the store keeps its replies, as an LLM's.
-
-    Attributes:
-        llm: Its settings and the file that keeps replies.
-    """
+    """A model at an endpoint that embeds texts; the store keeps its replies, as an LLM's."""
 
     llm: EndpointModel
     signature: str | None = None
@@ -85,8 +77,8 @@ class EndpointEmbedder:
         """Embed texts, shape (texts, dimensions), each row of length 1; NaN where it failed.
 
         Raises:
-            UsageError: If an item is no single text, the endpoint or the store cannot be used, or
-                vectors differ in length.
+            UsageError: If an item is no single text, the endpoint or the store fails, or lengths
+                differ.
             MissingDependencyError: If the extra ``llm`` is not installed.
         """
         replies = self.llm.ask(_single_texts(items), Prompt.of, read_vector)
@@ -107,14 +99,10 @@ class EndpointEmbedder:
 def load_embedder(model: str, options: ModelOptions) -> Scorer:
     """Load a model that turns a text into a vector of length 1.
 
-    Args:
-        model: Its folder, its name on the Hugging Face hub, or ``endpoint:`` and its name at an
-            OpenAI-compatible endpoint, such as ``endpoint:text-embedding-ada-002``.
-        options: How to run it; for an endpoint's, see ``features.models.llm_scorer``.
+    ``endpoint:`` before its name means an OpenAI-compatible endpoint.
 
     Raises:
-        UsageError: If it is no sentence-transformers model, or brings code of its own; see also
-            ``features.models.load_scorer``.
+        UsageError: If it is no sentence-transformers model, or brings code of its own.
         MissingDependencyError: If a package it needs is not installed.
     """
     if model.startswith(ENDPOINT):
@@ -126,7 +114,7 @@ def load_embedder(model: str, options: ModelOptions) -> Scorer:
 
 
 def cosines(vectors: Scores) -> Floats:
-    """Return the cosine of the first vector with each of the others, shape (vectors - 1,)."""
+    """Return the cosines of the first vector with the others, shape (vectors - 1,)."""
     exact = vectors.astype(np.float64)
     lengths = np.sqrt((exact**2).sum(axis=1))
     products = (exact[1:] * exact[0]).sum(axis=1)

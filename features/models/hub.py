@@ -26,7 +26,7 @@ def hub(purpose: str, extra: str) -> ModuleType:
 
 
 def model_file_digest(path: Path) -> str:
-    """Return ``file_digest`` of a file of gigabytes, computed once while it stays unchanged."""
+    """Digest a file of gigabytes, once while it stays unchanged."""
     stat = path.stat()
     return _digest_once(path.resolve(), stat.st_mtime_ns, stat.st_size)
 

@@ -16,12 +16,7 @@ PASSAGES = "passages"
 
 @dataclass(frozen=True)
 class LlmItem:
-    """The texts that an LLM is asked about.
-
-    Attributes:
-        kind: The first text of the item.
-        template: Signature of the templates; see ``arena.llm.prompts.Templates.signature``.
-    """
+    """The texts that an LLM is asked about; ``template`` is the signature of its templates."""
 
     kind: ClassVar[str]
     template: str
@@ -37,7 +32,7 @@ class LlmItem:
 
     @property
     def item(self) -> Item:
-        """The texts as the engine keeps them: the kind, and the fields as JSON."""
+        """Return the texts as the engine keeps them: the kind, and the fields as JSON."""
         return (self.kind, json.dumps(asdict(self)))
 
 
@@ -94,7 +89,6 @@ class AnswerRelevanceItem(LlmItem):
         n_questions: Their number.
         label: Text before a question where it is embedded, such as ``query: ``.
         question: The question that they are compared with.
-        answer: The answer.
     """
 
     kind = "answer_relevance"

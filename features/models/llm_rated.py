@@ -1,10 +1,9 @@
 """Features by an LLM at an OpenAI-compatible endpoint: ratings, and those of Ragas.
 
-Overlap compares the part after ``##Answer:``, without citations, with the reference answer. Fluency
-rates the whole output, reason and citations included, as in MIRAGE-Bench (figure 12). Ragas reads
-the answer part without citations and all passages. Answer relevance names two models,
-``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``; its cutoff is the number of
-questions that the LLM makes of the answer.
+Overlap compares answer parts without citations. Fluency rates the whole output, as in MIRAGE-Bench
+(figure 12). Ragas reads the answer part without citations and all passages; answer relevance names
+two models, ``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``, its cutoff is the
+number of questions made.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def llm_overlap(_sample: Sample, scores: Scores, **_: object) -> Value:
 
 
 def _fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the output, the question and its passages, each after the id that it is cited by."""
+    """Return the output, the question and its passages, each after its id."""
     question = sample.question
     output = sample.part("output")
     if not output.strip():
@@ -134,7 +133,7 @@ def ragas_faithfulness(_sample: Sample, scores: Scores, **_: object) -> Value:
 
 
 def _context_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the question and all the passages; the answer does not matter."""
+    """Return the question and all passages; the answer does not matter."""
     passages = _passages(sample)
     if isinstance(passages, Missing):
         return passages

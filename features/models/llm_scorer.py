@@ -80,13 +80,11 @@ class EndpointModel:
     """A model at an endpoint, and the file that keeps its replies.
 
     Attributes:
-        settings: Settings of its calls.
         store: Path of the file.
         templates: Files that replace prompts.
         user_settings: Names of the settings that a user stated; the others are defaults.
         budget: Maximum number of prompts, and the usage so far.
         stage: Name that is passed to ``progress``.
-        progress: Called with the stage, the prompts done, and all of them.
     """
 
     settings: LlmSettings
@@ -104,7 +102,7 @@ class EndpointModel:
         parse: Callable[[Completion], T],
         settings: LlmSettings | None = None,
     ) -> Asked[R, T]:
-        """Ask about rows; see ``arena.llm.ask_table``."""
+        """Ask about rows, as ``ask_table`` does."""
         with open_store(self.store) as store:
             llm = Llm(settings or self.settings, store, self.budget)
             return ask_table(rows, prompt, parse, llm, stage=self.stage, progress=self.progress)
@@ -115,11 +113,8 @@ def endpoint_model(
 ) -> EndpointModel:
     """Prepare calls to a model; none is sent yet.
 
-    Args:
-        model: Its name at the endpoint.
-        options: Its ``llm`` holds the settings; the environment variables ``OPENAI_BASE_URL`` and
-            ``SURROGATE_ARENA_STORE`` replace an address and a store that it does not state.
-        max_tokens: Maximum tokens of a reply, unless the options state another number.
+    ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` replace an address and a store that
+    ``options.llm`` does not state, ``max_tokens`` an unstated maximum.
 
     Raises:
         UsageError: If no store is named, or the address is invalid.
@@ -157,12 +152,8 @@ Measure = Callable[[EndpointModel, Sequence[Any]], Sequence[Value]]
 class LlmScorer:
     """Asks an LLM about items, shape (items, 2): value, number of a reason (0: none).
 
-    Scoring an item again asks again after a passing failure, but not after a refusal or an
-    unreadable reply.
-
-    Attributes:
-        llm: The LLM.
-        measures: Measures by the kind of items that they take; called in this order.
+    Only passing failures are asked again. ``measures`` are by kind of items, and called in this
+    order.
     """
 
     llm: EndpointModel
@@ -199,7 +190,7 @@ def reason_for(reply: Reply[Any]) -> Missing:
 
 
 def load_llm(model: str, options: ModelOptions) -> LlmScorer:
-    """Prepare ratings by a model; see ``endpoint_model``."""
+    """Prepare ratings by a model; none is asked for yet."""
     measures: dict[type[LlmItem], Measure] = {
         OverlapItem: partial(ratings, "brackets"),
         FluencyItem: partial(ratings, "heading"),
@@ -218,7 +209,7 @@ def ratings(form: RatingForm, llm: EndpointModel, items: Sequence[RatingItem]) -
 
 
 def _read_rating(form: RatingForm, completion: Completion) -> float:
-    """Read a rating; an ``UnparsableError`` where the reply was cut off within the number."""
+    """Read a rating; an ``UnparsableError`` if the reply was cut off within it."""
     text = completion.text or ""
     rating, position = find_rating(text, form, completion.is_cut)
     # A cut reply that ends in its rating may have gone on to "4 of 10".

@@ -13,9 +13,7 @@ from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED
 
 
 def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]) -> None:
-    """Check that no feature by an LLM is missing in all answers.
-
-    Values that are missing because the budget ran out are no failure.
+    """Check that no feature by an LLM is missing in all answers, unless the budget ran out.
 
     Raises:
         UnusableRepliesError: If there is such a feature; with the reasons.

@@ -21,11 +21,9 @@ _OWN_MODULES = "sentence_transformers."
 
 
 def find_model(model: str, download: bool) -> Path:
-    """Return the folder of a model.
+    """Return the folder of a model: a folder, or a name on the Hugging Face hub.
 
-    Args:
-        model: A folder, or a name on the Hugging Face hub.
-        download: Whether it may be fetched; otherwise nothing is asked of the network.
+    Without ``download`` nothing is asked of the network.
 
     Raises:
         UsageError: If it is not on this machine, or cannot be fetched.
@@ -68,11 +66,6 @@ def read_model_config(folder: Path) -> dict[str, Any]:
 
 
 def _read_json_file(path: Path) -> dict[str, Any]:
-    """Read a JSON object of a model's folder; empty where there is no such file.
-
-    Raises:
-        UsageError: If the file is not a JSON object, or unreasonably long.
-    """
     content = _read_json(path, {})
     if not isinstance(content, dict):
         raise UsageError(f"{path} should hold a JSON object; fetch the model again")
@@ -83,7 +76,7 @@ def refuse_unsafe(folder: Path, is_embedder: bool) -> None:
     """Check that nothing in a folder would run: no pickled weights, no classes of its own.
 
     Raises:
-        UsageError: If a module has weights in pickles only, there are no weights, or no modules.
+        UsageError: If weights are only pickled, or weights or modules are absent.
     """
     modules = _read_json(folder / "modules.json", [])
     if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):

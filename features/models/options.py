@@ -52,9 +52,8 @@ class ModelOptions:
         download: Whether a model that is not on this machine may be fetched from the hub.
         llm: Settings for calls to LLMs; ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` replace
             an address and a store that it does not state.
-        templates: Files that replace prompts; see ``arena.llm.prompts.read_templates``.
-        budget: Maximum number of prompts, shared by all LLMs and embedding models, and the usage so
-            far. By default any number.
+        templates: Files that replace prompts.
+        budget: Maximum number of prompts, shared by all models at endpoints.
     """
 
     device: str = "auto"
@@ -67,7 +66,7 @@ class ModelOptions:
         """Return features with the templates, which become part of their names.
 
         Raises:
-            UsageError: See ``with_templates``.
+            UsageError: If a template is of no use, or a name's template was not passed.
         """
         return with_templates(features, self.templates)
 
@@ -102,7 +101,7 @@ class ModelOptions:
         cache: Path | None,
         progress: Progress | None,
     ) -> dict[Feature, Sequence[Value]]:
-        """Measure features that read a model, or marks, on all answers in their order."""
+        """Measure features that read a model, or marks, on all answers."""
         values: dict[Feature, Sequence[Value]] = {}
         awaited = AwaitedReplies()
         for (kind, model), readers in _by_model(features).items():
@@ -121,16 +120,19 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
     """Load a model; the last few that run on this machine stay loaded in this process.
 
     Args:
-        kind: One of ``KINDS``: ``nli`` scores (premise, hypothesis) and gives the probabilities of
-            entailment, neutral and contradiction; ``reranker`` scores (query, passage) and gives
-            one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm`` and
-            ``ragas`` ask an LLM, and give a value and the number of a reason (see ``LlmScorer``).
+        kind: One of ``KINDS``: ``nli`` gives (premise, hypothesis) the probabilities of entailment,
+            neutral and contradiction; ``reranker`` gives (query, passage) a logit; ``embedder``
+            gives (text,) a vector of length 1; ``llm`` and ``ragas`` give a value and the number of
+            a reason.
         model: Its folder, or its name on the Hugging Face hub.
         options: How to run it.
 
+    Returns:
+        The model.
+
     Raises:
-        UsageError: For an unknown kind; a model that is not on this machine, does not do what the
-            kind says, or would have to be unpickled; a device this machine lacks.
+        UsageError: For an unknown kind; a model that is absent, of another kind, or pickled; a
+            device this machine lacks.
         MissingDependencyError: If a package it needs is not installed.
     """
     _check_kind(kind)

@@ -109,7 +109,7 @@ FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS)
 
 
 def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
-    """Prepare calls to a model about qualities; none is sent yet.
+    """Prepare calls to a model; none is sent yet.
 
     Raises:
         UsageError: If no store is named, or the address is invalid.
@@ -126,8 +126,8 @@ def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
 def faithfulness(llm: EndpointModel, items: Sequence[FaithfulnessItem]) -> list[Value]:
     """Return the share of each answer's statements that its passages support.
 
-    ``F = |V| / |S|`` (section 3): the LLM makes the statements S of the answer, and V are those of
-    them that it calls supported by the passages.
+    ``F = |V| / |S|`` (section 3): the LLM makes the statements S of the answer, and calls V of them
+    supported.
     """
 
     def statements_prompt(item: FaithfulnessItem) -> Prompt:
@@ -167,8 +167,7 @@ def faithfulness(llm: EndpointModel, items: Sequence[FaithfulnessItem]) -> list[
 def context_relevance(llm: EndpointModel, items: Sequence[ContextRelevanceItem]) -> list[Value]:
     """Return the share of each context's sentences that the LLM extracts as needed.
 
-    ``CR = extracted sentences / sentences`` (section 3): 0 where the LLM replies that the
-    information is insufficient.
+    ``CR = extracted sentences / sentences`` (section 3): 0 where information is insufficient.
     """
 
     def prompt(item: ContextRelevanceItem) -> Prompt:
@@ -203,8 +202,7 @@ def answer_relevance(
     """Return the mean cosine of each question with questions that the LLM makes of its answer.
 
     ``AR = (1/n) * sum of sim(q, q_i)`` (section 3). One question is made at temperature 0, several
-    at ``TEMPERATURE``, each with its own seed; a temperature or seed that the user states replaces
-    these. If one of them fails, there is no value.
+    at ``TEMPERATURE``, each with its own seed, unless the user states these. All must succeed.
     """
     # Before the LLM is paid.
     embedder: Scorer
@@ -276,7 +274,7 @@ def _filled_prompt(
 
 
 def versions(*prompts: ReplaceablePrompt, templates: Templates = NO_TEMPLATES) -> str:
-    """Return names and digests of templates, and of the demonstrations that go with them."""
+    """Return names and digests of templates and their demonstrations."""
     texts: list[str] = []
     for prompt in prompts:
         version = templates.of(prompt).version
@@ -302,7 +300,7 @@ def _demonstration(prompt: ReplaceablePrompt, templates: Templates) -> tuple[Sho
 
 
 def _filled(prompt: ReplaceablePrompt, templates: Templates, shown: Shown) -> str:
-    """Fill a template, each text of others between delimiters that it cannot forge."""
+    """Fill a template, other texts between delimiters that they cannot forge."""
     texts: list[str] = []
     for value in shown.values():
         texts += [value] if isinstance(value, str) else value

@@ -34,10 +34,7 @@ _WORD = re.compile(r"\w+")
 
 
 def read_statements(completion: Completion) -> list[str]:
-    """Read the statements of a reply: a JSON list, its numbered or bulleted lines, or all lines.
-
-    Returns:
-        Statements; none if the reply says that there are none.
+    """Read a reply's statements: a JSON list, its list items, or all lines; none if it says so.
 
     Raises:
         UnparsableError: If the reply was cut off or holds no words.
@@ -74,8 +71,8 @@ def read_whole(completion: Completion) -> str:
 def find_verdicts(text: str, count: int) -> list[bool]:
     """Find the verdicts on ``count`` statements.
 
-    The last line of a number that says Yes or No counts; or else, after the words FINAL VERDICTS,
-    as many Yes and No as there are statements; or else as many times ``Verdict: Yes`` or ``No``.
+    The last line of a number with Yes or No counts; else, after FINAL VERDICTS, as many Yes and No
+    as statements; else as many ``Verdict: Yes`` or ``No``.
 
     Raises:
         UnparsableError: If a statement has no verdict.
@@ -112,13 +109,9 @@ def read_question(completion: Completion) -> str:
 
 
 def count_copied(text: str, sentences: Sequence[str]) -> int:
-    """Count the sentences of the context that a reply copies.
+    """Count the context's sentences that a reply copies: words in a row, or a line nearly the same.
 
-    A sentence is copied if the reply contains its words in a row, or a line that is nearly the
-    same. Any other text of the reply does not count.
-
-    Returns:
-        0 if the reply copies none and states that the information is insufficient.
+    0 if it copies none and states that the information is insufficient.
 
     Raises:
         UnparsableError: If the reply neither copies a sentence nor states that.

@@ -23,12 +23,12 @@ REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED)
 class Scorer(Protocol):
     """A loaded model.
 
-    The scores of an item depend on the item alone, not on the rest of its batch, to 6 decimals.
+    An item's scores depend on it alone, not on the rest of its batch, to 6 decimals.
     """
 
     @property
     def signature(self) -> str | None:
-        """Everything the scores depend on: kind, digest of the weights, settings, precision.
+        """Return what scores depend on: kind, digest of the weights, settings, precision.
 
         None for a model at an endpoint, whose replies a store keeps.
         """
@@ -38,15 +38,15 @@ class Scorer(Protocol):
 
 
 def value_of_scores(row: Scores) -> Value:
-    """Read the scores of one item that an LLM was asked about."""
+    """Read an LLM's scores of one item."""
     reason_number = int(row[1])
     return REASONS[reason_number - 1] if reason_number else float(row[0])
 
 
 def named_models(model: str) -> tuple[str, str]:
-    """Return the LLM and the embedding model of a name such as ``gpt-4o with my/embedder``.
+    """Return the LLM and the embedding model of ``gpt-4o with my/embedder``.
 
-    A name without `` with `` is that of the LLM; questions are embedded by ``EMBEDDER`` then.
+    The default of the latter is ``EMBEDDER``.
     """
     llm, _, embedder = model.partition(" with ")
     return llm.strip(), embedder.strip() or EMBEDDER

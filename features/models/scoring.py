@@ -74,7 +74,7 @@ def _distinct_items(readings: Mapping[Feature, Sequence[Items]]) -> dict[bytes, 
 
 
 def _score_distinct(items: dict[bytes, Item], scorer: Scorer, store: Cache) -> dict[bytes, bytes]:
-    """Return the scores of items, as bytes by key; new ones are added to the store."""
+    """Return scores as bytes by key; new ones are added to the store."""
     scores = store.find(list(items))
     # Texts of about one length share a batch, which then needs little padding.
     remaining = sorted(

@@ -49,7 +49,7 @@ _LABELS = {
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep transformers' notices of its own future, and its progress bars, off the screen."""
+    """Keep transformers' notices and progress bars off the screen."""
     import transformers
 
     logging: Any = transformers.utils.logging  # which has no types
@@ -68,11 +68,7 @@ def quiet() -> Iterator[None]:
 
 
 class PairScorer:
-    """Scores pairs by a ``CrossEncoder``; of a long text the best of overlapping windows counts.
-
-    Attributes:
-        signature: Kind, version of this code, digest of the model, precision and length.
-    """
+    """Scores pairs by a ``CrossEncoder``; of a long text the best of overlapping windows counts."""
 
     def __init__(
         self,
@@ -84,14 +80,9 @@ class PairScorer:
     ) -> None:
         """Load the model.
 
-        Args:
-            kind: ``nli`` or ``reranker``.
-            folder: Of the model.
-            options: How to run it.
-            outputs: Turns logits, shape (windows, labels), into outputs, the first of which says
-                how good a window is.
-            long_text: Which text of a pair is cut into windows, 0 or 1. Each window is scored with
-                the other text, which is cut off at half the room.
+        ``outputs`` turns logits, shape (windows, labels), into outputs, the first of which ranks
+        windows. ``long_text`` is the text of a pair (0 or 1) that is cut into windows; the other is
+        cut off at half the room.
         """
         from sentence_transformers import CrossEncoder
 
@@ -167,7 +158,7 @@ class PairScorer:
         return windows
 
     def _pieces(self, text: str, size: int) -> list[tuple[str, int]]:
-        """Cut a text into overlapping pieces of so many tokens, and count those of each."""
+        """Cut into overlapping pieces of so many tokens, and count those of each."""
         # Per piece, the start and end of each token in the text.
         offsets = self._tokenizer(
             text,
@@ -189,7 +180,7 @@ def load_nli(model: str, options: ModelOptions) -> Scorer:
     Of a long premise the window with the highest entailment gives all three.
 
     Raises:
-        UsageError: If its labels are not these three; see also ``features.models.load_scorer``.
+        UsageError: If its labels are not these three.
         MissingDependencyError: If a package it needs is not installed.
     """
     folder = _classifier(model, options)
@@ -207,7 +198,7 @@ def load_reranker(model: str, options: ModelOptions) -> Scorer:
     """Load a model that gives one logit, without a sigmoid, for query and passage.
 
     Raises:
-        UsageError: If it has several outputs; see also ``features.models.load_scorer``.
+        UsageError: If it has several outputs.
         MissingDependencyError: If a package it needs is not installed.
     """
     scorer = PairScorer(
@@ -222,11 +213,10 @@ def load_reranker(model: str, options: ModelOptions) -> Scorer:
 
 
 def _label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the columns of entailment, neutral and contradiction among a model's outputs.
+    """Return the columns of entailment, neutral and contradiction.
 
     Raises:
-        UsageError: If the names are not these three, such as those of a model that only knows
-            entailment and not-entailment.
+        UsageError: If the names are not these three.
     """
     labels = {int(column): str(name) for column, name in (config.get("id2label") or {}).items()}
     columns = {_LABELS.get(name.strip().lower()): column for column, name in labels.items()}
@@ -241,12 +231,9 @@ def _label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def longest_input(tokenizer_limit: int, config: Mapping[str, Any], most: int) -> int:
-    """Return how many tokens a model takes at once, special tokens included.
+    """Return how many tokens a model takes at once, special ones included, ``most`` at most.
 
-    Args:
-        tokenizer_limit: The tokenizer's limit; a million and more mean that it has none.
-        config: Its ``config.json``; some models count positions from behind their padding.
-        most: The highest limit to return.
+    A tokenizer's limit of a million and more is none; some models count from behind padding.
     """
     limits = [most]
     if 0 < tokenizer_limit < 1_000_000:
@@ -260,7 +247,7 @@ def longest_input(tokenizer_limit: int, config: Mapping[str, Any], most: int) ->
 
 
 def _classifier(model: str, options: ModelOptions) -> Path:
-    """Return the folder of a classifier; any other model would get a random classifier on top."""
+    """Return a classifier's folder; any other model would get a random classifier on top."""
     require_model(model)
     folder = find_model(model, options.download)
     refuse_unsafe(folder, is_embedder=False)
@@ -301,7 +288,7 @@ def device_and_precision(device: str, model_type: object) -> tuple[str, str]:
 
 
 def load_pretrained(kind: Any, folder: Path, device: str, precision: str, **options: Any) -> Any:  # noqa: ANN401 - of sentence-transformers
-    """Load a model for inference, without code of its own and without the network."""
+    """Load a model for inference, without its own code or the network."""
     with quiet():
         try:
             model = kind(

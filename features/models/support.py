@@ -1,11 +1,8 @@
 """Do the passages cited say what the answer says, and do they answer the question?
 
-The first by natural-language inference, a sentence at a time, the second by a reranker.
-
-A passage is read as its title and its text on lines of their own. Statements are the sentences of
-the whole output, as citations are often asked for in the reasoning; ``part=answer`` reads those
-after ``##Answer:`` only, ``part=reason`` those after ``##Reason:``. Ids that no passage has are
-left to ``invalid_citations``.
+The first by natural-language inference, a sentence at a time, the second by a reranker. A passage
+is read with its title. Statements are the sentences of the whole output, as citations are often in
+the reasoning, or of one ``part``.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ RERANKER = "BAAI/bge-reranker-v2-m3"
 
 
 def _cited_pairs(sample: Sample, part: Part) -> Items:
-    """Return (passage, statement) for each citation of each statement, or why there are none."""
+    """Return (passage, statement) for each citation, or why there are none."""
     if not sample.question.passages:
         return NO_PASSAGES
     if part == "reason" and sample.parsed.reason is None:

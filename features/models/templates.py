@@ -15,11 +15,7 @@ TEMPLATE = "template"
 
 @dataclass(frozen=True)
 class TemplateParameter(Parameter):
-    """Names the prompts of a feature that are a user's, each with a digest of its text.
-
-    Attributes:
-        prompts: Names of the prompts that may be replaced.
-    """
+    """Names a user's prompts of a feature, each with a digest of its text."""
 
     prompts: tuple[str, ...] = ()
 
@@ -58,8 +54,7 @@ def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[F
     """Return features with a user's templates, which become part of their names.
 
     Raises:
-        UsageError: If no feature reads one of the prompts, or a feature names a template that the
-            user did not pass.
+        UsageError: If no feature reads one of the prompts, or a template was not passed.
     """
     chosen = tuple(_with_own_templates(feature, templates) for feature in features)
     used: set[str] = set()

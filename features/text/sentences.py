@@ -1,8 +1,8 @@
 """Sentences of any language, and statements: the sentences of an answer with what each cites.
 
-``sentencex`` cuts all languages of MIRACL but Thai, which writes no full stops; ``pythainlp``
-finds where Thai sentences end from their words. Languages that neither knows are cut at the
-terminators of all scripts.
+``sentencex`` cuts all languages of MIRACL but Thai, which writes no full stops; ``pythainlp`` finds
+where Thai sentences end from their words. Other languages are cut at the terminators of all
+scripts.
 """
 
 from __future__ import annotations
@@ -50,29 +50,20 @@ _WHOLE_END = regex.compile(r"(?:://|@)\S*\Z| \| |[\d十百千万億]\s?\p{L}{1,3
 
 
 def split_sentences(text: str, language: str) -> list[str]:
-    """Cut a text into sentences, in linear time.
+    """Cut a text into sentences that hold all of it but space, in linear time.
 
-    A line break ends a sentence, and so does the next item of a list; an item's bullet or number
-    belongs to its first sentence. Thai sentences are recognized by their words, only in texts
-    declared Thai; in any other text, the terminators of all scripts end sentences.
-
-    Args:
-        text: Any text.
-        language: The language it is declared to be in; any code.
-
-    Returns:
-        Sentences that are not blank, in order, without the space around them; together they
-        hold all of the text except space.
+    A line break or the next item of a list ends a sentence; bullets belong to the first sentence.
+    Only texts declared Thai are cut by words; others at the terminators of all scripts.
 
     Raises:
-        MissingDependencyError: For Thai letters in a text declared Thai where pythainlp or
-            python-crfsuite is not installed.
+        MissingDependencyError: For Thai letters in a Thai text without pythainlp or
+            python-crfsuite.
     """
     return [text[start:end] for start, end in sentence_spans(text, language)]
 
 
 def sentence_spans(text: str, language: str) -> list[Span]:
-    """Return the start and end of each sentence of a text; see ``split_sentences``."""
+    """Return the start and end of each sentence of a text."""
     spans = []
     start = 0
     for end in _ends(text, language):
@@ -86,7 +77,7 @@ def sentence_spans(text: str, language: str) -> list[Span]:
 
 
 def require_sentences(languages: Iterable[str]) -> None:
-    """Check that the packages that cut these languages into sentences are installed.
+    """Check that the packages that these languages need are installed.
 
     Raises:
         MissingDependencyError: If one is not.
@@ -110,7 +101,7 @@ def _ends(text: str, language: str) -> Iterator[int]:
 
 
 def _sentence_ends(line: str, language: str) -> Iterator[int]:
-    """Cut window by window; a window's last sentence is cut again in the next window."""
+    """Cut window by window; a window's last sentence is cut again in the next."""
     is_thai = language == THAI and _THAI_LETTER.search(line) is not None
     cut = _thai_pieces if is_thai else lambda text: _pieces_of(text, language)
     marker = LIST_MARKER.match(line)
@@ -156,12 +147,7 @@ def _thai_pieces(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of an answer.
-
-    Attributes:
-        text: The sentence without citations and list markers.
-        cited: Distinct ids of the known passages it cites, in order.
-    """
+    """A sentence without citations and list markers, and the distinct known ids it cites."""
 
     text: str
     cited: tuple[str, ...]
@@ -170,18 +156,12 @@ class Statement:
 def cut_statements(text: str, passage_ids: Collection[str], language: str) -> tuple[Statement, ...]:
     """Cut a text into statements.
 
-    A citation belongs to the sentence that contains it or that it follows, also after the full stop
-    or in a list after a paragraph; one that opens a line belongs to the sentence after it. Headings
-    and sentences without a letter or digit are no statements; what they cite goes to the statement
-    before.
-
-    Args:
-        text: An answer, citations included.
-        passage_ids: Ids of the query's passages.
-        language: Language the answer should be in.
+    A citation belongs to its sentence or the one before, also after the full stop or in a list
+    after a paragraph; one that opens a line to the sentence after it. Headings and sentences
+    without a letter or digit are no statements; their citations go to the statement before.
 
     Raises:
-        MissingDependencyError: See ``split_sentences``.
+        MissingDependencyError: If a package for the language is not installed.
     """
     bare, mentions = _without_citations(text, passage_ids)
     spans = [
@@ -205,7 +185,7 @@ def cut_statements(text: str, passage_ids: Collection[str], language: str) -> tu
 def _without_citations(
     text: str, passage_ids: Collection[str]
 ) -> tuple[str, list[tuple[int, tuple[str, ...]]]]:
-    """Take the citations out, so that no splitter tears an id; return their positions, too."""
+    """Take the citations out, so that no splitter tears an id; also return their positions."""
     pieces: list[str] = []
     mentions: list[tuple[int, tuple[str, ...]]] = []
     start = 0
@@ -244,12 +224,9 @@ def _without_marker(sentence: str) -> str:
 def breaks_off(text: str) -> bool | None:
     """Return whether a text ends without the mark that ends a sentence.
 
-    Quotes, brackets, emphasis and emoji may follow the mark. A closed code block and the row of a
-    table are complete. The last item of a list needs a mark only if an item before it has one.
-
-    Returns:
-        None if it cannot be decided: for a blank text, and where the script of the last letter
-        does not mark the ends of sentences (Thai, Lao).
+    Quotes, brackets, emphasis and emoji may follow the mark. Closed code and rows of tables are
+    complete. A list's last item needs a mark only if another has one. None for a blank text, or a
+    script without marks (Thai, Lao).
     """
     lines = [line for line in text.splitlines() if line.strip()]
     letter = _LETTER.search(text[::-1])
@@ -276,7 +253,7 @@ def is_terminated(text: str) -> bool:
 
 
 def is_bare_marker(line: str) -> bool:
-    """Return whether a line is the number of a list's item and nothing else: ``3.``."""
+    """Return whether a line is only the number of a list's item: ``3.``."""
     marker = LIST_MARKER.match(f"{line} ")
     return marker is not None and not line[marker.end() :].strip()
 
@@ -284,13 +261,9 @@ def is_bare_marker(line: str) -> bool:
 def ends_in_mid_sentence(text: str) -> bool | None:
     """Return whether a text breaks off within a sentence, an item of a list or a block of code.
 
-    That is less than to end without a full stop (``breaks_off``): a phrase, a name, a signature, a
-    link, the row of a table, a formula, a title, and the last line of a list or a poem do so by
-    intent. The last line must be prose that ends in a comma, or in a letter where a sentence has
-    ended before, in a text that marks the ends of the line before and of most lines of prose.
-
-    Returns:
-        None where ``breaks_off`` cannot tell.
+    Phrases, names, links, rows, formulas, titles and last lines of lists or poems end without a
+    full stop by intent. The last line must be prose that ends in a comma, or in a letter after a
+    finished sentence, in a text that usually marks ends. None where ``breaks_off`` cannot tell.
     """
     # Items of a list that end in a full stop, three of four, so that its last one should, too
     fewest_items = 3
@@ -317,13 +290,13 @@ def ends_in_mid_sentence(text: str) -> bool | None:
 
 
 def _is_open_row(line: str, lines: Sequence[str]) -> bool:
-    """Return whether a line opens the row of a table, and does not close it as rows before do."""
+    """Return whether a line opens a table's row, and does not close it as rows before do."""
     is_open = line.startswith("|") and not line.rstrip().endswith("|")
     return is_open and bool(lines) and lines[-1].rstrip().endswith("|")
 
 
 def _is_sentence(line: str) -> bool:
-    """Return whether a line is prose, and neither a title nor a list of a word or two each."""
+    """Return whether a line is prose, and neither a title nor a list of short items."""
     tokens = words(line)
     n_capitals = sum(token[0].isupper() for token in tokens)
     n_parts = len(_COMMA.split(line)) * tokens_per_word(tokens)
@@ -332,7 +305,7 @@ def _is_sentence(line: str) -> bool:
 
 
 def is_prose(line: str) -> bool:
-    """Return whether a line has as many words as a sentence, rather than a name or a title."""
+    """Return whether a line has as many words as a sentence."""
     # Words of a line that is prose rather than a name or a title; twice as many parts of words
     fewest_words_of_prose = 6
     tokens = words(line)

@@ -74,8 +74,8 @@ _NAMES = tuple(sorted(set(chain.from_iterable(SCRIPTS.values()))))
 class _Pattern:
     """A pattern of sets of characters, searched for by ``re`` or ``regex``.
 
-    ``re`` is six times as fast but knows neither properties nor graphemes: its sets are lists of
-    characters, and texts that need more take ``regex``.
+    ``re`` is six times as fast but knows neither properties nor graphemes: texts that need these
+    take ``regex``.
     """
 
     def __init__(self, pattern: str, sets: Mapping[str, str], cluster: str = "") -> None:
@@ -134,10 +134,7 @@ def folded_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=TEXTS_CACHED)
 def folded_line(text: str) -> str:
-    """Return the words of a text, case-folded, with a space between two.
-
-    A process remembers some texts: passages are read again by every measure of their answers.
-    """
+    """Return the case-folded words of a text between spaces, remembered for further measures."""
     return " ".join(folded_words(text))
 
 
@@ -147,7 +144,7 @@ def words_and_marks(text: str) -> list[str]:
 
 
 def tokens_per_word(tokens: Sequence[str]) -> int:
-    """Return how many tokens count as what a reader calls a word: 2 where most are parts, else 1.
+    """Return 2 where most tokens are parts of words, else 1.
 
     Parts are the characters of Chinese and Japanese, syllables of Korean, graphemes of Thai.
     """
@@ -170,17 +167,12 @@ def _normalized(text: str) -> str:
 
 
 def word_ngrams(words: Sequence[str], order: int) -> Iterator[tuple[str, ...]]:
-    """Return an iterator over the runs of ``order`` words, from left to right."""
+    """Yield the runs of ``order`` words."""
     return zip(*[words[start:] for start in range(order)], strict=False)
 
 
 def expected_scripts(language: str, question: str) -> frozenset[str]:
-    """Return the scripts an answer may be written in, other than Latin.
-
-    Args:
-        language: Language code of the question.
-        question: The question: an answer may use any script that it uses.
-    """
+    """Return the scripts an answer may have besides Latin: the language's and the question's."""
     scripts = set(SCRIPTS.get(language, ()))
     if not question.isascii():
         scripts.update(name for name in _NAMES if _script(name).search(question))
