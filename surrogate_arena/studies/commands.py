@@ -23,8 +23,8 @@ def validate_command(
         str,
         Option(
             help="leave-systems-out, leave-families-out (systems of one family of models "
-            "together), leave-best-out (the best fifth), leave-language-out, mirage (two systems "
-            "held out, all ranked), table3 (R² of surrogates), table4 (the paper's groups of "
+            "together), leave-best-out (the best fifth), leave-language-out, table3 (R² of "
+            "surrogates), table4 (the paper's groups of "
             "features, two systems held out, all ranked), ablation (part of the features), "
             "importances (of features), replication (half of the questions against the other "
             "half), learning-curve (part of the arena) or sampling (verdicts alone: fewer "

@@ -1,10 +1,9 @@
-"""Protocols that hold out languages, families, or, as in the paper, two systems."""
+"""Protocols that hold out languages, families, the best, or part of what is learned from."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 from joblib import delayed
 
@@ -14,7 +13,6 @@ from surrogate.board.holdout import (
     DEFAULT_HOLDOUT_SIZE,
     check_holdout,
     choose_holdout,
-    fit_tournament,
 )
 from surrogate.learning.cross_fitting import (
     Fold,
@@ -22,14 +20,12 @@ from surrogate.learning.cross_fitting import (
     HeldOutRatings,
     Rating,
     Repeats,
-    derived_seed,
-    grouped,
     systems_by_content,
     train_and_rate,
 )
 from surrogate.learning.language_data import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 
 LANGUAGE, FEWEST_LANGUAGES = "leave-language-out", 2
 BEST_SHARE, FEWEST_BEST = 0.2, 3
@@ -92,71 +88,11 @@ def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
     return [Fold(0, 1, sorted(order.nlargest(count).index))]
 
 
-def mirage(
-    languages: Sequence[LanguageData],
-    surrogate: Surrogate,
-    repeats: Repeats,
-    holdout: Sequence[str] | None = None,
-) -> list[Outcome]:
-    """Hold two systems out of training, and rate all systems (MIRAGE-Bench, section 4.3).
-
-    R² is that of surrogates of single tournaments on the held-out systems, as in table 5; with two
-    systems, whose R² has no lower bound, its mean is often that of a few tournaments.
-    """
-    systems = systems_by_content(languages)
-    tasks = []
-    for repeat in range(repeats.times):
-        held = drawn_holdout(systems, holdout, repeats.seed, str(repeat))
-        reseeded = repeats.reseeded(surrogate, "mirage", str(repeat))
-        for group in grouped(languages, surrogate):
-            seeds = {}
-            for index in range(repeat, group[0].settings.tournaments, repeats.times):
-                seeds[index] = derived_seed(repeats.seed, "mirage", str(repeat), str(index))
-            tasks.append(delayed(_hold_out)(group, reseeded, held, seeds))
-    done = repeats.run(tasks)
-    return [_mirage_outcome(data, done) for data in languages]
-
-
-def _mirage_outcome(
-    data: LanguageData, done: Sequence[tuple[Rating, Mapping[str, Sequence[float]]]]
-) -> Outcome:
-    ratings: list[Rating] = []
-    r2: list[float] = []
-    for rating, r2_by_language in done:
-        if data.language in r2_by_language:
-            ratings.append(rating)
-            r2 += r2_by_language[data.language]
-    defined = np.array(r2)[np.isfinite(r2)]
-    mean = float(defined.mean()) if defined.size else float("nan")
-    return _gathered(ratings).outcome(data, len(ratings), r2=mean)
-
-
 def _gathered(ratings: Iterable[Rating]) -> HeldOutRatings:
     everyone = []
     for repeat, (table, reasons) in enumerate(ratings):
         everyone.append(FoldRatings(repeat, 0, table, reasons))
     return HeldOutRatings.gathered(everyone)
-
-
-def _hold_out(
-    languages: Sequence[LanguageData],
-    surrogate: Surrogate,
-    held: Sequence[str],
-    seeds: Mapping[int, int],
-) -> tuple[Rating, dict[str, list[float]]]:
-    everyone = pd.concat([data.rows() for data in languages])
-    hidden = [data.without_answers_of(held) for data in languages]
-    rating = train_and_rate(surrogate, hidden, everyone, judged_questions(languages))
-    r2: dict[str, list[float]] = {data.language: [] for data in languages}
-    of_one = reseeded(surrogate, surrogate.seed, trees=FEW_TREES)
-    for index, seed in seeds.items():
-        try:
-            fits = fit_tournament(languages, of_one, held, index, seed)
-        except UsageError:
-            continue
-        for data, fit in zip(languages, fits, strict=True):
-            r2[data.language].append(fit.holdout_r2)
-    return rating, r2
 
 
 def drawn_holdout(

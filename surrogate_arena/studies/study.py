@@ -44,7 +44,6 @@ from surrogate_arena.studies.protocols import (
     best_fold,
     family_folds,
     leave_language_out,
-    mirage,
     part_left,
 )
 from surrogate_arena.studies.scores import MACRO, Contender
@@ -80,7 +79,6 @@ REPLICATION_COLUMNS = [
 DEFAULT_PROTOCOL = "leave-systems-out"
 FAMILIES = "leave-families-out"
 BEST = "leave-best-out"
-MIRAGE = "mirage"
 REPLICATION = "replication"
 
 
@@ -257,14 +255,6 @@ class Study:
         """Rate the systems in each language by surrogates of the other languages."""
         rate = partial(leave_language_out, self.languages, repeats=self.repeats)
         return self._of_surrogates(rate, LANGUAGE)
-
-    def mirage(self, holdout: Sequence[str] | None = None) -> StudyTable:
-        """Hold two systems out of training and rank all (MIRAGE-Bench, section 4.3).
-
-        Most of the systems ranked were trained on, so tau is higher than for new systems.
-        """
-        rate = partial(mirage, self.languages, repeats=self.repeats, holdout=holdout)
-        return self._of_surrogates(rate, MIRAGE, *holdout_text(holdout))
 
     def ablate(self) -> StudyTable:
         """Rank unseen systems with all features, without each family of them, and each alone.

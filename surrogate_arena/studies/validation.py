@@ -23,7 +23,6 @@ from surrogate_arena.studies.study import (
     BEST,
     DEFAULT_PROTOCOL,
     FAMILIES,
-    MIRAGE,
     REPEATS,
     REPLICATION,
     Study,
@@ -35,7 +34,6 @@ from surrogate_arena.studies.study_options import (
     SurrogateLike,
     check_rated_systems,
     chosen_surrogates,
-    holdout_names,
     judged_view,
     study_settings,
 )
@@ -43,8 +41,8 @@ from surrogate_arena.studies.study_table import StudyTable
 
 SAMPLING = "sampling"
 TABLE_3, TABLE_4 = "table3", "table4"
-PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
-"""Argument to the protocols that take it; all protocols take the others."""
+PROTOCOL_WITH = {"holdout": TABLE_4, "judged": REPLICATION}
+"""Argument to the protocol that takes it; all protocols take the others."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,6 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
         FAMILIES: Protocol(Study.leave_families_out, 1, 1, True),
         BEST: Protocol(Study.leave_best_out, 1, 1, True),
         LANGUAGE: Protocol(Study.leave_language_out, REPEATS, 1, True),
-        MIRAGE: Protocol(Study.mirage, 25, FEWEST_SYSTEMS_TO_FOLD, True),
         "ablation": Protocol(Study.ablate, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         "importances": Protocol(Study.importances, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         "learning-curve": Protocol(Study.learning_curves, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
@@ -124,7 +121,7 @@ def validate(
         repeats: How often to repeat with other folds, draws or seeds; by default the protocol's,
             and for ``leave-systems-out`` as the second decimal of tau needs, at
             most 100 times.
-        holdout: For ``mirage`` and ``table4``: systems to hold out.
+        holdout: For ``table4``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
         options: See ``STUDY_OPTIONS``; and those below.
 
@@ -151,12 +148,8 @@ def validate(
         return cast(StudyTable, study(arena, surrogate, n_repeats, holdout, **options))
 
     chosen = chosen_surrogates(surrogate, settings, options)
-    # Settings of a board may name systems to hold out; most protocols choose their own.
-    held_out = None
-    if protocol in PROTOCOLS_WITH["holdout"]:
-        held_out = settings.holdout if holdout is None else holdout_names(holdout)
     opened = open_arena(arena)
-    judged_arena = check_rated_systems(opened, settings, protocol, rules.fewest_systems, held_out)
+    judged_arena = check_rated_systems(opened, settings, protocol, rules.fewest_systems)
     if protocol == LANGUAGE:
         # Checked here, too, before features cost anything.
         rated = {*judged_arena.judgments["language"], *judged_arena.published_ratings["language"]}
@@ -164,9 +157,7 @@ def validate(
             check_languages(rated, untrained)
 
     prepared = Study.of(opened, surrogate, n_repeats, **options)
-    further = {"holdout": held_out, "judged": judged}
-    stated = {name: value for name, value in further.items() if value is not None}
-    study = rules.study(prepared, **stated)
+    study = rules.study(prepared, **({} if judged is None else {"judged": judged}))
     if protocol == DEFAULT_PROTOCOL and repeats is None:
         needed = needed_repeats(study.table, n_repeats)
         if needed > n_repeats:
@@ -180,9 +171,8 @@ def _check_arguments(
     further: Mapping[str, object],
 ) -> None:
     for name, value in further.items():
-        if value is not None and protocol not in PROTOCOLS_WITH[name]:
-            takers = " and ".join(PROTOCOLS_WITH[name])
-            raise UsageError(f"{argument(name)} is for {takers}, not for {protocol}")
+        if value is not None and protocol != PROTOCOL_WITH[name]:
+            raise UsageError(f"{argument(name)} is for {PROTOCOL_WITH[name]}, not for {protocol}")
     n_surrogates = 1
     if isinstance(surrogate, Sequence) and not isinstance(surrogate, str):
         n_surrogates = len(surrogate)

@@ -77,7 +77,7 @@ def test_a_folder_of_templates_serves_every_command(run, server, folder, tmp_pat
         (papers / f"{name}.jinja").write_text(text, encoding="utf-8")
     asked = ["features", folder, "--features", "llm_fluency", "--out", tmp_path / "f.parquet"]
     assert run(*asked, "--template", f"question={papers / 'question.jinja'}") == 2
-    wrong = ["--protocol", "mirage", "--holdout", "nobody"]
+    wrong = ["--protocol", "mirage"]
     assert run("validate", folder, "--features", "llm_fluency", *wrong) == 2
     assert not server.asked  # what cannot be done is said before anyone is paid
     assert run(*asked, "--template", papers) == 0
