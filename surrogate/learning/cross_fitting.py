@@ -106,7 +106,7 @@ class HeldOutRatings:
         arranged = wide.reindex(index=range(repeats), columns=list(systems))
         return np.asarray(arranged, dtype=np.float64)
 
-    def outcome(self, data: LanguageData, repeats: int, r2: float | None = None) -> Outcome:
+    def outcome(self, data: LanguageData, repeats: int) -> Outcome:
         """Compare ratings with the arena's, but for its reference system's."""
         predicted = self.matrix(data.language, data.systems, repeats)
         errors = self.matrix(data.language, data.systems, repeats, "standard_error")
@@ -135,7 +135,6 @@ class HeldOutRatings:
             arena_ratings=np.tile(arena_ratings, (repeats, 1)),
             folds=np.nan_to_num(folds).astype(np.intp),
             standard_errors=errors if np.isfinite(errors).any() else None,
-            r2=r2,
             reasons=tuple(reasons),
         )
 

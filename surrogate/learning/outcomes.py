@@ -34,7 +34,7 @@ class Outcome:
         arena_ratings: The arena's ratings to compare with, shape (R, S).
         folds: Which systems were held out together, shape (R, S); None if one surrogate rates all.
         standard_errors: Of ``predicted``, shape (R, S); None if the surrogate has none.
-        r2: A protocol's own R²; None for that of ``predicted``.
+        r2: NaN where ratings are on another scale; None for that of ``predicted``.
         reasons: Why predictions are missing, without duplicates.
     """
 
