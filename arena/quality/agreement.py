@@ -39,12 +39,7 @@ SHOWN_NAMES = 5
 
 
 def oriented_verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Orient judgments: the pair's first system is the first by name.
-
-    Returns:
-        Columns ``language, judge, query_id, first, second``, ``outcome`` (1 the first wins, -1 the
-        second, 0 a tie) and ``first_on_a`` (also True where sides were not shown).
-    """
+    """Orient judgments: ``first`` and ``second`` by name, ``outcome`` 1, -1 or 0."""
     # Sides that were not shown are no order.
     judgments = sideless_by_name(judgments)
     code_a, names_a = text_codes(judgments["system_a"])
@@ -81,10 +76,7 @@ def won_by_a(table: pd.DataFrame) -> pd.Series:
 
 
 def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Make one verdict of several under the same key.
-
-    A win needs more than half, so that a win in one order and a loss in the other are a tie.
-    """
+    """Make one verdict of several under the same key: a win needs more than half."""
     is_known = table[keys].notna().all(axis=1)
     if not is_known.all():
         table = table[is_known]
@@ -131,15 +123,10 @@ MEASURED = ["items", "questions", "agreement", "kappa", "standard_error", "low",
 
 
 def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> pd.DataFrame:
-    """Compare every two judges on the items both judged, by majority.
+    """Compare every two judges, or those in ``of``, on the items both judged, by majority.
 
-    Judges in ``of`` are compared with all others; at most ``MANY_JUDGES``, those with the most
-    judgments.
-
-    Returns:
-        Columns ``language, judge, other_judge`` and ``MEASURED``: ``agreement`` is the share of
-        equal verdicts; kappa has a bootstrap error and 95% interval over questions (NaN with one
-        question or fewer than ``FEWEST_ITEMS`` items).
+    Of more than ``MANY_JUDGES``, those with the most judgments. Kappa has a bootstrap error and a
+    95% interval over questions (NaN with one question or fewer than ``FEWEST_ITEMS`` items).
     """
     counts = table["judge"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
     judges = {*counts.index[:MANY_JUDGES], *of}
@@ -183,8 +170,7 @@ def _measured(
 def _question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
     """Count one judge's verdicts by another's, a flat 3 x 3 table per question, (questions, 9).
 
-    The order of a pair is arbitrary, so every item counts half in either orientation, and
-    relabeling systems changes nothing.
+    Every item counts half in either orientation, so that relabeling systems changes nothing.
     """
     questions, names = pd.factorize(items["query_id"])
     cells = np.zeros((len(names), 9))
@@ -203,13 +189,9 @@ def _kappas(cells: Floats) -> Floats:
 def agreement_with_reference(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
     """Compare every judge with a reference, such as people: all of them, by majority.
 
-    Returns:
-        Columns ``judge``, ``MEASURED`` (all languages together), ``languages``, and ``RANKED``:
-        Kendall's tau of rankings by all verdicts, mean over languages, with its 95% interval for
-        these systems (NaN below three); and shares of shared items that each decides.
-
-    Raises:
-        UsageError: If a judge of the reference, or any other, has no judgment.
+    ``MEASURED`` is of all languages together; ``RANKED`` is Kendall's tau of rankings by all
+    verdicts, mean over languages, with its 95% interval (NaN below three systems), and the shares
+    of shared items that each decides.
     """
     judgments = calibrated_judgments(judgments, learn_temperatures(judgments))
     table = oriented_verdicts(judgments)
@@ -291,9 +273,7 @@ def _rankings(
 def rating_differences(judge: RatingPosterior, reference: RatingPosterior) -> pd.DataFrame:
     """Compare a judge's ratings, brought to the reference's spread, with the reference's.
 
-    Returns:
-        ``DIFFERENCE_COLUMNS`` of systems that both rate (logits about their mean); intervals hold
-        95% for all systems at once (Bonferroni).
+    Intervals hold 95% for all systems at once (Bonferroni).
     """
     names = [name for name in reference.systems if name in judge.systems]
     ratings, variances = _centered_ratings(judge, names)

@@ -1,8 +1,7 @@
 """How few verdicts decide first place: without them another system would be first.
 
-This is the worst case. One Newton step approximates a verdict's effect (Broderick, Giordano and
-Meager, 2020, "An automatic finite-sample robustness metric"); ratings without these verdicts are
-fitted again.
+One Newton step approximates a verdict's effect (Broderick, Giordano and Meager, 2020, "An automatic
+finite-sample robustness metric"); another fit checks it.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ DECISIVE_COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlace | None:
     """Find the fewest verdicts without which another system would be first.
 
-    None with fewer than two systems, more than ``MOST_SYSTEMS``, unconnected ones, a shared first
-    place, or if more than half of the verdicts would have to go.
+    None if they are more than half, or with too few, too many or unconnected systems, or a shared
+    first place.
     """
     battles = Battles.from_judgments(judgments)
     systems = list(battles.largest_group().systems)
@@ -106,11 +105,7 @@ class Matches:
         return ratings
 
     def supporters(self, ratings: Floats, leader: int, opponent: int) -> tuple[Indices, int]:
-        """Order verdicts by how much the lead over an opponent shrinks without them.
-
-        Returns:
-            Indices of verdicts that support the lead, and how many take it away by one Newton step.
-        """
+        """Return a lead's verdicts, the most influential first, and how many undo it."""
         won, met = self._counts()
         information, _ = self._information_and_gradient(ratings, won, met)
         contrast = np.zeros(self.n_systems)
@@ -175,10 +170,7 @@ def _fewest(
     ratings: Floats,
     limit: int,
 ) -> tuple[Indices, int] | None:
-    """Return the fewest verdicts to leave out for another to be first, and that system.
-
-    ``supporters`` are ordered by influence; None if it takes more than ``limit``.
-    """
+    """Return the fewest ``supporters`` to leave out (``limit`` at most), and who is first then."""
     limit = min(limit, len(supporters))
 
     def successor(n_dropped: int) -> int | None:
@@ -208,10 +200,7 @@ def _fewest(
 
 
 def first_places(judgments: pd.DataFrame) -> list[FirstPlace]:
-    """Find verdicts that decide first place, by judge and language; people are one judge.
-
-    Of more than ``MOST_JUDGES`` judges only those with the most verdicts are examined.
-    """
+    """Find verdicts that decide first place, by judge and language; people are one judge."""
     is_by_people = judgments["judge"].map(is_person).astype(bool)
     judged = judgments.assign(judge=judgments["judge"].mask(is_by_people, PEOPLE))
     n_verdicts = judged["judge"].value_counts()

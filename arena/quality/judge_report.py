@@ -27,13 +27,10 @@ FAULTS: tuple[Grade, ...] = ("unreliable", "doubtful")
 
 @dataclass(frozen=True)
 class JudgeTest:
-    """One test of a judge.
+    """One test of a judge, such as ``people``, ``flips`` or ``side``.
 
-    Attributes:
-        name: Such as ``people``, ``replies``, ``length``, ``flips``, ``side`` or ``circles``.
-        grade: The best grade that it leaves the judge.
-        sentence: Its result in words.
-        statistic: Its result, such as the share of flips, with its 95% interval.
+    ``grade`` is the best that it leaves the judge; ``low`` and ``high`` are the statistic's 95%
+    interval.
     """
 
     name: str
@@ -58,11 +55,8 @@ class DecisiveVerdict:
 class FirstPlace:
     """The fewest verdicts that decide first place, by one judge in one language.
 
-    Attributes:
-        first: System with the highest rating by the verdicts alone.
-        successor: System that would be first without ``dropped`` verdicts.
-        verdicts: Number of all verdicts.
-        decisive: The dropped verdicts, the most influential first.
+    ``successor`` would be first without the ``dropped`` of all ``verdicts``, which are
+    ``decisive``, the most influential first.
     """
 
     language: str
@@ -94,8 +88,7 @@ class MetaEvaluation(BaseModel):
         judge: Its name as in judgments, perhaps with ``llm:`` before it.
         dataset: Whose labels: ``memerag``, ``wikieval``, ``grouse``, ``people`` of the arena,
             another judge, a table of pairs, or your own.
-        metric: Name of the value, such as ``balanced_accuracy``.
-        prompt: Its prompt, with version.
+        metric: Such as ``balanced_accuracy``.
         value: A share or a correlation, -1 to 1; no percentage.
         standard_error: By bootstrap, on the value's scale.
         n: Items judged, such as sentences or pairs.
@@ -232,12 +225,7 @@ class JudgingRecords(BaseModel):
 
 
 class JudgeReport(JudgingRecords):
-    """The quality of a board's judge.
-
-    Attributes:
-        label: How far to trust it; None where it has no verdict.
-        first_places: How few verdicts decide first place, the ``LISTED`` most influential of each.
-    """
+    """The quality of a board's judge; no label where it has no verdict."""
 
     judge: str
     label: JudgeLabel | None = None

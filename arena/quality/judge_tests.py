@@ -72,11 +72,7 @@ def same_verdict(winners: pd.Series) -> tuple[str, int] | None:
 
 
 def same_verdict_test(judgments: pd.DataFrame, side: JudgeTest | None) -> JudgeTest | None:
-    """Report a judge that gives one verdict to nearly all pairs.
-
-    A side that nearly always wins says nothing where better systems stood there (``side``), nor
-    where sides were not shown.
-    """
+    """Report a judge that gives one verdict to nearly all pairs."""
     winners = judgments["winner"]
     constant = same_verdict(winners)
     winner = "a tie"
@@ -184,12 +180,9 @@ FEWEST_QUESTIONS = 10
 class Cycles:
     """Triples of decided verdicts on one question, and how many of them run in a circle.
 
-    Attributes:
-        triples: Triples of systems with three decided verdicts on a question.
-        circular: Circular triads (Kendall and Babington Smith, 1940).
-        expected: Circles expected by the ratings if verdicts were independent.
-        beyond: Circles above the expected, in standard deviations over questions.
-        share_low: Lower 95% bound of the share of circular triples, over questions.
+    ``circular`` triads are Kendall's and Babington Smith's (1940), ``expected`` those by the
+    ratings if verdicts were independent, ``beyond`` the excess in standard deviations over
+    questions, ``share_low`` a lower 95% bound.
     """
 
     triples: int
@@ -202,8 +195,7 @@ class Cycles:
 def cycles(judgments: pd.DataFrame) -> Cycles:
     """Count the triples of one judge's verdicts on a question that run in a circle.
 
-    Verdicts in both orders count once, if they agree. Ratings by decided verdicts tell the expected
-    number: few where systems are far apart, a quarter where they are equal.
+    Ratings tell the expected number: few where systems are far apart, a quarter where equal.
     """
     decided = judgments[judgments["winner"] != "tie"]
     counts = [np.empty((0, 3))]

@@ -41,9 +41,8 @@ _OUTCOMES = (-1, 0, 1)
 class AmongPeople:
     """Kappa of two people's votes on a pair, and of the judge with one vote.
 
-    Both are on pairs that several people judged: a majority is steadier than one vote, so that a
-    judge's kappa with it cannot be compared. ``difference_error`` is the standard error of the
-    judge's less the people's, by bootstrap over questions.
+    Both are on pairs that several people judged, as a majority is steadier than one vote.
+    ``difference_error`` is by bootstrap over questions.
     """
 
     kappa: float
@@ -59,13 +58,9 @@ class AmongPeople:
 
 @dataclass(frozen=True)
 class PeopleAgreement:
-    """How far a judge agrees with people on the same pairs.
+    """How far a judge agrees with people: Cohen's kappa with the majority of votes on a pair.
 
-    Attributes:
-        kappa: Cohen's kappa with the majority of the votes on a pair.
-        standard_error: Of kappa, by bootstrap over questions.
-        items: Pairs that both judged.
-        among_people: How far people agree; None where no several judged the same pairs.
+    The standard error is by bootstrap over questions.
     """
 
     kappa: float
@@ -138,8 +133,8 @@ def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> Peo
 def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> AmongPeople | None:
     """Compare every two people's votes on a pair, and the judge's verdict with one vote.
 
-    One person's votes on a pair count by majority; an unnamed vote is one more person's. Every pair
-    has the same weight. None with too few pairs for an interval.
+    An unnamed vote is one more person's. Every pair has the same weight. None with too few pairs
+    for an interval.
     """
     resamples = 2000
     counts = _vote_counts(by_people)

@@ -1,8 +1,4 @@
-"""What a judge prefers besides quality: a side, or length; ratings at equal length.
-
-Length is partly quality, and people prefer longer answers, too: ratings at equal length are shown
-beside the board's and do not replace them.
-"""
+"""What a judge prefers besides quality: a side, or length; ratings at equal length."""
 
 from __future__ import annotations
 
@@ -36,10 +32,7 @@ DIFFERENCE = f"{TRAIT}{LENGTH}"
 
 
 def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
-    """Estimate how often side A wins against an equal; None where no sides were shown.
-
-    Better systems may have stood there more often, so it is a bias estimated with the ratings.
-    """
+    """Estimate side A's bias with the ratings, as better systems may stand there more often."""
     # A share this far from one half is worth a warning; smaller differences hardly matter
     notable = 0.05
     shown = shown_sides(judgments)
@@ -64,11 +57,7 @@ def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
 
 
 def length_test(judgments: pd.DataFrame, answers: pd.DataFrame) -> JudgeTest | None:
-    """Estimate how often the longer answer wins where ratings are equal.
-
-    Better systems may write more, so being longer is a bias estimated with the ratings. None
-    without decided verdicts on answers of different length.
-    """
+    """Estimate a bias to longer answers with the ratings, as better systems may write more."""
     measured = with_traits(judgments, answers, (LENGTH,))
     table = calibrated_judgments(measured[measured["winner"] != "tie"], hard=True)
     # A judge that looks at length alone may decide by a single word.
@@ -106,10 +95,7 @@ def _biases(judgments: pd.DataFrame, trait: str) -> list[JudgeBias]:
 
 
 def _shares(biases: Sequence[JudgeBias]) -> tuple[float, float, float]:
-    """Return the share won of equal battles with its 95% bounds: low, share, high.
-
-    Languages' coefficients are weighted by their precision.
-    """
+    """Return the share won of equal battles with its 95% bounds: low, share, high."""
     precisions = np.array([bias.standard_error**-2 for bias in biases])
     mean = float(np.average([bias.coefficient for bias in biases], weights=precisions))
     half_width = NORMAL_95 / np.sqrt(precisions.sum())
@@ -135,10 +121,7 @@ def _decides_slight_differences(measured: pd.DataFrame, *, wants_longer: bool) -
 
 
 def nearly_all_longer(judgments: pd.DataFrame, answers: pd.DataFrame) -> tuple[int, int] | None:
-    """Count decided verdicts that the longer answer won, and all; None unless nearly all.
-
-    Where one of two systems always writes more, no estimate tells quality from length.
-    """
+    """Count decided verdicts that the longer answer won, and all; None unless nearly all."""
     fewest_verdicts = 10
     decided = judgments[judgments["winner"] != "tie"]
     differences = with_traits(decided, answers, (LENGTH,))[DIFFERENCE].to_numpy()
@@ -159,12 +142,7 @@ _COLUMN = f"{TRAIT}{LENGTH}"
 
 @dataclass(frozen=True)
 class EqualLength:
-    """Ratings by verdicts as if all answers were equally long.
-
-    Attributes:
-        moves: By language and system, how far the rating moves.
-        remarks: On preferences beyond their error that move a system by more than its error.
-    """
+    """Ratings by verdicts as if all answers were equally long."""
 
     moves: pd.Series
     remarks: tuple[Remark, ...]

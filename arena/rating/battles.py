@@ -46,8 +46,7 @@ TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 class Battles:
     """N battles between S systems on Q questions, by one judge or several: what one fit rates.
 
-    A fit is by language, or over several as if they were one. Each judge has biases of its own, but
-    all have one rating of each system.
+    Each judge has biases of its own, but all have one rating of each system.
 
     Attributes:
         systems: The systems, sorted by name.
@@ -57,16 +56,13 @@ class Battles:
         question: Question of each battle, shape (N,).
         questions: Query ids, sorted; empty if the judgments have none.
         adaptive: Whether the outcomes of others chose battles.
-        weight: How many battles each row counts for, shape (N,): its judgment's weight times the
-            probability of a soft outcome; None for 1.
-        is_sided: Of which battles the sides were shown, shape (N,); elsewhere side A is the first
-            by name. None for all.
-        is_soft: Which rows come from judgments with probabilities, shape (N,); None for none.
-        judge: Judge of each battle, shape (N,); None if there is one.
-        judges: Their names; all people are one judge.
-        voter: Who voted, shape (N,); -1 where no one is named, None if nowhere.
-        traits: Names of F traits that judges may like.
-        differences: By how much A's answer exceeds B's in them, shape (N, F).
+        weight: How many battles each row counts for, shape (N,), also by a soft outcome's
+            probability.
+        is_sided: Of which battles the sides were shown, shape (N,); else side A is first by name.
+        is_soft: Which rows come from judgments with probabilities, shape (N,).
+        judge: Judge of each battle, shape (N,); all people are one.
+        voter: Who voted, shape (N,); -1 where no one is named.
+        differences: By how much A's answer exceeds B's in F traits, shape (N, F).
         n_copies: Exact copies that were left out on reading.
     """
 
@@ -92,17 +88,9 @@ class Battles:
     def from_judgments(cls, judgments: pd.DataFrame, systems: Sequence[str] = ()) -> Battles:
         """Read judgments; exact copies count once.
 
-        Args:
-            judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
-                it every judgment is a question of its own), ``sides``, ``judge``, ``trait_...``
-                (see ``with_traits``), ``language`` (ids are by language), ``chosen`` (``adaptive``
-                if others' outcomes led to it), ``probability_a`` and ``probability_b`` (instead of
-                the winner) and ``weight`` (judgments it counts for).
-            systems: Systems to include whether they met others or not.
-
-        Raises:
-            UsageError: If there are none, a winner is unknown, a name is missing, a weight is not
-                above 0, or a system meets itself.
+        Without ``query_id`` every judgment is a question of its own; ids are by ``language``.
+        Optional are ``sides, judge, voter, weight, trait_...``, ``chosen`` (``adaptive``), and
+        ``probability_a, probability_b``, which count instead of the winner.
         """
         if judgments.empty:
             raise UsageError("there are no judgments to count")
@@ -173,21 +161,11 @@ class Battles:
         return round(float(self.weight.sum()))
 
     def counted(self, ties: str) -> Battles:
-        """Keep the battles that count by a tie rule.
-
-        With ``drop`` ties go, and with them questions and systems without other battles.
-
-        Raises:
-            UsageError: If there are only ties.
-        """
+        """Keep battles that count: ``drop`` leaves out ties, and what has no other battles."""
         return self.only(self.winner != TIE) if ties == "drop" else self
 
     def only(self, rows: Flags) -> Battles:
-        """Keep the battles (N,), and the questions and systems that have any of them.
-
-        Raises:
-            UsageError: If it keeps none.
-        """
+        """Keep the battles (N,), and the questions and systems that have any of them."""
         battles = self._take(rows)
         if not len(battles):
             raise UsageError("there are no judgments to count")
@@ -275,10 +253,7 @@ class Battles:
 
     @cached_property
     def items_by_side(self) -> JudgedItems:
-        """Sum outcomes by judge, pair, question and voter; a pair's first system is on side A.
-
-        Battles without sides are pairs of their own.
-        """
+        """Sum outcomes by judge, pair, question and voter; a pair's first system is on side A."""
         n_systems = max(len(self.systems), 1)
         judges = distinct(np.zeros(1, np.intp), 1)
         if self.judge is not None and len(self):

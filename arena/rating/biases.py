@@ -1,9 +1,8 @@
 """What judges like besides quality: the side, the length or the style of an answer.
 
-A bias is a coefficient of one judge in the logit that A beats B: for side A itself, or for each
-unit by which A's answer is longer, say. A normal prior about 0 shrinks it, which decides where a
-system always stood on one side (docs/reference/formulas.md, "Verdicts"). Style is as in Chatbot
-Arena (Li, Angelopoulos and Chiang, 2024, "Does style matter?").
+A bias is a coefficient of one judge in the logit that A beats B, for side A or a unit of length,
+say. A normal prior about 0 shrinks it (docs/reference/formulas.md, "Verdicts"). Style is Chatbot
+Arena's (Li, Angelopoulos and Chiang, 2024, "Does style matter?").
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ SIDES_NOT_TOLD = "sides vary too little to tell a preference for one from the sy
 class Biases:
     """What J judges may like besides quality, F traits, in the logits of P pairs.
 
-    There is one coefficient per judge and trait, C = J F in all, a judge's together.
+    There are C = J F coefficients, a judge's together.
 
     Attributes:
         judge: Judge of each pair, shape (P,).
@@ -73,11 +72,7 @@ class Biases:
         traits: tuple[str, ...] = (),
         differences: Floats | None = None,
     ) -> Biases:
-        """Return coefficients of each judge, for the first of a pair and for traits.
-
-        ``is_sided`` is 1 for pairs whose sides were shown, else 0, shape (P,): without any, sides
-        have no coefficient. ``differences`` have one column per trait.
-        """
+        """Return coefficients of each judge, for a pair's first (``is_sided``) and for traits."""
         # Precision of the prior of all other coefficients: a standard deviation of one logit. Of
         # length the same judges had 0 to 2.6 logits, people up to 2.7
         trait_precision = 1.0
@@ -157,14 +152,9 @@ class Biases:
 
 @dataclass(frozen=True)
 class JudgeBias:
-    """What one judge likes besides quality.
+    """What one judge, or ``people``, likes besides quality, in logits per unit of the trait.
 
-    Attributes:
-        judge: Its name, or ``people``; empty if it has none.
-        trait: ``side`` (being on side A), ``length``, ``lists``, ``headings`` or ``bold``.
-        coefficient: Logits that a unit of the trait adds.
-        standard_error: Of the coefficient.
-        is_known: Whether verdicts, rather than priors, tell it from the strength of systems.
+    ``is_known`` if verdicts, rather than priors, tell it from the strength of systems.
     """
 
     judge: str
@@ -247,9 +237,8 @@ def with_traits(
 def relative_difference(trait: str, of_a: Floats, of_b: Floats) -> Floats:
     """Return by how much A exceeds B in a trait, shape (N,).
 
-    Of lengths, the log ratio within -1 and 1, so that a factor above 2.7 counts no further; of
-    counts, (a - b) / (a + b), or 0; of numbers that may be below 0, a - b over its root mean
-    square.
+    Of lengths, the log ratio within -1 and 1; of counts, (a - b) / (a + b), or 0; of numbers that
+    may be below 0, a - b over its root mean square.
     """
     if trait == LENGTH:
         # An answer without text counts as one character.
@@ -267,11 +256,7 @@ def _counts_of(judgments: pd.DataFrame, side: str, counts: pd.DataFrame) -> Floa
 
 
 def trait_differences(columns: pd.DataFrame) -> Floats | None:
-    """Return by how much A exceeds B in each trait, shape (N, F); None without traits.
-
-    Raises:
-        UsageError: If one is not finite.
-    """
+    """Return by how much A exceeds B in each trait, shape (N, F); None without traits."""
     if not len(columns.columns):
         return None
     differences: Floats = columns.to_numpy(np.float64)

@@ -1,10 +1,8 @@
 """Bradley-Terry coefficients: the likelihood of battles and its maximum, many replicates at once.
 
 System i beats system j with probability sigma(theta_i - theta_j) (Hunter, 2004); a tie is half a
-win for both. A normal prior keeps coefficients finite if a system wins or loses all.
-
-Replicates close to one fit take Newton steps with its information matrix, factorized once; the rest
-then use their own. Arrays have one column per replicate (docs/reference/ratings.md).
+win for both. Replicates close to one fit take Newton steps with its information matrix, factorized
+once; the rest then use their own (docs/reference/ratings.md).
 """
 
 from __future__ import annotations
@@ -40,11 +38,7 @@ class ConvergenceError(ArenaError, ArithmeticError):
 
 @dataclass(frozen=True)
 class BradleyTerryFit:
-    """Fits of R replicates.
-
-    Attributes:
-        parameters: Coefficients, then those of biases, shape (R, K); NaN without a maximum.
-    """
+    """Fits of R replicates: coefficients, then biases, shape (R, K); NaN without a maximum."""
 
     parameters: Floats
     n_systems: int
@@ -60,11 +54,7 @@ class BradleyTerryFit:
         return np.asarray(np.isfinite(self.parameters).all(axis=1))
 
     def checked(self) -> BradleyTerryFit:
-        """Return the fit.
-
-        Raises:
-            ConvergenceError: If a replicate has no maximum.
-        """
+        """Return the fit."""
         if not self.converged.all():
             raise ConvergenceError(NO_MAXIMUM)
         return self
@@ -92,10 +82,7 @@ def solve(
     warm_start: WarmStart | None = None,
     tolerance: float = TOLERANCE,
 ) -> BradleyTerryFit:
-    """Fit all replicates, with errors of at most ``tolerance`` logits.
-
-    ``warm_start`` is a fit that they are close to; by default the fit of their mean.
-    """
+    """Fit all replicates, with errors of at most ``tolerance`` logits, from a fit close to them."""
     n_replicates = problem.points.shape[1]
     n_systems = problem.pairs.n_systems
     if warm_start is None:
@@ -120,11 +107,7 @@ def solve(
 
 
 def regularize(fit: BradleyTerryFit, problem: PenalizedLikelihood, precision: float) -> int:
-    """Fit replicates without a maximum again, into ``fit``, with a weak prior; count them.
-
-    Raises:
-        ConvergenceError: If one has no maximum with the prior either.
-    """
+    """Fit replicates without a maximum again, into ``fit``, with a weak prior; count them."""
     failed = np.flatnonzero(~fit.converged)
     if failed.size:
         prior = NormalPrior.ridge(fit.n_systems, precision)
@@ -172,11 +155,7 @@ def _remaining_error(length: Floats, last: Floats) -> Floats:
 
 
 def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
-    """Take damped Newton steps of one replicate, parameters of shape (K, 1), until it converges.
-
-    Raises:
-        ConvergenceError: If its likelihood has no maximum.
-    """
+    """Take damped Newton steps of one replicate, parameters of shape (K, 1), until it converges."""
     longest_step = 5.0
     most_steps = 200
     # Steps this short that no longer shrink are rounding errors: each step squares the error.
@@ -215,18 +194,10 @@ def _shortened(problem: PenalizedLikelihood, parameters: Floats, step: Floats) -
 def fit_bradley_terry(
     points: npt.ArrayLike, counts: npt.ArrayLike, pairs: Pairs, ridge: float = DEFAULT_RIDGE
 ) -> BradleyTerryFit:
-    """Fit Bradley-Terry coefficients to R replicates of aggregated counts.
+    """Fit R replicates of points (of each pair's first system) and battles, both (R, P).
 
-    Args:
-        points: Points of each pair's first system (1 a win, 0.5 a tie), shape (R, P).
-        counts: Battles of each pair, shape (R, P).
-        pairs: The P pairs.
-        ridge: Precision of the Gaussian prior. 0 is plain maximum likelihood, which exists only
-            where wins connect all systems both ways.
-
-    Raises:
-        UsageError: For arrays of the wrong shape, or points outside [0, counts].
-        ConvergenceError: If a replicate has no maximum or did not converge.
+    With ``ridge`` 0 it is plain maximum likelihood, which exists only where wins connect all
+    systems both ways.
     """
     won = np.atleast_2d(np.asarray(points, dtype=np.float64))
     met = np.atleast_2d(np.asarray(counts, dtype=np.float64))

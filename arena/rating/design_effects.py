@@ -1,7 +1,4 @@
-"""Design effects: how much the verdicts on one question depend on each other, by system.
-
-Formulas: docs/reference/formulas.md, "Verdicts".
-"""
+"""Design effects: how much the verdicts on one question depend on each other, by system."""
 
 from __future__ import annotations
 
@@ -22,8 +19,8 @@ class DesignEffects:
     """By how much the verdicts on a question depend on each other, for each of S systems.
 
     Attributes:
-        estimates: Variance of a system's score over drawn questions, relative to independent
-            battles, shape (S,); NaN without battles, 1 of one question.
+        estimates: Variance of a score over drawn questions, relative to independent battles, (S,);
+            NaN without battles, 1 of one question.
         n_questions: Questions on which each system was judged, shape (S,).
         least: Smallest effect that is believed.
         of_biases: The same of the judges' biases, shape (C,).
@@ -76,8 +73,7 @@ class DesignEffects:
     def by_system(self) -> Floats:
         """Draw each system's effect to the common one (empirical Bayes), shape (S,).
 
-        From Q questions it has a relative variance of about 2 / (Q - 1); variance beyond that is
-        attributed to systems (method of moments).
+        From Q questions its relative variance is about 2 / (Q - 1); the rest is systems' (moments).
         """
         is_known = np.isfinite(self.estimates)
         common = self.common

@@ -59,11 +59,7 @@ SAMPLES_REGULARIZED = (
 
 @dataclass(frozen=True)
 class Method:
-    """How to rate; the fields are arguments of ``rate``.
-
-    Raises:
-        UsageError: For an unknown tie rule, or a number of rounds that is out of range.
-    """
+    """How to rate; the fields are arguments of ``rate``."""
 
     ties: str = "half"
     ridge: float | None = None
@@ -89,12 +85,7 @@ class GroupRatings:
 
 
 def rate_group(battles: Battles, method: Method) -> GroupRatings:
-    """Rate systems that battles connect.
-
-    Raises:
-        UsageError: If the method does not suit the battles.
-        ConvergenceError: If the likelihood of a fit without prior has no maximum.
-    """
+    """Rate systems that battles connect."""
     if method.ridge is None and not method.position:
         return _posterior_ratings(battles, method)
     if battles.traits:
@@ -164,7 +155,7 @@ def _plain_remarks(battles: Battles, rounds: int, uncertainty: Uncertainty) -> I
 def _ratings_with_position(battles: Battles, method: Method) -> GroupRatings:
     """Maximize the likelihood with a free term of each judge for side A, as published fits have it.
 
-    Errors are those of maximum likelihood, times the root of the questions' design effects.
+    Errors are multiplied by the root of the questions' design effects.
     """
     # Precision of the level, of which battles tell nothing
     level_precision = 1e-6
@@ -233,8 +224,7 @@ def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
 def separated_systems(items: JudgedItems) -> Flags:
     """Return which systems the battles do not bound, shape (S,).
 
-    They are outside the largest group in which wins lead from every system to every other; without
-    it they are all.
+    They are outside the largest group in which wins lead from every system to every other.
     """
     groups = winning_groups(items.pairs, *items.totals)
     sizes = np.bincount(groups)

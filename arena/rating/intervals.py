@@ -33,12 +33,12 @@ class Uncertainty:
     """How far S coefficients may be off.
 
     Attributes:
-        low: Lower bound of each coefficient's 90% interval, shape (S,).
-        high: Upper bound.
-        covariance: Covariance of the coefficients, shape (S, S); NaN if not known.
+        low: Lower bounds of 90% intervals, shape (S,).
+        high: Upper bounds.
+        covariance: Of the coefficients, shape (S, S); NaN if not known.
         freedom: Degrees of freedom of its estimate; infinite if it is exact.
         regularized: Bootstrap samples without a maximum, fitted with a prior.
-        constant: Which are the same in every bootstrap sample, without an interval, shape (S,).
+        constant: Which never change in the bootstrap, so have no interval, shape (S,).
         p_values: Of every two, shape (S, S), where the covariance does not tell.
     """
 
@@ -72,10 +72,10 @@ def bootstrap(
 ) -> Uncertainty:
     """Bootstrap over questions, the unit of sampling.
 
-    Percentiles are those that the t-distribution with Q - 1 degrees of freedom calls for, as they
-    are too narrow with few questions (Hesterberg, 2015, "What teachers should know about the
-    bootstrap"). Resamples without a maximum have a weak prior. A coefficient that never changes has
-    no interval: a few verdicts that agree do not show its error.
+    Percentiles are expanded as the t-distribution with Q - 1 degrees of freedom calls for
+    (Hesterberg, 2015, "What teachers should know about the bootstrap"). Resamples without a maximum
+    have a weak prior. A coefficient that never changes has no interval: a few verdicts that agree
+    do not show its error.
     """
     # Largest error of bootstrap resamples, of which only the spread counts, in logits
     resample_tolerance = 1e-8
@@ -141,23 +141,14 @@ def ranks_and_tiers(
     freedom: float = np.inf,
     p_values: Floats | None = None,
 ) -> dict[str, npt.ArrayLike]:
-    """Bound the rank of every system, and group systems into tiers.
+    """Bound the rank of every system, and group systems into tiers (1 the best).
 
-    Two systems differ if the 90% interval of their difference excludes 0. A rank is at least one
-    more than the number of better systems, and at most the number of those not worse. A system
-    belongs to the first tier whose best system is like it; all that may rank first are in tier 1. A
-    single leader is wrong in at most 10% of arenas (Hung and Fithian, 2019, "Rank verification for
-    exponential families").
-
-    Args:
-        coefficients: Estimates, shape (S,).
-        covariance: Their covariance, shape (S, S); NaN if it is not known.
-        freedom: Degrees of freedom of the covariance's estimate.
-        p_values: Of every two, shape (S, S); by default ``wald_p_values``.
-
-    Returns:
-        ``rank_low``, ``rank_high`` and ``tier``, 1 the best; NaN for too many systems, or unknown
-        errors.
+    Two systems differ if the 90% interval of their difference excludes 0 (``p_values``, by default
+    ``wald_p_values``). A rank is at least one more than the number of better systems, and at most
+    the number of those not worse. A system belongs to the first tier whose best system is like it;
+    all that may rank first are in tier 1. A single leader is wrong in at most 10% of arenas (Hung
+    and Fithian, 2019, "Rank verification for exponential families"). NaN for too many systems, or
+    unknown errors.
     """
     if len(coefficients) > MOST_COMPARED or np.isnan(np.diag(covariance)).all():
         return dict.fromkeys(("rank_low", "rank_high", "tier"), np.nan)
@@ -196,11 +187,9 @@ def wald_p_values(coefficients: Floats, covariance: Floats, freedom: float = np.
 
 
 def pair_comparisons(ratings: pd.Series, covariance: pd.DataFrame, quantile: float) -> pd.DataFrame:
-    """Compare every two systems, whose ratings (best first) are jointly normal.
+    """Compare every two systems, the better rated first, whose ratings are jointly normal.
 
-    Returns:
-        Columns ``system, opponent, difference, low, high, probability``, the better rated first;
-        intervals of ``quantile`` standard errors; NaN where the covariance is.
+    Intervals have ``quantile`` standard errors; NaN where the covariance is.
     """
     rounding_error = 1e-12  # variances below it are 0, but for rounding
     names = ratings.index.to_numpy(object)

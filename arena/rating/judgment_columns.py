@@ -67,11 +67,7 @@ MIRRORED = np.array([1, 0, TIE])
 
 
 def points_of_a(judgments: pd.DataFrame) -> pd.Series:
-    """Return points for side A: 1 for a win, half for a tie, else 0; expected ones if soft.
-
-    Raises:
-        UsageError: If a winner is unknown, or a soft judgment has no probabilities.
-    """
+    """Return points for side A: 1 for a win, half for a tie, else 0; expected ones if soft."""
     rows, position, shares = outcome_rows(judgments)
     points = POINTS_OF_A[winner_codes(rows)]
     if shares is not None:
@@ -80,11 +76,7 @@ def points_of_a(judgments: pd.DataFrame) -> pd.Series:
 
 
 def winner_codes(judgments: pd.DataFrame) -> Indices:
-    """Return the index in ``WINNERS`` of each winner, shape (N,).
-
-    Raises:
-        UsageError: If a winner is unknown.
-    """
+    """Return the index in ``WINNERS`` of each winner, shape (N,)."""
     # Large arenas have few distinct winners: each is looked up once, not once per row.
     codes, winners = value_codes(judgments["winner"])
     outcomes = np.append(pd.Index(WINNERS).get_indexer(winners.astype(object)), -1)[codes]
@@ -96,11 +88,7 @@ def winner_codes(judgments: pd.DataFrame) -> Indices:
 
 
 def sided_flags(judgments: pd.DataFrame) -> Flags | None:
-    """Return of which judgments the sides were shown, shape (N,); None for all.
-
-    Raises:
-        UsageError: If a value of ``sides`` is unknown.
-    """
+    """Return of which judgments the sides were shown, shape (N,); None for all."""
     if SIDES not in judgments:
         return None
     codes, values = value_codes(judgments[SIDES])
@@ -119,11 +107,7 @@ def shown_sides(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def sideless_by_name(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Put the system first by name on side A where sides were not shown, so equal verdicts match.
-
-    Raises:
-        UsageError: If a value of ``sides`` or ``winner`` is unknown.
-    """
+    """Put the system first by name on side A where sides were not shown, so that rows match."""
     is_sided = sided_flags(judgments)
     if is_sided is None:
         return judgments
@@ -153,11 +137,7 @@ def sideless_by_name(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def weights_of(judgments: pd.DataFrame) -> Floats | None:
-    """Return how many judgments each row counts for, shape (N,); None if each counts once.
-
-    Raises:
-        UsageError: If a weight is not a finite number above 0.
-    """
+    """Return how many judgments each row counts for, shape (N,); None if each counts once."""
     if WEIGHT not in judgments:
         return None
     is_given = judgments[WEIGHT].notna().to_numpy()
@@ -199,14 +179,11 @@ def voter_codes(judgments: pd.DataFrame) -> Indices | None:
 
 
 def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats | None]:
-    """Replace each soft judgment (with probabilities) by one row per likely outcome.
+    """Replace each soft judgment by one row per likely outcome.
 
     Returns:
-        The rows; the judgment of each, shape (N,); and the rows' weights, shape (N,), which sum to
-        1 for each judgment, or None if no judgment is soft.
-
-    Raises:
-        UsageError: If a soft judgment has no probabilities, or questions have no ids.
+        The rows; the judgment of each, shape (N,); and weights, (N,), that sum to 1 by judgment, or
+        None if none is soft.
     """
     indices = np.arange(len(judgments), dtype=np.intp)
     is_soft = soft_flags(judgments)
@@ -231,11 +208,7 @@ def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats
 
 
 def soft_flags(judgments: pd.DataFrame) -> Flags:
-    """Return which judgments have probabilities, shape (N,).
-
-    Raises:
-        UsageError: If there is one of the two columns alone.
-    """
+    """Return which judgments have probabilities, shape (N,)."""
     absent = [name for name in PROBABILITIES if name not in judgments]
     if len(absent) == len(PROBABILITIES):
         return np.zeros(len(judgments), dtype=np.bool_)
@@ -246,11 +219,7 @@ def soft_flags(judgments: pd.DataFrame) -> Flags:
 
 
 def checked_shares(probabilities: pd.DataFrame) -> Floats:
-    """Return probabilities in the order of ``WINNERS``, shape (N, 3).
-
-    Raises:
-        UsageError: If they are not probabilities.
-    """
+    """Return probabilities in the order of ``WINNERS``, shape (N, 3)."""
     numbers = probabilities.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
     tie = 1.0 - numbers.sum(axis=1)
     shares = np.column_stack([numbers, tie])
@@ -274,10 +243,7 @@ def row_weights(shares: Floats | None, weights: Floats | None, position: Indices
 
 
 def question_codes(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
-    """Number the question of each judgment, and list the query ids, sorted.
-
-    Without ids every judgment is a question of its own, and the list is empty.
-    """
+    """Number the question of each judgment, and list the query ids, sorted; none without ids."""
     if "query_id" not in judgments:
         return np.arange(len(judgments)), ()
     codes, ids = value_codes(judgments["query_id"])

@@ -43,8 +43,7 @@ from arena.statistics.codes import repeated_rows, text_codes
 def copies_of_others(judgments: pd.DataFrame) -> Flags:
     """Return which judgments are copies of others, shape (N,), as of a file that was joined twice.
 
-    Copies equal in all columns, and have a named judge or voter: equal rows without are several
-    votes. All False without ids of questions.
+    They equal in all columns, and name a judge or voter: else equal rows are several votes.
     """
     if "query_id" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)
@@ -61,13 +60,9 @@ def copies_of_others(judgments: pd.DataFrame) -> Flags:
 def checked_judgments(
     judgments: pd.DataFrame, questions: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Check and complete a table of judgments in memory, as ``read_judgments`` does a file.
+    """Check and complete judgments in memory, as ``read_judgments`` does a file.
 
-    Judgments without a language get their question's, if the ids of ``questions`` are unique.
-
-    Raises:
-        UsageError: If there is no judgment.
-        DataError: With every problem.
+    Without a language they get their question's, if its id is unique.
     """
     rows = as_rows(plain_table(frame_of(judgments, "judgments")), JUDGMENTS.name)
     if rows.table.empty:
@@ -130,14 +125,7 @@ def _numbered(table: pd.DataFrame, is_copy: Flags) -> pd.DataFrame:
 def selected_judgments(
     judgments: pd.DataFrame, language: str | None = None, judge: str | None = None
 ) -> pd.DataFrame:
-    """Keep the judgments of one language and one judge.
-
-    ``language`` and ``judge`` may be ``all``, or None for a single language and the default judges;
-    judges with commas count as one.
-
-    Raises:
-        UsageError: If either does not exist, or a language must be chosen.
-    """
+    """Keep the judgments of one language and one judge, ``all``, or the default ones (None)."""
     is_selected = np.ones(len(judgments), dtype=np.bool_)
     if "language" in judgments:
         codes, names = text_codes(judgments["language"])

@@ -68,11 +68,7 @@ class BattleLikelihood:
     def squared_scores(
         self, parameters: Floats, cluster: Indices, n_clusters: int
     ) -> tuple[Floats, Floats]:
-        """Sum the squares of the clusters' gradients.
-
-        Returns:
-            The sums, and the number of clusters in which each parameter counts, each (K,).
-        """
+        """Sum the clusters' squared gradients, and count clusters, by parameter, each (K,)."""
         # Items whose scores are held at a time
         items_at_once = 1_000_000
         items = self.items
@@ -135,11 +131,7 @@ class BattleLikelihood:
         )
 
     def mode(self, prior: NormalPrior, effect: float = 1.0, start: Floats | None = None) -> Floats:
-        """Find the most probable parameters, shape (K,).
-
-        Raises:
-            ConvergenceError: If there is no mode.
-        """
+        """Find the most probable parameters, shape (K,)."""
         problem = self.penalized(prior, effect)
         first = problem.start() if start is None else start[:, None]
         return newton(problem, first)[:, 0]
@@ -153,8 +145,7 @@ class BattleLikelihood:
     def bias_errors(self, parameters: Floats, effect: float) -> Floats:
         """Return the biases' errors if only their priors are known before, shape (C,).
 
-        Where one system always stands on side A, its strength and the side's have the same part in
-        every verdict: the error is then the prior's.
+        Where one system always stands on side A, verdicts cannot tell both apart.
         """
         # Next to nothing is known of ratings: they have a deviation of 1,000 logits.
         ratings_precision = 1e-6
@@ -168,8 +159,8 @@ class BattleLikelihood:
     def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
         """Compare the variance of each system's score by question with that of single battles.
 
-        Verdicts on one question depend on each other (Kish, 1965), and so do votes of one voter. In
-        a star of battles most of the variance is the center's, so systems are looked at one by one.
+        Verdicts on one question, and of one voter, depend on each other (Kish, 1965). In a star of
+        battles most of the variance is the center's, so systems are looked at one by one.
         """
         information = self.information(parameters)
         independent = np.diag(information)
@@ -274,16 +265,10 @@ class BattleLikelihood:
     ) -> Floats:
         """Return the covariance of the most probable parameters, with ratings centered, (K, K).
 
-        The sandwich H (M + d P) H with H = (I + P)^-1, I the information, P the prior's precisions,
-        d the common design effect, and M the variance of the gradient over questions: I with every
-        score scaled to its design effect. Estimated from few questions, M would be singular.
-
-        Args:
-            parameters: Shape (K,).
-            precisions: P, in units of verdicts of which d count for one, shape (K,).
-            inverse: H.
-            effects: Design effect of each parameter, shape (K,).
-            common_effect: d.
+        The sandwich H (M + d P) H with H = (I + P)^-1 (``inverse``), I the information, P the
+        prior's precisions, d the common design effect, and M the variance of the gradient over
+        questions: I with every score scaled to its design effect. Estimated from few questions, M
+        would be singular.
         """
         scale = np.sqrt(effects)
         middle = scale[:, None] * self.information(parameters) * scale

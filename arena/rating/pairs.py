@@ -52,10 +52,7 @@ class Pairs:
         return np.asarray(values[..., self.first] - values[..., self.second])
 
     def sums(self, values: Floats) -> Floats:
-        """Add a pair's value to its first system and subtract it from its second.
-
-        The transpose of ``differences``: (..., P) to (..., S).
-        """
+        """Add a pair's value to its first system, less it from its second: (..., P) to (..., S)."""
         flat = values.reshape(prod(values.shape[:-1]), len(self))
         return np.asarray((self.incidence @ flat.T).T.reshape(*values.shape[:-1], self.n_systems))
 
@@ -92,11 +89,7 @@ class Pairs:
 
 
 def checked_number(systems: int) -> int:
-    """Return the number of systems.
-
-    Raises:
-        UsageError: If memory for every two of them may not be there.
-    """
+    """Return the number of systems, if memory for every two of them is there (else UsageError)."""
     if systems > MOST_SYSTEMS:
         most = (
             f"at most {MOST_SYSTEMS:,} are rated together; keep some with  surrogate-arena select"
@@ -112,10 +105,9 @@ def connected_groups(
     one_way: bool = False,
     battles: Floats | None = None,
 ) -> Indices:
-    """Number the groups of systems that edges connect, the largest first (then by battles, order).
+    """Number the groups of systems that edges connect, (S,), the largest first.
 
-    With ``one_way``, edges lead from ``first`` to ``second`` and groups are strongly connected.
-    Groups have shape (S,).
+    With ``one_way``, groups are strongly connected. Battles, then order decide between equal sizes.
     """
     edges = (np.ones(len(first), dtype=np.int8), (first, second))
     graph = coo_array(edges, shape=(n_systems, n_systems)).tocsr()
@@ -156,9 +148,8 @@ class JudgedItems:
         points: Points of the pair's first system, shape (N,): 1 a win, 0.5 a tie.
         counts: Number of battles, shape (N,).
         soft_counts: Number of battles with probabilities, shape (N,).
-        voter: Who voted, shape (N,); None where that does not count, or nobody is named.
-        biases: What the judges of the pairs like besides quality; None where pairs do not tell
-            judges and sides apart.
+        voter: Who voted, shape (N,).
+        biases: What judges like; None where pairs do not tell judges and sides apart.
     """
 
     pairs: Pairs

@@ -1,7 +1,6 @@
 """The likelihood of battles with a normal prior, and its derivatives, many replicates at once.
 
-System i beats system j with probability sigma(theta_i - theta_j) (Hunter, 2004); a tie is half a
-win for both. Parameters and counts have one column per replicate.
+Parameters and counts have one column per replicate.
 """
 
 from __future__ import annotations
@@ -41,11 +40,7 @@ class NormalPrior:
 
     @classmethod
     def ridge(cls, systems: int, precision: float) -> NormalPrior:
-        """Return a prior with mean 0 and one precision for all.
-
-        Raises:
-            UsageError: If the precision is below 0 or not finite.
-        """
+        """Return a prior with mean 0 and one precision for all."""
         if not np.isfinite(precision) or precision < 0:
             raise UsageError("ridge must be at least 0")
         return cls(np.zeros(systems), np.full(systems, precision))
@@ -55,13 +50,11 @@ class NormalPrior:
 class PenalizedLikelihood:
     """Battles of P pairs in R replicates, with a prior.
 
-    A column of K parameters holds S coefficients, then those of the judges' biases.
+    A column of K parameters holds S coefficients, then biases (of a single replicate).
 
     Attributes:
         points: Points of each pair's first system, shape (P, R): 1 a win, 0.5 a tie.
         counts: Battles of each pair, shape (P, R).
-        prior: Prior of the coefficients.
-        biases: What judges like besides quality, of a single replicate.
     """
 
     pairs: Pairs
@@ -151,11 +144,7 @@ class PenalizedLikelihood:
         return np.asarray(terms.sum(axis=0) + 0.5 * penalty.sum(axis=0))
 
     def solver(self, parameters: Floats) -> Solver:
-        """Factorize the information matrix of one replicate, at parameters of shape (K, 1).
-
-        Raises:
-            LinAlgError: If it is singular.
-        """
+        """Factorize the information matrix of one replicate, at parameters of shape (K, 1)."""
         logits = self._logits(parameters)
         # The variance of a verdict is p (1 - p), with p = sigma(d) and 1 - p = sigma(-d).
         information = (self.counts * expit(logits) * expit(-logits))[:, 0]

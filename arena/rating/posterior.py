@@ -1,10 +1,9 @@
 """Bayesian Bradley-Terry ratings: the posterior given battles, under a prior of unknown spread.
 
-It also holds where outcomes of others chose battles. Adaptive choice stops at pairs that look
-decided, some by luck; maximum likelihood then stretches the ratings, and a bootstrap cannot repeat
-the choices. The likelihood is the same whatever chose the battles, so that a posterior is right
-where its prior is (Rubin, 1976, "Inference and missing data"): the prior's spread is averaged over,
-by its evidence. Formulas: docs/reference/formulas.md, "Verdicts".
+It also holds where outcomes of others chose battles: adaptive choice stops at pairs that look
+decided, some by luck, and maximum likelihood then stretches the ratings. The likelihood is the same
+whatever chose the battles (Rubin, 1976, "Inference and missing data"); the prior's spread is
+averaged over, by its evidence (docs/reference/formulas.md, "Verdicts").
 """
 
 from __future__ import annotations
@@ -62,9 +61,6 @@ class RatingPrior(NormalPrior):
         """Read a prior from ``system, rating, standard_error`` of one language.
 
         Nothing is stated of absent systems or without an error: ``precision`` is theirs.
-
-        Raises:
-            UsageError: If a system is there twice, or a standard error is not above 0.
         """
         flat = cls.flat(len(systems), precision)
         if table is None:
@@ -137,13 +133,7 @@ class BattlePosterior(RatingPosterior):
     effects: DesignEffects
 
     def open_bounds(self, separated: Flags) -> tuple[Floats, Floats]:
-        """Widen the 90% intervals, (S,), to those where ratings may spread far more.
-
-        The ``separated`` systems, which battles do not bound, may spread most.
-
-        Raises:
-            ConvergenceError: If a mode is not found.
-        """
+        """Widen the 90% intervals, (S,), most of all those of ``separated`` systems."""
         means, covariance, shares = _averaged(
             self.likelihood, self.effects, _open_priors(separated)
         )
@@ -164,18 +154,10 @@ def battle_posterior(
     """Rate by battles and a prior, whatever chose the battles.
 
     The Bradley-Terry likelihood with judges' biases, to the power of one over the mean design
-    effect of questions (Kish, 1965). Posteriors are normal about their mode (Laplace), with each
-    system's own design effect, averaged over how far ratings spread: log-normal about 1 where
-    nothing is stated, else by how far that may be trusted.
-
-    Args:
-        battles: Of some of the systems; their names are those of the prior.
-        prior: Of the systems' ratings; by default nothing is stated of any.
-        trust: Factors of its precisions that are averaged over.
-        design_effect: Of the questions, where more verdicts than these tell it.
-
-    Raises:
-        ConvergenceError: If a mode is not found.
+    effect of questions (Kish, 1965), which ``design_effect`` states where more verdicts tell it.
+    Posteriors are normal about their mode (Laplace), with each system's own design effect, averaged
+    over how far ratings spread: log-normal about 1 where nothing is stated, else by factors of
+    ``trust``.
     """
     n_systems = len(battles.systems)
     if prior is None:
@@ -233,11 +215,7 @@ def _open_priors(separated: Flags) -> list[_WeightedPrior]:
 def _averaged(
     likelihood: BattleLikelihood, effects: DesignEffects, priors: Sequence[_WeightedPrior]
 ) -> tuple[Floats, Floats, Floats]:
-    """Average the posteriors under all priors, weighted by their evidence.
-
-    Returns:
-        Means (K,) and covariance (K, K) of ratings and biases, and shares (S,).
-    """
+    """Average means (K,), covariance (K, K) and shares (S,) under all priors by their evidence."""
     # Weight of a prior in the average below which its posterior is not computed
     negligible_weight = 1e-9
     candidates: list[_Candidate] = []

@@ -172,11 +172,7 @@ def counted_judgments(
     language: str | None = None,
     judge: str | None = None,
 ) -> tuple[pd.DataFrame, tuple[Temperature, ...]]:
-    """Select judgments, with probabilities at learned temperatures, which are also returned.
-
-    Raises:
-        UsageError: For an unknown choice, or a choice to be made.
-    """
+    """Select judgments, with probabilities at learned temperatures, which are also returned."""
     if isinstance(judgments, Arena):
         judgments = judgments.judgments
     judgments = coded_judgments(frame_of(judgments, "judgments"))
@@ -187,12 +183,7 @@ def counted_judgments(
 
 
 def rate_battles(battles: Battles, method: Method, *, largest_only: bool = False) -> Ratings:
-    """Rate the systems of battles, each group that battles connect on a scale of its own.
-
-    Raises:
-        UsageError: Without two systems that met, or if the method does not suit the battles.
-        ConvergenceError: If the likelihood has no maximum, and there is no prior.
-    """
+    """Rate the systems of battles, each group that battles connect on a scale of its own."""
     counted = battles.counted(method.ties)
     groups = counted.groups()
     if largest_only or not groups:

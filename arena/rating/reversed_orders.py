@@ -1,7 +1,6 @@
 """Orders that pooling reverses: a system ahead of another over all, and behind it in each language.
 
-Where languages have different pairs, opponents are not equally strong everywhere (Simpson's
-paradox).
+Opponents are not equally strong everywhere (Simpson's paradox).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Soft verdicts: what a judge's probabilities count, at a temperature that is learned.
 
-A judge that says A with a probability of .999 is not right 999 times in 1,000. Its logits are
-divided by a temperature (Guo et al., 2017, "On calibration of modern neural networks"), learned
-from people's votes on the same pairs, or from how far the judge repeats itself. The mean of a
-judge's distribution rates better than its mode (Wang et al., 2025, "Improving LLM-as-a-judge
-inference with the judgment distribution"). Formulas: docs/reference/formulas.md, "Verdicts".
+A judge is too sure: its logits are divided by a temperature (Guo et al., 2017, "On calibration of
+modern neural networks"), learned from people's votes on the same pairs, or from how far the judge
+repeats itself. The mean of a judge's distribution rates better than its mode (Wang et al., 2025,
+"Improving LLM-as-a-judge inference with the judgment distribution"). Formulas:
+docs/reference/formulas.md, "Verdicts".
 """
 
 from __future__ import annotations
@@ -40,11 +40,8 @@ TemperatureSource = Literal["people", "repeats", "default"]
 class Temperature:
     """By what a judge's logits are divided before they count.
 
-    Attributes:
-        value: The temperature; 1 takes probabilities as they are, near 0 is whole verdicts, and at
-            infinity every verdict is a tie.
-        source: People's votes on the same pairs, the judge's repeated verdicts, or nothing.
-        n_labels: Number of these votes or verdicts.
+    1 takes probabilities as they are, near 0 is whole verdicts, infinity is ties. ``source`` has
+    ``n_labels``: people's votes, or the judge's repeated verdicts.
     """
 
     judge: str
@@ -76,9 +73,8 @@ def learn_temperatures(judgments: pd.DataFrame) -> tuple[Temperature, ...]:
     """Learn the temperature of each judge with probabilities, by name.
 
     The most probable one given labels, with a log-normal prior about the default. A label is a vote
-    of people on the same question and pair, ties left out; without any, the judge's other verdict
-    on the pair, which can only soften. Panels have none, since their majority counts, nor have
-    judges of whole verdicts.
+    of people on the same pair, or else the judge's other verdict on it, which can only soften.
+    Panels and judges of whole verdicts have none.
     """
     if not soft_flags(judgments).any():
         return ()
@@ -99,10 +95,9 @@ def calibrated_judgments(
     *,
     hard: bool = False,
 ) -> pd.DataFrame:
-    """Divide the logits of probabilities by the temperature, a default one where not given.
+    """Divide the logits of probabilities by the temperature; those of ties stay.
 
-    Probabilities of ties stay. Whole and panels' verdicts, or all if ``hard``, lose their
-    probabilities, so that the winner counts.
+    Whole and panels' verdicts, or all if ``hard``, lose their probabilities: the winner counts.
     """
     if hard:
         return judgments.drop(columns=list(PROBABILITIES), errors="ignore")
@@ -160,12 +155,9 @@ def _clipped_log_odds(shares: Floats) -> Floats:
 
 
 def _log_odds(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Orient judgments: the pair's first system is the first by name.
+    """Orient judgments: the first system by name, with ``log_odds`` and ``share`` of the first.
 
-    Returns:
-        ``language, query_id, first, second, judge, is_soft, is_whole``, ``log_odds`` of the first,
-        infinite for whole verdicts, and ``share``, its probability where it is no tie (NaN for
-        ties).
+    ``log_odds`` are infinite for whole verdicts, ``share`` is NaN for ties.
     """
     is_soft = soft_flags(judgments)
     winner = judgments["winner"].astype(str)
@@ -241,10 +233,7 @@ def _rounded(value: float) -> float:
 def _inverse_temperature(
     log_odds: pd.Series, shares: pd.Series, weights: Floats, center: float
 ) -> float:
-    """Return the most probable factor of logits (N,), given shares of labels and their numbers.
-
-    Its prior is log-normal about ``center``.
-    """
+    """Return the likeliest factor of logits (N,), given labels; log-normal about ``center``."""
     # Standard deviation of the logarithm of a temperature about the default, before any label
     log_spread = 1.0
     # Loaded here, as it takes time that arenas without probabilities do not need.

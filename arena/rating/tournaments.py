@@ -49,10 +49,7 @@ class Tournaments:
     Attributes:
         battles: The judgments; without ties where these are dropped.
         draws: How often each tournament drew each question, shape (T, Q).
-        coefficients: Bradley-Terry coefficients (logits, centered on 0), shape (T, S); NaN where no
-            battle connects the system with the others.
-        ties: How ties count: ``half`` a win for both, or ``drop``.
-        dropped_ties: Ties left out under ``drop``.
+        coefficients: Logits, centered on 0, shape (T, S); NaN where no battle connects the system.
         regularized: Tournaments without a maximum, fitted with ``WEAKEST_RIDGE``.
     """
 
@@ -84,11 +81,10 @@ class Tournaments:
         return None
 
     def rate(self, by: RatedBy = "judgments") -> Ratings:
-        """Rate the systems, with intervals, ranks and tiers.
+        """Rate the systems, with intervals over 1,000 resamples of questions.
 
-        ``judgments`` have intervals over 1,000 resamples of questions. ``tournaments`` give mean
-        coefficients with percentiles, as MIRAGE-Bench prints them (tables 7 and 8); ranks and tiers
-        are still those of all judgments.
+        ``tournaments`` give mean coefficients with percentiles, as MIRAGE-Bench prints them (tables
+        7 and 8); ranks and tiers are still those of all judgments.
         """
         method = Method(ties=self.ties, seed=self.seed)
         rated = rate_battles(self.battles, method, largest_only=True)
@@ -133,19 +129,8 @@ def bootstrap_tournaments(
 ) -> Tournaments:
     """Bootstrap tournaments over questions and fit each (MIRAGE-Bench, Algorithm 1).
 
-    Args:
-        judgments: ``query_id, language, system_a, system_b, winner`` of one language and judge; or
-            battles.
-        tournaments: Number of tournaments N_t.
-        questions: Questions N_q drawn with replacement, at most the number judged (a larger sample
-            would make intervals too narrow).
-        ties: ``half`` or ``drop``.
-        ridge: Precision of the prior on coefficients.
-        seed: Seed of the draws.
-        language: Of given battles; it keys the draws.
-
-    Raises:
-        UsageError: For a number below 1, several languages, or no judgments.
+    At most the judged questions are drawn: a larger sample would make intervals too narrow.
+    ``language`` keys the draws of given battles.
     """
     if tournaments < 1 or questions < 1:
         raise UsageError("tournaments and questions must be at least 1")
@@ -176,11 +161,7 @@ def bootstrap_tournaments(
 def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[Floats, int]:
     """Fit every tournament; ``draws`` holds each question's number, shape (T, Q).
 
-    With ``ridge`` 0, tournaments without a maximum have ``WEAKEST_RIDGE``; also return their
-    number.
-
-    Raises:
-        UsageError: If ``ridge`` is below 0 or not finite.
+    With ``ridge`` 0, those without a maximum, which are counted, have ``WEAKEST_RIDGE``.
     """
     items = battles.items
     prior = NormalPrior.ridge(len(battles.systems), ridge)
@@ -240,8 +221,7 @@ SOME_ASSUMED = (
 def completed_variances(variances: Floats) -> Floats:
     """Replace unknown variances of ratings, NaN, by the median of the others, shape (S,).
 
-    Errors from one source are similar, whereas a rating taken as exact would determine all others.
-    Exact ratings, such as the reference system's, do not count.
+    A rating taken as exact would determine all others; exact ones do not count.
     """
     positive = variances[np.isfinite(variances) & (variances > 0)]
     assumed = np.median(positive) if len(positive) else np.nan
@@ -250,9 +230,8 @@ def completed_variances(variances: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class PublishedTournaments(Tournaments):
-    """A parametric bootstrap of published ratings, in the form of tournaments without battles.
+    """A parametric bootstrap of published ratings: independent normals about these, (S,).
 
-    Coefficients are independent normals about the ratings, (S,), which are their mean.
     ``standard_errors``, (S,), are NaN where none is published.
     """
 
@@ -326,14 +305,7 @@ def published_tournaments(
     drawn: int = DEFAULT_QUESTIONS,
     seed: int = 0,
 ) -> PublishedTournaments:
-    """Draw ``tournaments`` of ``drawn`` questions around published ratings.
-
-    ``published`` has ``language, system, rating, standard_error`` (logits) of one language and
-    judge.
-
-    Raises:
-        UsageError: For a number below 1, several languages, or no ratings.
-    """
+    """Draw ``tournaments`` of ``drawn`` questions around published ratings (logits)."""
     if tournaments < 1 or drawn < 1:
         raise UsageError("tournaments and questions must be at least 1")
     languages = sorted(published["language"].unique())

@@ -278,12 +278,7 @@ class Board:
 
 
 def open_board(board: Board | Path | str) -> Board:
-    """Return a board, read from its folder if a path is given.
-
-    Raises:
-        UsageError: If it is something else, or the folder holds no board.
-        DataError: If a file of it is damaged.
-    """
+    """Return a board, read from its folder if a path is given."""
     if isinstance(board, Board):
         return board
     if isinstance(board, Path | str):
@@ -295,11 +290,7 @@ def open_board(board: Board | Path | str) -> Board:
 
 
 def check_board_target(folder: Path | str) -> list[Path]:
-    """Check that a folder holds nothing or a board; return its other files, such as the site.
-
-    Raises:
-        UsageError: If it holds something else.
-    """
+    """Check that a folder holds nothing or a board; return its other files, such as the site."""
     folder = Path(folder).resolve()
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
     is_empty = all(path.name == tables.FEATURE_CACHE for path in paths)

@@ -174,20 +174,19 @@ class Agreements(SummaryPart):
     """How far ratings agree with verdicts they have not seen.
 
     Attributes:
-        basis: What ranks answers: verdicts, or without any their agreement (``consensus``) or what
-            judges of other arenas liked (``preferences``).
-        tau: Kendall tau-b of the trained surrogate's predictions with ratings by verdicts alone
-            (MIRAGE-Bench, table 2); high, since trained on these. Its 95% interval is a bootstrap
-            over systems and questions.
+        basis: What ranks answers: verdicts, else their agreement (``consensus``) or what judges of
+            other arenas liked (``preferences``).
+        tau: Kendall tau-b of the trained surrogate with ratings by verdicts alone (MIRAGE-Bench,
+            table 2); high, since trained on these. 95% bootstrap interval over systems and
+            questions.
         tau_unseen: Kendall tau-b by surrogates trained without the system and its battles (three to
-            five folds; repeated where ratings are few), with its 95% bootstrap interval over
-            systems, as ``gain`` has.
+            five folds), with its 95% bootstrap interval over systems, as ``gain`` has.
         r2_unseen: R² of the same predictions; 0 for the mean of the systems trained on.
         coverage_unseen: Share of the ratings inside the 90% intervals of the same predictions.
         is_untested: Whether too few systems are judged to leave any out.
         systems_compared: Judged systems that ``tau_unseen`` compares.
-        split_half: Kendall tau-b of ratings made from half of the questions with ratings by the
-            verdicts on the other half; mean over splits.
+        split_half: Kendall tau-b of ratings by half of the questions with verdicts on the other
+            half.
         split_half_verdicts: The same for ratings by the verdicts alone.
         gain: ``split_half`` less ``split_half_verdicts``.
     """
@@ -237,9 +236,8 @@ class Agreements(SummaryPart):
     def standing(self) -> Standing:
         """Return whether the surrogate ranks unseen systems better than chance.
 
-        ``shown`` here; ``likely`` with other arenas (``probability_of_use``), or ``unproven``.
-        Without an interval of tau, ``untested`` if other arenas tell how wide intervals are, else
-        ``unknown``.
+        ``shown`` here; ``likely`` with other arenas, or ``unproven``. Without an interval of tau,
+        ``untested`` if other arenas tell how wide intervals are, else ``unknown``.
         """
         if self.tau_unseen is None or self.tau_unseen_low is None or self.tau_unseen_high is None:
             return "untested" if self.is_untested else "unknown"

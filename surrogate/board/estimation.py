@@ -46,9 +46,7 @@ UNCERTAIN = [*TIER_COLUMNS, "wins_low", "wins_high"]
 def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None = None) -> pd.DataFrame:
     """Average each system's wins over languages of equal weight into ``tables.OVERALL``.
 
-    A system that some counting language does not rank has no rank; if each at least places it, a
-    place by its mean wins. Ranks and tiers are those of ``ranks_and_tiers``, of mean wins, and
-    unknown over several languages without ``covariance``.
+    A rank needs a rank in each counting language, a place at least a place.
     """
     counting = counting_languages(board)
     ranking = board[board["language"].isin(counting)]
@@ -88,8 +86,8 @@ def joint_covariance(
 ) -> pd.DataFrame:
     """Arrange how the ratings of all languages vary together; NaN where not known.
 
-    Ratings that ``across`` (by language and system) lacks are errors of one surrogate: of a system
-    the same in every language, so that more languages make it no surer.
+    Those absent from ``across`` have one surrogate's errors, the same in every language: more
+    languages make them no surer.
     """
     names: list[tuple[str, str]] = []
     for language, part in parts.items():
@@ -150,14 +148,7 @@ Rated = tuple[pd.DataFrame, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Estimation:
-    """What an estimator says of an arena's systems.
-
-    Attributes:
-        rated: Of each language, best first.
-        judgments: The verdicts that it learned from.
-        covariance: Of all ratings of all languages; None where not known across languages.
-        arena_ratings: ``tables.ARENA``: ratings by verdicts alone.
-    """
+    """What an estimator says of an arena's systems; ``rated`` has each language, best first."""
 
     rated: Sequence[Rated]
     judgments: pd.DataFrame
@@ -221,12 +212,7 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
 def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
     """Say of every two systems of a language by how much one is better, and how surely.
 
-    Ratings are jointly normal: Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b). ``rated`` has each
-    language's ``tables.RATINGS``, best first, and covariance.
-
-    Returns:
-        ``tables.DIFFERENCES``, each pair once, the better rated first: the difference, its 90%
-        interval, and the ``probability`` that it is better; NaN where the covariance is.
+    Ratings are jointly normal: Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b). NaN where unknown.
     """
     parts = [empty_board_table(DIFFERENCES)]
     for table, covariance in rated:

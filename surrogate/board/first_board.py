@@ -2,8 +2,7 @@
 
 Each feature in ``EVIDENCE`` compares the answers to a question: how far they agree with others,
 references and labels; without passages, what judges of other arenas liked takes the place of
-agreement with others. A rating is the share of the other systems' answers that a system's are
-above, mean over these and over questions. What this arena's judge values may differ.
+agreement with others. A rating is the mean share of other answers that a system's are above.
 """
 
 from __future__ import annotations
@@ -61,11 +60,8 @@ IS_REFERENCE = "; its own answers are the references, with which they are not co
 class FirstRatings:
     """The systems of one language, rated without verdicts.
 
-    Attributes:
-        table: As ``tables.RATINGS``, best first: ratings are shares with a mean of 0.5; intervals
-            and ranks are of a bootstrap over questions. Columns that rest on verdicts are NaN.
-        left_out: Feature to why it says nothing.
-        covariance: Of the ratings over resampled questions; NaN with one question.
+    Ratings are shares with a mean of 0.5; intervals, ranks and covariance are of a bootstrap over
+    questions. Columns that rest on verdicts are NaN. ``left_out`` says why a feature is not used.
     """
 
     table: pd.DataFrame
@@ -77,11 +73,7 @@ class FirstRatings:
 def estimate_without_verdicts(
     arena: Arena, features: pd.DataFrame, surrogate: Surrogate, settings: ResolvedSettings
 ) -> Estimation:
-    """Rate systems without any verdict, and sum up.
-
-    Raises:
-        UsageError: If no language has answers.
-    """
+    """Rate systems without any verdict, and sum up."""
     X = with_answers(features, arena.answers)
     preferences = preferences_for(arena)
     first = {}
@@ -173,10 +165,7 @@ def first_ratings(
     seed: int = 0,
     preferences: Mapping[str, float] = MappingProxyType({}),
 ) -> FirstRatings:
-    """Rate the systems of a language without verdicts.
-
-    ``preferences`` weigh features by what judges of other arenas liked; none to go by consensus.
-    """
+    """Rate the systems of a language without verdicts; by consensus without ``preferences``."""
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
     shares, left_out = _evidence(rows, reference, preferences)
     scores = rows.assign(score=shares.mean(axis=1)).pivot_table(
@@ -233,10 +222,7 @@ def _notes(ratings: pd.Series, n_answers: pd.Series, reference: str | None) -> l
 def _evidence(
     rows: pd.DataFrame, reference: str | None, preferences: Mapping[str, float]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Compare answers by every feature in ``EVIDENCE``, or by preferences.
-
-    Answers of the reference system are not compared with themselves.
-    """
+    """Compare answers, but the reference's own, by every feature in ``EVIDENCE`` or preferences."""
     features = rows[feature_columns(rows)].select_dtypes("number").columns
     field = AnswerField.of(rows, str(rows["language"].iloc[0]), features)
     preferred = _preferred_shares(field, preferences)
@@ -267,8 +253,7 @@ def _evidence(
 def _preferred_shares(field: AnswerField, preferences: Mapping[str, float]) -> Floats | None:
     """Weigh the shares of others that an answer is above by each feature, shape (N, Q).
 
-    Negative weights count the others below, missing values the middle. NaN without others; None if
-    no feature counts.
+    Negative weights count those below, missing values the middle. NaN without others.
     """
     view = field.self_view
     has_values = np.asarray(np.isfinite(view.values).any(axis=(0, 1)))
@@ -291,10 +276,7 @@ def _by_row(field: AnswerField, values: Floats) -> Floats:
 
 
 def shares_below(values: pd.Series, questions: pd.Series) -> pd.Series:
-    """Return the share of a question's other answers with a lower value; ties count half.
-
-    NaN without a value, and where no other answer has one.
-    """
+    """Return the share of a question's other answers with a lower value; ties count half."""
     groups = values.groupby(questions)
     n_others = groups.transform("count") - 1
     return (groups.rank() - 1) / n_others.where(n_others > 0)

@@ -27,11 +27,8 @@ DEFAULT_HOLDOUT_SIZE = 2
 class TournamentFit:
     """A surrogate trained on a single tournament of one language.
 
-    Attributes:
-        ratings: Rating of each judged system by its answers in the tournament, shape (S,).
-        shares: Share of each feature in its decisions, shape (F,); 0 for an unused one.
-        coefficients: Coefficient of each system in the tournament, shape (S,).
-        is_held: Which systems were held out, shape (S,).
+    Its ratings of judged systems, the tournament's coefficients and which were held out have shape
+    (S,), shares of features (F,).
     """
 
     ratings: Floats
@@ -61,11 +58,7 @@ def choose_holdout(
 
 
 def check_holdout(holdout: Sequence[str], judged: Sequence[str]) -> tuple[str, ...]:
-    """Check the systems a user wants held out.
-
-    Raises:
-        UsageError: If one is not judged, is named twice, or too few are left to train on.
-    """
+    """Check the systems a user wants held out."""
     unknown = [system for system in holdout if system not in judged]
     if unknown:
         raise UsageError(
@@ -93,9 +86,6 @@ def fit_tournament(
     """Train a surrogate on one tournament without the held-out systems, and rate all by it.
 
     Lines 1 to 7 of Algorithm 1 of MIRAGE-Bench.
-
-    Raises:
-        UsageError: If too few systems can be trained on, or no feature has a value.
     """
     ratings = {data.language: data.tournaments.single(index) for data in languages}
     # One tournament has one row per system, whose features are those of its own questions.

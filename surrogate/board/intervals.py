@@ -1,13 +1,11 @@
 """Intervals of a surrogate's predictions for systems that it has not seen.
 
-With many judged systems, split conformal prediction (Lei et al., 2018, section 2): the interval is
-as wide as the distances between predictions and the arena's ratings in cross-fitting, in standard
-errors where the surrogate has some (section 5.2), so that a system unlike the others has a wider
-one.
+With many judged systems, split conformal prediction (Lei et al., 2018, section 2): as wide as the
+errors in cross-fitting, in standard errors where there are some (section 5.2).
 
-With few judged systems, n, the surrogate's error variance is 3.5/(n - 1) of that of their ratings,
-as other arenas show (``benchmarks/few_systems.py``), corrected by the systems left out here. It has
-n - 1 degrees of freedom (docs/reference/formulas.md, "New systems").
+With few, n, the surrogate's error variance is 3.5/(n - 1) of that of their ratings, as other arenas
+show (``benchmarks/few_systems.py``), with n - 1 degrees of freedom, corrected by the systems left
+out here (docs/reference/formulas.md, "New systems").
 """
 
 from __future__ import annotations
@@ -130,7 +128,7 @@ def _units(outcome: Outcome) -> Floats:
 def _frontier(outcome: Outcome, units: Floats) -> tuple[float, float]:
     """Return the best rating, and how far from it a system may be better than every judged one.
 
-    The threshold flags about one ordinary system in ten; NaN where too few are judged.
+    It flags about one ordinary system in ten; NaN where too few are judged.
     """
     false_alarms = 0.1
     fewest_gaps = 4
@@ -161,8 +159,7 @@ def student_half_width(
         n_systems: Judged systems (n).
         residuals: Errors for systems left out, shape (M,); may be empty.
         training_share: Share of the systems that the residuals' surrogates had learned from.
-        is_informed: Whether other arenas tell of the surrogate (the default one); any other is
-            expected to know the mean of the ratings alone.
+        is_informed: Whether other arenas tell of the surrogate; else it knows the mean alone.
     """
     share = _error_share(n_systems) if is_informed else 1 + 1 / n_systems
     prior_residuals = _PRIOR_RESIDUALS if is_informed else 2.0
@@ -182,16 +179,13 @@ def _error_share(n_systems: int) -> float:
 def rank_share(half_width: float) -> float:
     """Return the share of ranks that an interval spans; ``half_width`` in the ratings' deviations.
 
-    Ratings are normal: |a - b| of two systems is below h with probability 2 Φ(h / √2) - 1.
+    Ratings are normal: |a - b| is below h with probability 2 Φ(h / √2) - 1.
     """
     return float(2 * ndtr(half_width / math.sqrt(2)) - 1)
 
 
 def systems_for_half(half_width: float, n_systems: int, n_residuals: int) -> int:
-    """Return how many judged systems would let the interval span half of the ranks.
-
-    ``half_width`` is in standard deviations of the ratings, and rests on ``n_residuals``.
-    """
+    """Return how many judged systems would let the interval span half of the ranks."""
     widest = math.sqrt(2) * float(ndtri(0.75))
     ratio = half_width / _usual_half_width(n_systems, n_residuals)
     n_needed = n_systems
@@ -214,10 +208,10 @@ def _usual_half_width(n_systems: int, n_residuals: int) -> float:
 def variances_of_coverage(
     surrogate: Surrogate, X: pd.DataFrame, n_questions: Mapping[str, int]
 ) -> dict[Key, float]:
-    """Return by how much ratings vary for want of answers to all questions, in squared logits.
+    """Return by how much ratings vary for want of answers, in squared logits.
 
-    The delete-a-group jackknife (Kott, 2001) of the predictions, times the finite population
-    correction 1 - n / Q. Systems that answered all Q questions, or one alone, are left out.
+    The delete-a-group jackknife (Kott, 2001) of the predictions, times 1 - n / Q. Systems that
+    answered all Q questions, or one alone, are left out.
     """
     replicates = []
     corrections: dict[Key, float] = {}

@@ -44,14 +44,8 @@ from surrogate.learning.surrogate import Surrogate
 class Learned:
     """Everything learned from an arena, and its sources.
 
-    Attributes:
-        arena: The arena in its parts, with the verdicts of all judges.
-        judged: The same with the verdicts of the board's own judge alone.
-        features: Feature table, one row per answer.
-        X: The same with the answers' texts.
-        studies: One per judged language.
-        posteriors: Of all languages together.
-        predictions: Ratings of all systems in all languages, also of those trained on.
+    ``judged`` has the verdicts of the board's own judge alone, ``X`` also the answers' texts,
+    ``predictions`` also the systems trained on.
     """
 
     arena: Arena
@@ -98,11 +92,7 @@ def learn(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> Learned:
-    """Train the surrogate, in place, on the judged systems of all languages; study each language.
-
-    Raises:
-        UsageError: If no language has verdicts or published ratings.
-    """
+    """Train the surrogate, in place, on the judged systems of all languages, and study each."""
     judged = arena.judged_by(settings.judge)
     X = with_answers(features, arena.answers)
     data = _with_judged_answers(language_data(judged, X, tournament_settings(settings)))

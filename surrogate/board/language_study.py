@@ -48,9 +48,8 @@ class LanguageStudy:
         posterior: Their ratings by verdicts and surrogate together.
         rated_by: What rates on the board: the posterior or the surrogate's predictions.
         holdout: Judged systems kept out of training.
-        halves: How ratings replicate between halves of the questions.
         unseen: Each judged system's rating by a surrogate trained without it.
-        r2: R² on the held-out systems in each tournament, shape (T,); empty without.
+        r2: R² on the held-out systems in each tournament, shape (T,).
         shares: Share of each feature in surrogates of single tournaments, shape (T, F).
         failure: Why no surrogate could be trained here.
         borrows: Whether few systems are judged, so that other languages' verdicts count, too.
@@ -96,8 +95,8 @@ def study_languages(
 ) -> tuple[list[LanguageStudy], JointPosterior]:
     """Train the surrogates of every language; return its study, and the joint posterior.
 
-    The surrogate itself is fitted without the held-out systems. Others are trained without each
-    fold of systems, without each half of the questions, and on single tournaments.
+    Besides the final one, without each fold of systems, each half of the questions, and on single
+    tournaments.
     """
     training = [part.without_answers_of(settings.holdout).X for part in data]
     rows = pd.concat(training, ignore_index=True)
@@ -272,10 +271,7 @@ def importances_table(
 ) -> pd.DataFrame:
     """Return the feature importances of a language (MIRAGE-Bench, figure 5), the highest first.
 
-    Returns:
-        Columns ``language, feature, importance`` (share in the final surrogate), then
-        ``tournament_`` with ``mean, low, high`` (95%), ``q1, median, q3`` over surrogates of single
-        tournaments; NaN where nothing is held out, and of unused features.
+    ``importance`` is the share in the final surrogate; ``tournament_...`` are of single ones.
     """
     percentiles = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
     is_here = importances["language"] == study.language

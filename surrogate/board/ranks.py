@@ -1,7 +1,4 @@
-"""Verdicts rank, predictions are placed: ranks, places, and who has neither and why.
-
-A place is where the rating of a hardly judged system lies among the ranked ones; it moves none.
-"""
+"""Verdicts rank, predictions are placed: ranks, places, and who has neither and why."""
 
 from __future__ import annotations
 
@@ -69,10 +66,7 @@ def needed_questions(n_judged: int) -> int:
 
 
 def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: int) -> pd.DataFrame:
-    """Mark (``is_placed``) and note the systems that too few verdicts rank.
-
-    ``judged_questions`` counts questions by system; a rank needs ``needed`` of them.
-    """
+    """Mark (``is_placed``) and note systems judged on fewer questions than ``needed``."""
     counts = judged_questions.reindex(rows.index)
     is_placed = (counts < needed) & rows["rating"].notna()
     reasons = counts.map(lambda count: FEW_JUDGED.format(count, needed) if count else NOT_JUDGED)
@@ -83,7 +77,7 @@ def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: i
 def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
     """Return the place (``PLACE_COLUMNS``) that each rating and its bounds take among ratings.
 
-    Without ranked systems, rows are placed among each other. NaN where a bound is not known.
+    Without ranked systems, rows are placed among each other.
     """
     compared = (ratings if len(ratings) else rows["rating"]).dropna().astype(float)
     ascending = np.sort(compared.to_numpy())
@@ -112,11 +106,7 @@ def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
 
 
 def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
-    """Return expected wins of each system against the others, with ties as half a win.
-
-    Returns:
-        Shares, shape (S,), NaN of a single system; and their derivatives by ratings, (S, S).
-    """
+    """Return expected wins against the others (a tie is half), (S,), and derivatives, (S, S)."""
     n_systems = len(ratings)
     if n_systems < 2:
         return np.full(n_systems, np.nan), np.full((n_systems, n_systems), np.nan)
@@ -129,7 +119,7 @@ def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
 def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
     """Return the covariance of S quantities by their derivatives, shape (S, N), by N others.
 
-    An unknown variance leaves quantities that grow with the value NaN; others take it as exact.
+    An unknown variance leaves quantities that grow with the value NaN.
     """
     values = covariance.to_numpy(np.float64)
     is_unknown = np.isnan(np.diag(values))
@@ -148,10 +138,7 @@ def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
 
 
 def wins_against(field: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return how often (``WINS_COLUMNS``) systems outside a field should win against it.
-
-    Without ranked systems in the field, rows win against each other.
-    """
+    """Return how often (``WINS_COLUMNS``) systems outside a field should win against it."""
     opponents = field if len(field) else rows["rating"].dropna()
     ratings = opponents.to_numpy(np.float64)
     # No system meets itself.
@@ -181,15 +168,7 @@ def ranked_rows(
 ) -> pd.DataFrame:
     """Rank the rated systems of a language, and place those that verdicts do not rank.
 
-    Args:
-        rows: As in ``rated_rows``; with a column ``is_placed`` these take no rank.
-        covariance: Of the ratings.
-        language: Language code.
-        verdict_ratings: By system: ``rank, rating, low, high`` by verdicts alone.
-        freedom: Degrees of freedom of the covariance.
-
-    Returns:
-        ``tables.RATINGS``, best first, then placed systems, then the others.
+    Rows with ``is_placed`` take no rank. The best are first, then placed systems, then others.
     """
     is_placed = rows.get("is_placed", pd.Series(False, rows.index))
     ratings = rows.loc[~is_placed, "rating"].dropna()
@@ -212,10 +191,9 @@ def ranked_rows(
 
 
 def counting_languages(ratings: pd.DataFrame) -> list[str]:
-    """Return the languages whose ranks count overall.
+    """Return the languages whose ranks count overall: with at least half of all ranked systems.
 
-    They rank at least half as many systems as have a rank anywhere: the first of few cannot be
-    compared with the first of many. All count where none ranks so many.
+    The first of few cannot be compared with the first of many. All count where none has so many.
     """
     ranked = ratings[ratings["rank"].notna()]
     n_ranked = ranked.groupby("language").size()
@@ -224,10 +202,7 @@ def counting_languages(ratings: pd.DataFrame) -> list[str]:
 
 
 def overall_wins(rows: pd.DataFrame, n_languages: int) -> pd.DataFrame:
-    """Average wins over languages, as if a system's errors were the same in all.
-
-    NaN where one of ``n_languages`` has neither rank nor place, or a bound is unknown.
-    """
+    """Average wins over languages, as if a system's errors were the same in all; else NaN."""
     is_counted = rows["rank"].notna() | rows["place"].notna()
     grouped = rows[WINS_COLUMNS].astype(float).where(is_counted).groupby(rows["system"])
     return grouped.mean().where(grouped.count() == n_languages)
@@ -248,11 +223,9 @@ def ranking_status(
 ) -> pd.DataFrame:
     """Find whose answers keep them from a rank in each language, and whose copies they are.
 
-    ``originals`` are from ``near_copies``; ``judged`` are systems whose verdicts tell their error.
-
     Returns:
-        By ``language`` and ``system``: ``unranked`` (why), ``original`` (the judged system it
-        copies, or empty), and ``variance`` due to missing answers (squared logits).
+        By language and system: ``unranked`` (why), ``original`` (what it copies), and ``variance``
+        due to missing answers (squared logits).
     """
     # An empty text answers nothing.
     is_answered = pd.Series(True, X.index)
@@ -272,8 +245,7 @@ def ranking_status(
 def reasons_without_rank(systems: pd.DataFrame, unproven: Collection[str]) -> pd.Series:
     """Say why each system of a language has no rank; empty with a rank or without a rating.
 
-    Unjudged systems have the reason of their answers first. Judged ones have a rank whatever these
-    say, unless they are lost.
+    Judged systems have one whatever their answers say, unless these are lost.
     """
     is_unjudged = systems["split"].isin(UNJUDGED_SPLITS)
     is_free = (systems["unranked"] == "") & (systems["original"] == "")

@@ -57,21 +57,16 @@ def rated_rows(
     """Rate the systems of one language: judged, unjudged and new ones.
 
     A rating is the posterior or, without one, the surrogate's prediction with its conformal
-    interval. Both intervals are wider where answers are missing.
+    interval, whose upper bound is infinite where a system may be better than every judged one.
 
     Args:
-        estimates: By system, ratings with their ``_error``: ``posterior`` (with ``verdict_share``;
-            NaN without verdicts), ``predicted`` (of systems without a posterior), ``unseen`` (by a
-            surrogate that has not seen the system). Also ``answers, coverage, split``, and ``why``
-            one is missing.
+        estimates: By system, with their ``_error``: ``posterior``, ``predicted`` (without a
+            posterior), ``unseen`` (by a surrogate that has not seen the system); and
+            ``verdict_share, answers, coverage, split, why``.
         interval: Conformal interval of the surrogate's predictions.
-        status: By system, as in ``ranking_status``; systems may be missing.
+        status: By system, as in ``ranking_status``.
         unproven: As in ``reasons_without_rank``.
         originals: Rows that copies take their rating from; by default those made here.
-
-    Returns:
-        By system, ``tables.RATINGS`` except ranks, wins and ratings by verdicts. The upper bound of
-        a system that may be better than every judged one is infinite.
     """
     table = estimates.join(status)
     texts = table[["unranked", "original"]].astype(object).fillna("").astype("str")
@@ -158,11 +153,8 @@ def rows_with_verdicts(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate every system of the arena in a language with verdicts; also return the covariance.
 
-    A judged system's rating is the posterior; an unjudged one's is the surrogate's prediction. On a
-    board by the surrogate alone, it rates all, also those it was trained on: the synthetic
-    leaderboard of MIRAGE-Bench (figure 4, right), with intervals as wide as for unseen systems.
-
-    ``unjudged`` says whether hardly judged systems are ``placed`` or ``ranked``.
+    Judged systems have the posterior, others the surrogate's prediction. A board by the surrogate
+    alone rates all by it: the synthetic leaderboard of MIRAGE-Bench (figure 4, right).
     """
     if study.borrows and interval.half_width is None:
         interval = BY_STANDARD_ERRORS
@@ -295,11 +287,7 @@ def predicted_estimates(
 
 
 def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> str:
-    """Return why an estimate is missing, or how else the rating came about.
-
-    The first that holds: no rating; verdicts elsewhere rate it, too; everything is known; nothing
-    could be predicted; or only the rating by a surrogate that has not seen it is missing.
-    """
+    """Return why an estimate is missing, or how else the rating came about."""
     n_answers = int(row["answers"])
     has_posterior = bool(np.isfinite(row["posterior"]))
     if not has_posterior and not np.isfinite(row["predicted"]):

@@ -1,7 +1,6 @@
 """What a board says in words: who is first, how surely, and what limits it.
 
-Pages and commands print no other sentence on a board than these remarks. Their numbers are those of
-the board's tables, ``summary.json`` and ``judge_report.json``.
+Pages and commands print no other sentence on a board than these remarks.
 """
 
 from __future__ import annotations
@@ -91,10 +90,7 @@ def _first_place(board: Board, language: str) -> Remark:
 
 
 def first_place_of(ranked: pd.DataFrame, language: str = "") -> Remark:
-    """Say who is first of ranked systems, best first: columns ``system, rank, rank_low``.
-
-    Where there are also ``wins, wins_low, wins_high``, with these.
-    """
+    """Say who is first of ranked systems, best first, with their wins where known."""
     best = ranked.iloc[0]
     system = str(best["system"])
     if len(ranked) == 1:

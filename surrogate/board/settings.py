@@ -178,10 +178,7 @@ def preset_values(name: object) -> dict[str, object]:
 def chosen_settings(
     settings: BoardSettings | None, options: Mapping[str, object], further: Iterable[str] = ()
 ) -> BoardSettings:
-    """Return settings with some options in their place.
-
-    Options override ``settings``, which override a ``preset``; ``further`` argument names are for
-    hints.
+    """Return ``settings`` with some options, and a ``preset`` for what neither sets, in place.
 
     Raises:
         UsageError: For an unknown option or preset, or an unusable value.
@@ -205,11 +202,7 @@ def chosen_settings(
 def check_option_names(
     options: Iterable[str], allowed: Sequence[str], further: Iterable[str] = ()
 ) -> None:
-    """Refuse options that do not exist.
-
-    Raises:
-        UsageError: For an unknown name; it suggests a close one and lists all options.
-    """
+    """Refuse options that do not exist; suggest a close one and list all."""
     further = tuple(further)
     faults = []
     for name in options:
@@ -254,10 +247,7 @@ lists_options(BoardSettings.model_fields)(BoardSettings)
 
 
 class ResolvedSettings(BoardSettings):
-    """Everything that reproduces a board: its settings, with what they lead to in its arena.
-
-    As text (``name:value`` between bars) they are the board's signature.
-    """
+    """Everything that reproduces a board: its settings, with what they lead to in its arena."""
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
     other_judges: Names = Field(

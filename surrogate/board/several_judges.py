@@ -77,11 +77,7 @@ def _alone_ratings(
 def _side_by_side(
     by_judge: Mapping[str, Mapping[str, RatingPosterior]], slopes: Mapping[str, float]
 ) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
-    """Arrange the ratings by each judge, and compare the others with the first.
-
-    ``slopes`` say how each predicts the first. Returns a column per judge, by language and system,
-    and sentences on agreement, on systems rated otherwise, and on the use of its verdicts.
-    """
+    """Arrange the ratings by each judge, and compare the others with the first."""
     table = _judge_columns(by_judge)
     reference, *other_judges = by_judge
     taus = {judge: _mean_tau(table, reference, judge) for judge in other_judges}

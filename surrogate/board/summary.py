@@ -44,11 +44,7 @@ HELD_OUT = "held out: the surrogate was not trained on it"
 
 
 class HoldoutR2(SummaryPart):
-    """R² on the held-out systems over tournaments (MIRAGE-Bench, table 5).
-
-    ``low`` and ``high`` are its 2.5th and 97.5th percentiles. With two systems the mean says
-    little.
-    """
+    """R² on the held-out systems over tournaments (MIRAGE-Bench, table 5), with percentiles."""
 
     mean: Number = None
     low: Number = None
@@ -63,11 +59,11 @@ class RatingInterval(SummaryPart):
     Attributes:
         half_width: Distance from a rating to either end, in logits or in its standard errors.
         best: Rating of the best judged system (logits).
-        frontier: From how far below (negative) or above it a predicted system may be better than
-            every judged one, in units of the half-width.
+        frontier: How far from the best a predicted system may be better than every judged one, in
+            units of the half-width.
         residuals: Ratings of unseen systems it rests on.
         freedom: Degrees of freedom of Student's t with few judged systems; null if conformal.
-        narrowing: How wide it is, and how many judged systems would narrow it; empty if narrow.
+        narrowing: How many judged systems would narrow it; empty if narrow.
     """
 
     half_width: Number = None
@@ -120,11 +116,7 @@ class UnusedFeature(SummaryPart):
 class Skipped(SummaryPart):
     """Counts of what did not enter a language's board, and why.
 
-    Attributes:
-        missing_answers: Answers absent (systems x questions - answers).
-        missing_values: Features that not every answer has.
-        dropped_ties: Ties left out by the tie rule.
-        outdated_judgments: Judgments of answers that were edited later.
+    ``outdated_judgments`` are on answers that were edited later.
     """
 
     missing_answers: int = 0
@@ -137,13 +129,8 @@ class Skipped(SummaryPart):
 class LanguageSummary(Agreements):
     """One language of a board.
 
-    Attributes:
-        systems: Systems that answered.
-        systems_judged: Systems that were judged, or have a published rating.
-        questions_judged: Questions with judgments; all, where ratings are published.
-        judgments: Judgments that entered; none where ratings are published.
-        evidence: Basis of a first board's ratings; empty on any other board.
-        remarks: Anything else that limits how far the numbers can be trusted.
+    ``systems`` answered; where ratings are published, all questions count as judged, by no
+    judgment. ``evidence`` is the basis of a first board.
     """
 
     holdout: tuple[str, ...] = ()
@@ -162,12 +149,8 @@ class LanguageSummary(Agreements):
 class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
-    Attributes:
-        judge: How good the judge is known to be; None without a judge.
-        remarks: What stands beside the conclusions: edited answers, other judges, lengths.
-        holdout_r2: Mean over languages of the mean R² on held-out systems.
-        worth: Verdicts on a system that tell as much of it as an unseen prediction.
-        mean: Name of the average, such as ``mean over 4 languages``; empty for one language.
+    ``worth`` counts the verdicts on a system that tell as much of it as an unseen prediction;
+    ``mean`` names the average, such as ``mean over 4 languages``.
     """
 
     judge: JudgeLabel | None = Field(default=None, exclude=True)
@@ -200,9 +183,9 @@ class MacroSummary(Agreements):
     def is_unreliable(self) -> bool:
         """Whether the judge's label is unreliable.
 
-        Ranks may be right all the same, as verdicts that flip with the order average out: of six
-        such judges of three public arenas, five have a tau of 0.8 or more with people or
-        GPT-4o-mini, one 0.33 with GPT-4o.
+        Ranks may be right all the same: of six judges that often flip with the order, in three
+        public arenas, five have a tau of 0.8 or more with people or GPT-4o-mini, one 0.33 with
+        GPT-4o.
         """
         return self.judge is not None and self.judge.grade == "unreliable"
 
@@ -238,9 +221,8 @@ class MacroSummary(Agreements):
 class BoardSummary(SummaryPart):
     """``summary.json`` of a board.
 
-    Attributes:
-        arena_folder: The arena's folder, relative to the board's; null for one in memory.
-        fingerprint: Digest of the questions and reference answers, on which features rest.
+    ``arena_folder`` is relative to the board's; ``fingerprint`` digests questions and reference
+    answers.
     """
 
     arena: str
@@ -269,8 +251,7 @@ class BoardSummary(SummaryPart):
     def ranks_unseen_in(self, language: str) -> bool:
         """Return whether a language ranks systems without verdicts.
 
-        Its own standing decides, or where that is unknown all languages'. Ratings by the surrogate
-        alone rank everybody.
+        Its own standing decides, or if unknown all languages'; the surrogate alone ranks everybody.
         """
         if self.settings.ratings == "surrogate":
             return True

@@ -255,7 +255,7 @@ def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
     """Count the verdicts on a system that tell as much of it as an unseen prediction.
 
     It is the n at which the rating's variance, which falls as 1/n, equals the squared error of
-    predictions; at most the verdicts there are, NaN without any.
+    predictions.
     """
     with_verdicts = [study for study in studies if len(study.data.judgments)]
     ratings = {study.language: study.data.tournaments for study in with_verdicts}

@@ -218,11 +218,7 @@ def write_board_table(table: pd.DataFrame, schema: TableSchema, folder: Path) ->
 
 
 def read_board_table(schema: TableSchema, folder: Path) -> pd.DataFrame:
-    """Read a table of a board.
-
-    Raises:
-        DataError: If the file or a value is damaged, a column missing, or a row repeated.
-    """
+    """Read a table of a board."""
     # Beyond it not every whole number has a float of its own, so that a count cannot be read.
     largest_count = 2**53
     file = table_file(schema)
@@ -256,12 +252,7 @@ def _columns_of(schema: TableSchema, kind: Kind) -> list[str]:
 
 
 def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Read a feature table (file or folder), for Parquet only rows of the ``answers``' questions.
-
-    Raises:
-        UsageError: If the file, a key column or every feature is missing, or one is not numeric.
-        DataError: If it is damaged.
-    """
+    """Read a feature table (file or folder), for Parquet only of the ``answers``' questions."""
     path = Path(path)
     if not path.exists():
         raise UsageError(f"there is no feature table at {path}")

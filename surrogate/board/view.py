@@ -24,9 +24,6 @@ def sliced(arena: Arena, by: str) -> Arena:
     """Slice by a column of the questions: its values replace languages in every table.
 
     Ratings published by language are left out.
-
-    Raises:
-        UsageError: If there is no such column, or nearly every question has its own value.
     """
     if by == LANGUAGE:
         return arena
@@ -63,8 +60,7 @@ def sliced(arena: Arena, by: str) -> Arena:
 def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFrame:
     """Put values of a column of the questions in the place of a table's languages.
 
-    Ids of several languages get the language before them (``en:17``). Rows on no question of
-    ``queries`` stay as they are.
+    Ids of several languages get the language before them (``en:17``).
     """
     if by == LANGUAGE:
         return table
@@ -83,11 +79,7 @@ def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFra
 
 
 def part_names(values: pd.Series) -> pd.Series:
-    """Name each row's part by its value in a column; ``(none)`` without one.
-
-    Raises:
-        UsageError: If a value is a list or record.
-    """
+    """Name each row's part by its value in a column; ``(none)`` without one."""
     return values.map(lambda value: _part_name(value, str(values.name)))
 
 
@@ -140,11 +132,7 @@ def values_by_judge(temperatures: tuple[Temperature, ...]) -> dict[str, float]:
 
 
 def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
-    """Return whose verdicts a board rests on, then others; none for a first board.
-
-    Raises:
-        UsageError: If the judge is unknown, not the only one, or missing for ratings by verdicts.
-    """
+    """Return whose verdicts a board rests on, then others; none for a first board."""
     arena = arena.by_criterion(settings.criterion)
     if settings.ratings == "consensus":
         if settings.judge is not None:

@@ -37,10 +37,7 @@ def flag_judged(rows: pd.DataFrame, judged: Mapping[str, Collection[str]]) -> Fl
 
 
 def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
-    """Find copies: language and new system to the judged one with nearly all its answers.
-
-    Both tables have the columns ``language, system, query_id, answer``.
-    """
+    """Find copies: language and new system to the judged one with nearly all its answers."""
     # Of a system's answers that make it a copy, when they are one other system's
     share = 0.9
     new = _long_answers(new)
@@ -119,10 +116,7 @@ def _near_pairs(
 
 
 def same_answer_remarks(arena: Arena) -> Iterator[Remark]:
-    """Name systems whose answers repeat the question, each other, or another system's.
-
-    Case and white space do not count.
-    """
+    """Name systems whose answers repeat the question, each other, or another system's."""
     # Number of systems that a remark names
     shown_names = 5
     queries = arena.queries[[*QUESTION_KEY, "query"]]

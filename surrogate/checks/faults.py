@@ -38,14 +38,7 @@ MOST_SHOWN = 5
 
 @dataclass(frozen=True)
 class AnswerFaults:
-    """What is wrong with answers.
-
-    Attributes:
-        answers: The checked answers: ``language, query_id, system``.
-        found: ``FAULT_COLUMNS``, a row per answer and check that found something, in the order of
-            checks, then by language, question and system.
-        unchecked: The same where a check could not be made.
-    """
+    """What is wrong with answers: ``FAULT_COLUMNS``, a row per answer and check."""
 
     answers: pd.DataFrame
     found: pd.DataFrame
@@ -149,10 +142,7 @@ def _listed(table: pd.DataFrame, flags: pd.DataFrame) -> pd.DataFrame:
 
 
 def same_texts(table: pd.DataFrame) -> Flags:
-    """Flag texts that a system gives to many different questions, unless they refuse.
-
-    ``table`` has ``language, system, text, query``.
-    """
+    """Flag texts that a system gives to many different questions, unless they refuse."""
     # Different questions from which one text is said to be the answer to many
     many = 5
     keys = ["language", "system", "text"]
@@ -166,8 +156,7 @@ def same_texts(table: pd.DataFrame) -> Flags:
 def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     """Flag texts that are a system's answer to a different question but for one word.
 
-    A word of the question or its passages was asked for, unless the passages have nothing else that
-    the text speaks of.
+    A word of the question or its passages was asked for, unless they have nothing else of the text.
     """
     # Words from which a text is more than a form with a gap; twice as many parts of words
     fewest = 12
@@ -189,8 +178,7 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
 def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     """Flag texts most of whose wording is that of another question, and none that of its own.
 
-    A question's wording is that of its passages and other answers. Wording of many questions says
-    nothing; a text is meant for the question with more of its words.
+    A question's wording is that of its passages and other answers, not of many questions.
     """
     # Share of a text's runs of words that another question has, and most that its own may have
     most_of_a_text = 0.5
@@ -251,11 +239,7 @@ def _runs(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.DataFrame:
-    """List the words without which two texts of a system are the same.
-
-    Returns:
-        ``row`` of the text, ``place`` and ``word`` (its number), and ``key`` of the rest.
-    """
+    """List ``row``, ``place`` and ``word`` without which two texts have the same ``key``."""
     lengths = np.array([len(words) for words in texts], dtype=np.intp)
     rows = np.repeat(np.arange(len(texts)), lengths)
     words = pd.factorize(np.array(list(chain.from_iterable(texts)), dtype=object))[0]

@@ -33,14 +33,10 @@ CheckClass = Literal["certain", "likely", "note"]
 
 @dataclass(frozen=True)
 class Check:
-    """A check of answers.
+    """A check of answers; ``certain`` faults are bugs, a reader decides on ``likely`` ones.
 
-    Attributes:
-        name: Its name, such as ``other-language``.
-        certainty: ``certain``: a bug; ``likely``: a reader decides; ``note``: a fact.
-        one: What one answer does, as a clause.
-        many: What several do.
-        unchecked: Why some answers cannot be checked; empty where all can.
+    ``one`` and ``many`` are clauses of what answers do, ``unchecked`` is why some cannot be
+    checked.
     """
 
     name: str
@@ -131,10 +127,7 @@ def _asks_for_failures(query: str) -> bool:
 
 
 def _speaks_of_failure(sample: Sample) -> bool | None:
-    """Return whether a short text begins with two marks of a failure that was not asked about.
-
-    None where it is asked about, or half of the text's words are from passages.
-    """
+    """Return whether a short text begins with two marks of a failure that was not asked about."""
     # Words of the longest message that is not listed as a pattern
     longest = 40
     message = sample.folded_words

@@ -1,8 +1,8 @@
 """Answers as vectors of character n-grams, and how alike these are.
 
-N-grams within words (scikit-learn's ``char_wb``) are hashed with signs (Weinberger et al., 2009),
-counted by their logarithm, weighted by inverse document frequency, and brought to unit length
-(docs/reference/formulas.md, "Surrogate").
+N-grams within words are hashed with signs (Weinberger et al., 2009), counted by their logarithm,
+weighted by inverse document frequency, and brought to unit length (docs/reference/formulas.md,
+"Surrogate").
 """
 
 from __future__ import annotations
@@ -127,11 +127,9 @@ def _hashed(texts: Sequence[str]) -> Iterator[_Row]:
 
 @dataclass(frozen=True)
 class AnswerVectors:
-    """Vectors of the answers of M systems to Q questions.
+    """Unit vectors of A answers of M systems to Q questions, shape (A, D).
 
-    Attributes:
-        rows: Unit vector of each of A answers, shape (A, D); no columns without texts.
-        places: Row of each system's answer to each question, shape (M, Q); -1 where there is none.
+    ``places`` is each answer's row, shape (M, Q); -1 where there is none.
     """
 
     rows: sparse.csr_array

@@ -59,15 +59,12 @@ from surrogate.learning.training import (
 
 @dataclass(eq=False)
 class AnswersSurrogate(Surrogate):
-    """Learns from verdicts on answers, all languages together.
+    """Learns from verdicts on answers, all languages together, by features and texts (``answer``).
 
-    It learns from features, and from texts in a column ``answer``. All systems that answered,
-    judged or not, are in the field that answers are compared with.
+    The field is all systems that answered. ``seed`` draws training rows of over 200 questions or
+    300 systems; ``rows`` is not used; ``preferences`` of other arenas' judges weigh features.
 
     Attributes:
-        seed: Draws the training rows where a language has over 200 questions or 300 systems.
-        rows: Not used.
-        preferences: What judges of other arenas liked, feature to weight; empty for none.
         fields_: Language to the systems that answers are compared with.
         scores_: Prediction of answers' scores; None where only ratings are known.
         levels_: Language to the mean rating of its systems (logits).

@@ -73,10 +73,7 @@ class Repeats:
 class HeldOutRatings:
     """Ratings of systems by surrogates that did not see them, several times over.
 
-    Attributes:
-        table: Columns ``repeat, fold, language, system, rating, standard_error``; NaN where there
-            is none. One surrogate rates one repeat and fold.
-        reasons: Language to why ratings are missing, without duplicates.
+    ``table`` has ``repeat, fold, language, system, rating, standard_error``, NaN without.
     """
 
     table: pd.DataFrame
@@ -168,10 +165,8 @@ def held_out_ratings(
     """Rate what is held out, fold by fold; folds are the same in every language.
 
     Each fold is rated by a surrogate trained on the others, whose tournaments are drawn again
-    without it. Its ratings are moved together to the arena's scale, by where the others lie on it.
-
-    ``training`` chooses the data to learn from (by default all but the fold), ``rated`` the rows
-    to rate (by default answers to the judged questions).
+    without it, and moved to the arena's scale by where the others lie on it. ``training`` chooses
+    the data to learn from, ``rated`` the rows to rate.
 
     Raises:
         UsageError: With fewer than five systems.
@@ -192,8 +187,8 @@ def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[lis
 def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
     """Split the systems into folds to hold out, at random.
 
-    Of many draws it keeps the one whose pairs were least often paired in earlier repeats, so that
-    five repeats compare nearly all pairs of a dozen systems.
+    Of many draws it keeps the one that pairs systems paired least before, so that five repeats
+    compare nearly all pairs of a dozen.
     """
     n_draws = 100
     systems = systems_by_content(languages)

@@ -1,7 +1,6 @@
 """The field: the systems of a language, judged or not, that answers are compared with.
 
-The comparisons are by rank of features and by likeness of texts (docs/reference/surrogate.md,
-section 1).
+Formulas: docs/reference/surrogate.md, section 1.
 """
 
 from __future__ import annotations
@@ -88,10 +87,7 @@ class FieldView:
         return np.asarray(sums / np.maximum(n_shared, 1))
 
     def likeness(self, weights: Floats) -> Floats:
-        """Return the weighted sum of each answer's cosines to the field's, shape (M, Q).
-
-        ``weights`` have shape (N, Q). Cosines are linear, so the field's weighted sum is enough.
-        """
+        """Return the sum of each answer's cosines to the field's, weighted (N, Q), shape (M, Q)."""
         return self.vectors.products(self.field_vectors.sums(weights))
 
     @cached_property
@@ -116,10 +112,8 @@ class FieldView:
 class AnswerField:
     """Answers of the N systems of a language to Q questions.
 
-    Attributes:
-        names: The F features, the consensus last where there are texts.
-        tensor: Their values, without the consensus.
-        counts: Hashed n-grams, a row per answer; None without texts.
+    The last of the F features is the consensus, where there are texts, which ``tensor`` lacks.
+    ``counts`` are hashed n-grams, a row per answer.
     """
 
     names: tuple[str, ...]
@@ -134,10 +128,7 @@ class AnswerField:
         features: Sequence[str],
         arrays: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> AnswerField:
-        """Take the field from a table.
-
-        ``rows`` have ``language, system, query_id``, features, and perhaps ``answer``, in whose
-        place ``arrays`` may stand.
+        """Take the field from rows with features and perhaps ``answer``, which ``arrays`` replace.
 
         Raises:
             UsageError: If the arrays are not of as many answers.
@@ -181,10 +172,9 @@ class AnswerField:
         return self._unit_vectors(self.counts, self.tensor.rows)
 
     def compare(self, rows: pd.DataFrame) -> FieldView:
-        """Compare other systems with the field, on the field's questions.
+        """Compare other systems with the field, but for themselves and parts of them.
 
-        A system is not compared with itself, nor with a part of itself (named system,
-        ``ANSWER_MARK`` and anything).
+        A part is named by its system, ``ANSWER_MARK`` and anything.
         """
         questions = self.tensor.questions
         rows = rows[rows["query_id"].isin(set(questions))]

@@ -1,13 +1,13 @@
 """Kernels of ratings: how alike two systems are as wholes, and the Gaussian process with them.
 
-A system is its mean features, standardized over the rated systems, and its answers' mean vector (in
-the spirit of Helm et al., 2024, arXiv 2410.01106), in each language and over all.
+A system is its mean standardized features, and its answers' mean vector (in the spirit of Helm et
+al., 2024, arXiv 2410.01106), in each language and over all.
 
 The model of small areas (Fay and Herriot, 1979): a rating is a sum of functions, each with a
 kernel, and a residual, observed with its sampling covariance; each group has its own unknown mean
-(Rasmussen and Williams, 2006, section 2.7). Variances are the most probable by the restricted
-likelihood (Patterson and Thompson, 1971). Formulas: docs/reference/surrogate.md, section 2;
-docs/reference/formulas.md, "Verdicts and surrogate".
+(Rasmussen and Williams, 2006, section 2.7). Variances maximize the restricted likelihood (Patterson
+and Thompson, 1971). Formulas: docs/reference/surrogate.md, section 2; docs/reference/formulas.md,
+"Verdicts and surrogate".
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class GaussianProcess:
     """A process of known variances, conditioned on N ratings.
 
     Attributes:
-        variances: Variance of each of K kernels, then of the residual, shape (K + 1,).
+        variances: Of each of K kernels, then of the residual, shape (K + 1,).
         noise: Sampling covariance of the ratings, shape (N, N).
         restricted: The matrix P of restricted likelihood, shape (N, N).
         means: Estimated mean of each of G groups, shape (G,).
@@ -85,10 +85,9 @@ class GaussianProcess:
         return cls(variances, ratings, noise, restricted, means, is_contradicted, float(half))
 
     def resolved(self, kernels: Floats, groups: Floats) -> GaussianProcess:
-        """Leave ratings that contradict the prediction to their own observation.
+        """Leave ratings that contradict the prediction beyond their joint error to themselves.
 
-        Verdicts overrule a prediction that they contradict beyond their joint error, so that
-        answers written to please a surrogate gain nothing once judged. A left-out rating's residual
+        Answers written to please a surrogate gain nothing once judged. A left-out rating's residual
         is (P y)ᵢ / Pᵢᵢ, its variance 1 / Pᵢᵢ.
         """
         process = self
@@ -116,8 +115,7 @@ class GaussianProcess:
 
         Returns:
             Means, shape (N,); covariance, shape (N, N); and the weight of each item's own rating,
-            shape (N,): 1 without noise, 0 with nothing but noise. Shared noise could take it beyond
-            either.
+            (N,), from 0 (nothing but noise) to 1 (none), unless noise is shared.
         """
         # The noise that is estimated from the ratings is this matrix times them, shape (N, N).
         noise_filter = self.noise @ self.restricted
@@ -134,17 +132,12 @@ class GaussianProcess:
 
 
 def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats) -> GaussianProcess:
-    """Condition a Gaussian process on ratings.
+    """Condition a Gaussian process on ratings, (N,), with K kernels (K, N, N) of mean diagonal 1.
 
-    Variances have wide log-normal priors centered on equal shares of the signal, and the likelihood
-    is multiplied by their sum (Li and Lahiri, 2010): with few ratings the plain likelihood often
-    takes everything for noise, and intervals would be too narrow.
-
-    Args:
-        kernels: K kernels among the N items, shape (K, N, N), each of mean diagonal 1.
-        ratings: Their ratings, shape (N,).
-        noise: The ratings' sampling covariance, shape (N, N).
-        groups: Group of each item, one-hot, shape (N, G).
+    ``noise`` is their sampling covariance, ``groups`` are one-hot, (N, G). Variances have wide
+    log-normal priors centered on equal shares of the signal, and the likelihood is multiplied by
+    their sum (Li and Lahiri, 2010): with few ratings the plain likelihood often takes everything
+    for noise.
     """
     # Standard deviation of the logarithm of each variance: a factor of 4.5 up or down
     prior_deviation = 1.5
@@ -206,13 +199,9 @@ SMALLEST = 1e-9
 class Scale:
     """How means of a language are standardized by its rated systems.
 
-    Attributes:
-        center: Mean of each feature, shape (F,).
-        deviation: Standard deviation, shape (F,); infinite where systems do not differ.
-        reliability: Share of its square that is not noise, shape (F,): a mean of few answers is
-            noisy, and is shrunk (Fuller, 1987, chapter 1).
-        text_center: Mean of the profiles, shape (D,).
-        text_scale: Root of their mean squared distance from it; infinite where there is none.
+    Features have a center, a deviation (infinite where systems do not differ) and a reliability,
+    (F,): a mean of few answers is noisy, and is shrunk (Fuller, 1987, chapter 1). Profiles have a
+    center (D,), and a scale: the root mean squared distance from it.
     """
 
     center: Floats
@@ -324,10 +313,7 @@ class SystemVectors:
         return len(set(self.languages)) > 1
 
     def designs(self, *, is_shrunk: bool, over_languages: bool) -> list[Floats]:
-        """Return what ratings are linear in, shape (M, F) each.
-
-        ``is_shrunk`` takes the reliable features, ``over_languages`` also means over languages.
-        """
+        """Return what ratings are linear in, shape (M, F) each."""
         features = self.reliable if is_shrunk else self.features
         if not over_languages:
             return [features]
@@ -374,10 +360,7 @@ class SystemVectors:
 
 
 def same_system(keys: pd.MultiIndex) -> Floats:
-    """Return the kernel of what a system has in all languages, shape (1, N, N).
-
-    A single language has none, shape (0, N, N): there it equals the residual.
-    """
+    """Return the kernel of a system over languages, shape (1, N, N); (0, N, N) for one."""
     if len(keys.unique(level=0)) < 2:
         return np.empty((0, len(keys), len(keys)))
     names = np.asarray(keys.get_level_values(1), dtype=object)

@@ -60,10 +60,9 @@ class LanguageData:
         judgments: Judgments of one judge; none where ratings are published.
         X: Features of every system's answers to every question.
         questions: Every question of the language, judged or not.
-        tournaments: Tournaments of the judgments, or around the published ratings.
         others: Judgments of other judges, which may predict this one's.
-        unconnected: Systems that no judgments connect with the largest group. Theirs are left out:
-            nothing places them on the group's scale.
+        unconnected: Systems that no judgments connect with the largest group; left out, as nothing
+            places them on its scale.
         reference: The arena's reference system. Features compare all answers with its, so every
             surrogate has seen it.
     """
@@ -131,11 +130,7 @@ class LanguageData:
         return tuple(np.array(self.tournaments.battles.questions)[draws > 0].tolist())
 
     def without_systems(self, systems: Sequence[str]) -> LanguageData:
-        """Leave systems out of answers and judgments, and draw the tournaments again.
-
-        Raises:
-            UsageError: If no judgment is left.
-        """
+        """Leave systems out of answers and judgments, and draw the tournaments again."""
         if self.judgments.empty:
             tournaments = self.tournaments.first(self.settings.tournaments).without(systems)
             return replace(self.without_answers_of(systems), tournaments=tournaments)
@@ -153,11 +148,7 @@ class LanguageData:
         return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
 
     def with_judgments(self, judgments: pd.DataFrame, battles: Flags | None = None) -> LanguageData:
-        """Rate the systems again, by some judgments; ``battles`` selects their battles.
-
-        Raises:
-            UsageError: If no judgment is left.
-        """
+        """Rate the systems again, by some judgments; ``battles`` selects their battles."""
         if self.judgments.empty:
             raise UsageError(
                 f"{self.language}: only ratings are published, there are no judgments to leave out"
@@ -185,8 +176,7 @@ class LanguageData:
         """Return what to add to ratings on a part's scale to have them on this one's.
 
         Coefficients are centered on the part's systems, whose mean is lower the stronger the
-        held-out ones are: left there, folds could not be compared and strong ones would be rated
-        up.
+        held-out ones are: without this, strong folds would be rated up.
         """
         ratings = pd.Series(self.arena_ratings, self.systems).reindex(part.systems).to_numpy()
         differences = pd.Series(ratings - part.arena_ratings)

@@ -32,12 +32,7 @@ def _no_keys() -> pd.MultiIndex:
 
 @dataclass(frozen=True)
 class Observation:
-    """Observed ratings of N systems of a language.
-
-    Attributes:
-        ratings: Logits, centered on 0, shape (N,).
-        noise: Their sampling covariance over questions, shape (N, N).
-    """
+    """Ratings of N systems of a language (logits, centered on 0), and sampling covariance."""
 
     systems: tuple[str, ...]
     ratings: Floats
@@ -74,16 +69,10 @@ def observe(
 class RatingLikelihoods:
     """What the battles of all languages say about ratings, as normal densities.
 
-    The Bradley-Terry likelihood with the weak prior, as a normal density (Laplace). Its covariance
-    is the inverse information, each system's score scaled to its design effect, since verdicts on
-    one question depend on each other (Kish, 1965): an estimate by questions alone would be singular
-    with few. Effects are drawn to the mean over systems and languages. Unknown published variances
-    are assumed (``completed_variances``); where none is known, ratings are exact.
-
-    Attributes:
-        published: Ratings of every language before its battles.
-        fits: Language to its battles; languages without battles are absent.
-        effects: Design effects of the systems of ``fits``, language by language.
+    The Bradley-Terry likelihood with the weak prior (Laplace). The covariance is the inverse
+    information, each system's score scaled to its design effect (Kish, 1965), drawn to the mean
+    over systems and languages: an estimate by few questions would be singular. Unknown published
+    variances are assumed (``completed_variances``); where none is known, ratings are exact.
     """
 
     published: Mapping[str, Observation]
@@ -116,18 +105,15 @@ class RatingLikelihoods:
         return observations
 
     def design_effect(self, language: str) -> float:
-        """Return how far verdicts on one question depend on each other in a language.
-
-        Without battles there it is the mean of all; 1 without any battle.
-        """
+        """Return how far a language's verdicts on a question depend on each other, or the mean."""
         fit = self.fits.get(language)
         return self.effects.common if fit is None else fit.effects.common
 
     def about(self, posteriors: Mapping[str, RatingPosterior]) -> RatingLikelihoods:
         """Approximate about posterior ratings (Rasmussen and Williams, 2006, section 3.4).
 
-        At its own best fit, a system that won nearly all of few battles has little curvature, and
-        its rating would seem less sure than those of others.
+        At its own fit, a system that won nearly all of few battles would seem less sure than
+        others.
         """
         fits: dict[str, _BattleFit] = {}
         for language, fit in self.fits.items():
@@ -206,13 +192,10 @@ def centering(n_systems: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class JointPosterior:
-    """N ratings of systems in languages, and how they vary together.
+    """N ratings (logits) of systems in languages, and their covariance, (N, N).
 
-    Attributes:
-        ratings: Posterior means (logits), shape (N,).
-        covariance: Posterior covariance, shape (N, N).
-        shares: Weight of a system's own verdicts in its rating, shape (N,).
-        contradicted: Systems whose verdicts contradict the prediction from their answers.
+    ``shares`` is the weight of a system's own verdicts in its rating, (N,); ``contradicted`` are
+    systems whose verdicts contradict the prediction from their answers.
     """
 
     keys: pd.MultiIndex
@@ -285,13 +268,7 @@ def _stacked(observations: Mapping[str, Observation]) -> tuple[Floats, Floats]:
 def joint_posterior(
     observations: Mapping[str, Observation], kernels: Floats, expected: Floats | float = 0.0
 ) -> JointPosterior:
-    """Condition a Gaussian process on the observed ratings of all languages.
-
-    Args:
-        observations: Language to the observed ratings, N in all.
-        kernels: K kernels, shape (K, N, N), in the order of ``rating_keys``.
-        expected: Prior means, shape (N,).
-    """
+    """Condition a Gaussian process with kernels (K, N, N) on all observed ratings."""
     keys = rating_keys(observations)
     ratings, noise = _stacked(observations)
     # Each language has a mean of its own: battles never compare systems across languages.

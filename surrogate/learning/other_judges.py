@@ -1,8 +1,8 @@
 """What other judges' verdicts say of the ratings by a reference judge.
 
-A logistic regression, on the questions and pairs that both judged, turns verdicts into
-probabilities of the reference's. Ratings from these are the prior mean; ratings by the other judges
-alone are a kernel (docs/reference/formulas.md, "Verdicts and surrogate").
+A logistic regression, on pairs that both judged, turns verdicts into probabilities of the
+reference's. Ratings from these are the prior mean; ratings by the other judges alone are a kernel
+(docs/reference/formulas.md, "Verdicts and surrogate").
 """
 
 from __future__ import annotations
@@ -27,10 +27,8 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 class OtherJudges:
     """Ratings by J other judges, and how far they predict the reference's.
 
-    Attributes:
-        slopes: Judge to the logit that its verdict adds to the reference's; 0 if unrelated.
-        ratings: By language and system: each judge's own ratings (logits, centered on 0).
-        expected: By language and system: the predicted rating by the reference.
+    ``slopes`` is the logit that a judge's verdict adds to the reference's; 0 if unrelated. By
+    language and system are each judge's own ratings, and the ``expected`` one by the reference.
     """
 
     slopes: Mapping[str, float]
@@ -77,11 +75,7 @@ def learn_from_other_judges(reference: pd.DataFrame, others: pd.DataFrame) -> Ot
 
 @dataclass(frozen=True)
 class _JudgedLanguage:
-    """One judge's battles in one language.
-
-    Attributes:
-        shares: ``QUESTION_PAIR`` and ``share`` of the points that its first system won.
-    """
+    """One judge's battles in one language, and shares of points of each pair's first system."""
 
     language: str
     battles: Battles
@@ -119,9 +113,9 @@ def _judged_languages(judgments: pd.DataFrame) -> list[_JudgedLanguage]:
 def _slope(shares: pd.DataFrame, targets: pd.DataFrame) -> float:
     """Regress the reference's shares on another judge's; 0 where no relation is shown.
 
-    Logistic regression without intercept, on shares scaled to -1 to 1. The likelihood is divided by
-    its design effect (Kish, 1965). The prior is N(1, 1): of 50 pairs of judges of two public arenas
-    all slopes were between .5 and 2.1; a third arena's judges had nothing in common.
+    Shares are scaled to -1 to 1, the likelihood is divided by its design effect (Kish, 1965). The
+    prior is N(1, 1): of 50 pairs of judges of two public arenas all slopes were between .5 and 2.1;
+    a third arena's judges had nothing in common.
     """
     # Shared questions below which the variance between questions is not known
     fewest_questions = 2

@@ -1,8 +1,8 @@
 """Agreement of the arena's ratings with those by surrogates that did not see the systems.
 
-Only systems held out together are compared (leave-pair-out: Airola et al., 2011): both are rated by
-one surrogate that knows neither. Across folds, a surrogate that knows nothing would rank systems
-upside down, as a strong system's training systems are weaker.
+Only systems held out together, and so rated by one surrogate, are compared (leave-pair-out: Airola
+et al., 2011). Across folds, a surrogate that knows nothing would rank systems upside down, as a
+strong system's training systems are weaker.
 """
 
 from __future__ import annotations
@@ -27,15 +27,10 @@ MANY_SYSTEMS = 300
 
 @dataclass(frozen=True)
 class Outcome:
-    """Predicted and arena ratings of the systems of one language, several times over.
+    """Predicted and arena ratings of the S systems of one language in R repeats, (R, S).
 
-    Attributes:
-        predicted: Ratings of S systems in each repeat, shape (R, S); NaN where there is none.
-        arena_ratings: The arena's ratings to compare with, shape (R, S).
-        folds: Which systems were held out together, shape (R, S); None if one surrogate rates all.
-        standard_errors: Of ``predicted``, shape (R, S); None if the surrogate has none.
-        r2: NaN where ratings are on another scale; None for that of ``predicted``.
-        reasons: Why predictions are missing, without duplicates.
+    ``folds`` says which were held out together; None if one surrogate rates all. ``r2`` is NaN
+    where ratings are on another scale; None for that of ``predicted``.
     """
 
     language: str
@@ -140,11 +135,7 @@ def _training_means(ratings: Floats, groups: Indices) -> Floats:
 
 
 def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Bootstrap Kendall's tau-b over systems, the same in every language.
-
-    Returns:
-        Language to tau of each resample, shape (B,); NaN where a resample has none.
-    """
+    """Bootstrap Kendall's tau-b over systems, the same in every language, shape (B,) each."""
     times = system_draws(outcomes, seed)
     taus = {}
     for outcome in outcomes:
@@ -163,10 +154,9 @@ def system_draws(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
 def resampled_systems(
     names: npt.ArrayLike, ratings: npt.ArrayLike, random: np.random.Generator
 ) -> pd.DataFrame:
-    """Draw systems with replacement; return how often each resample holds each one.
+    """Draw systems with replacement; return how often each of the resamples holds each one.
 
-    Systems are ordered by their mean ratings before the draw, so that names have no influence.
-    There are ``RESAMPLES`` rows, or fewer of very many systems; one column per system.
+    Systems are ordered by their mean ratings, so that names have no influence.
     """
     fewest_resamples = 100
     by_system = pd.Series(np.asarray(ratings), np.asarray(names, dtype=object))

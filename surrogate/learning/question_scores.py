@@ -6,15 +6,12 @@ The score of an answer is the share of its battles on its question that it won. 
 
 with one w for all questions and languages (a ridge), and on each question a Gaussian process e
 whose covariance is the cosine of answers (Rasmussen and Williams, 2006, section 2.7). Both
-variances are constants, in units of the noise: tuning them hardly ever helps, and with few systems
-fits noise. Each system can be left out without a refit (section 5.4.2), but for its battles in the
-others' scores.
+variances are constants: tuning them hardly ever helps, and with few systems fits noise. Each system
+can be left out without a refit (section 5.4.2), but for its battles in the others' scores.
 
-What judges of other arenas liked is one more feature; ``benchmarks/judge_preferences.py`` writes
-its weights to ``preferences.json``. Those arenas have no passages, and judges of answers with
-passages value other things, so it counts only without passages.
-
-Formulas: docs/reference/surrogate.md, section 1; docs/reference/formulas.md, "Surrogate".
+What judges of other arenas liked (``preferences.json``) is one more feature, only without passages,
+since these arenas have none. Formulas: docs/reference/surrogate.md, section 1;
+docs/reference/formulas.md, "Surrogate".
 """
 
 from __future__ import annotations
@@ -43,12 +40,7 @@ LIKENESS_VARIANCE = 5.0
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores of one language's answers, by the N systems of its field on Q questions.
-
-    Attributes:
-        scores: Share of battles won, shape (Q, N); 0 where there is none.
-        judged: Which answers have a score, shape (Q, N); at least two on a question, or none.
-    """
+    """Scores (shares of battles won) of a language's answers, (Q, N); 0 where not judged."""
 
     view: FieldView
     scores: Floats
@@ -117,11 +109,9 @@ class Solved:
 class QuestionScores:
     """The fitted regression.
 
-    Attributes:
-        slopes: Of the F features' ranks, shape (F,).
-        duals: Language to the weight of each judged answer on its question, shape (Q, N).
-        left_out: Language to each system's mean score less the others', predicted with the system
-            left out in all languages, shape (N,); NaN without a score.
+    ``slopes`` are of the F features' ranks, ``duals`` the weight of each judged answer by language,
+    (Q, N). ``left_out`` predicts each system's mean score less the others', with the system left
+    out in all languages, (N,); NaN without a score.
     """
 
     slopes: Floats
@@ -131,10 +121,7 @@ class QuestionScores:
 
     @classmethod
     def fit(cls, languages: Mapping[str, Scored], preferences: Floats) -> QuestionScores:
-        """Learn from the scores of all languages together: w = (V⁻¹ + Σ X'PX)⁻¹ Σ X'Py.
-
-        ``preferences``, shape (F,), weigh the features by what judges of other arenas liked.
-        """
+        """Learn from the scores of all languages together: w = (V⁻¹ + Σ X'PX)⁻¹ Σ X'Py."""
         solved = {language: solved_language(scored) for language, scored in languages.items()}
         n_features = next(iter(languages.values())).view.ranks.shape[2]
         normal = np.zeros((n_features, n_features))
@@ -153,10 +140,7 @@ class QuestionScores:
         return cls(slopes, languages, duals, left_out)
 
     def predict(self, language: str, view: FieldView) -> Floats:
-        """Return mean scores over the answered questions, less the judged systems', shape (M,).
-
-        Without scores in the language, slopes alone predict; NaN without answers.
-        """
+        """Return mean scores less the judged systems', shape (M,); NaN without answers."""
         scores = self._uncentered(language, view)
         scored = self.languages.get(language)
         if scored is not None:
@@ -289,8 +273,7 @@ def _left_out_scores(scored: Scored, solved: Solved, slopes: Floats) -> Floats:
 def shipped_preferences() -> Mapping[str, Any]:
     """Read ``preferences.json``.
 
-    Its ``weights`` map a feature to the share of battles that an answer wins more if its rank among
-    the answers (-1 to 1) goes up by 1; ``arenas`` are their sources.
+    A weight is the share of battles that an answer wins more if its rank (-1 to 1) goes up by 1.
     """
     text = files("surrogate.learning").joinpath("preferences.json").read_text(encoding="utf-8")
     content: dict[str, Any] = json.loads(text)
@@ -305,11 +288,7 @@ def shipped_weights() -> dict[str, float]:
 def preference_slopes(
     weights: Mapping[str, float], names: Sequence[str], has_values: Flags
 ) -> Floats:
-    """Arrange weights in the order of an arena's features, shape (F,).
-
-    Unknown features weigh 0; all do where a feature of the passages has values (``has_values``,
-    (F,)).
-    """
+    """Arrange weights by features, (F,); all 0 where a feature of passages has values."""
     for name, has_value in zip(names, has_values, strict=True):
         if has_value and reads_passages(name):
             return np.zeros(len(names))
@@ -325,11 +304,7 @@ def reads_passages(name: str) -> bool:
 def explained(
     field: AnswerField, view: FieldView, contributions: Floats, scored: Scored | None
 ) -> pd.DataFrame:
-    """Explain the ratings of M systems in one language (``EXPLANATION_COLUMNS``).
-
-    ``contributions`` are the logits each feature adds, shape (M, F); ``scored`` is None without
-    texts.
-    """
+    """Explain M systems; ``contributions`` are logits by feature, (M, F)."""
     n_shown = 3
     rows = []
     for index, system in enumerate(view.systems):
@@ -353,9 +328,9 @@ def explained(
 
 
 def _likeness_weights(view: FieldView, scored: Scored, index: int) -> Floats:
-    """Weigh how much the most similar judged answer says about a system's, shape (Q,).
+    """Weigh what the most similar judged answer says about a system's, shape (Q,).
 
-    The weight is the cosine with that answer times its score less the question's mean.
+    It is the cosine with that answer times its score less the question's mean.
     """
     cosines = np.where(scored.judged, view.cosines[:, index], 0.0)
     nearest = cosines.argmax(axis=1)

@@ -47,13 +47,12 @@ def posterior_ratings(
 
     If the surrogate has kernels, verdicts on similar systems and in other languages count, too.
     With any other, verdicts correct its predictions for unseen systems. Systems with verdicts alone
-    are rated by these, independently.
+    are rated by these.
 
     Args:
         surrogate: A fitted surrogate; None where there are no answers.
         ratings: Language to the training ratings of its systems.
-        expected: Columns ``language, system, rating``: predictions of every judged system by a
-            surrogate that has not seen it.
+        expected: ``language, system, rating``: predictions by a surrogate that has not seen it.
         X: Answers of further systems, rated wherever they answered.
         others: Ratings by other judges, also of systems that only these judged.
     """
@@ -118,10 +117,7 @@ class _Prior:
         X: pd.DataFrame | None,
         others: OtherJudges | None,
     ) -> _Prior:
-        """Take the surrogate's kernels or, if it has none, its predictions.
-
-        Other judges are one more kernel, and the expected ratings where there are no predictions.
-        """
+        """Take the surrogate's kernels or, if it has none, its predictions."""
         similarities = None if surrogate is None else surrogate.covariances(X)
         if similarities is not None and predictions.index.isin(similarities.keys).all():
             keys = similarities.keys

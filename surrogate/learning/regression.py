@@ -54,10 +54,8 @@ Model = tuple[Any, Flags]
 class RegressionSurrogate(Surrogate):
     """A regressor of the systems' coefficients, a language at a time (MIRAGE-Bench, section 4.3).
 
-    Attributes:
-        name: One of ``REGRESSORS``, or a regressor as text.
-        missing: ``nan``: a missing value does not count; ``zero``: it counts 0.
-        trees: Trees of a forest; fewer do for hundreds of single tournaments.
+    ``missing`` values do not count (``nan``) or count 0 (``zero``). Fewer ``trees`` do for hundreds
+    of single tournaments.
     """
 
     name: str
@@ -230,12 +228,7 @@ def _shares(estimator: Any, n_features: int) -> Floats:  # noqa: ANN401 - any re
 
 
 def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
-    """Make a regressor by its name or text; a median fills missing values that it does not take.
-
-    Raises:
-        MissingDependencyError: For xgboost, where it is not installed.
-        UsageError: If the text names no regressor.
-    """
+    """Make a regressor by its name or text; a median fills missing values that it does not take."""
     from sklearn.base import is_regressor  # loaded where a regressor is asked for: it is slow
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline

@@ -11,11 +11,7 @@ from arena.data.errors import UsageError
 
 
 def written(value: Any) -> str:  # noqa: ANN401 - an unfitted estimator, or a parameter of one
-    """Write an estimator as text.
-
-    Raises:
-        UsageError: If a parameter is no plain value.
-    """
+    """Write an estimator as text."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         return _written_estimator(value)
     if hasattr(value, "tolist"):  # numbers and arrays of numpy
@@ -49,11 +45,7 @@ def _written_estimator(estimator: Any) -> str:  # noqa: ANN401 - any estimator
 
 
 def read(text: str, part: ast.expr | None = None) -> Any:  # noqa: ANN401 - any estimator
-    """Make the estimator that ``written`` wrote, without evaluating the text.
-
-    Raises:
-        UsageError: If the text names none.
-    """
+    """Make the estimator that ``written`` wrote, without evaluating the text."""
     node = part
     if node is None:
         try:

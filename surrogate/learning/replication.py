@@ -1,7 +1,4 @@
-"""Split half: compare ratings from half of the questions with the verdicts on the other half.
-
-Neither ratings nor surrogate have seen these verdicts, nor answers to these questions.
-"""
+"""Split half: compare ratings from half of the questions with the verdicts on the other half."""
 
 from __future__ import annotations
 
@@ -61,11 +58,10 @@ class Replication:
     """Agreement of ratings from half of the questions with the verdicts on the other half.
 
     Attributes:
-        rows: ``REPLICATION_COLUMNS``, one row per split and language: questions and judgments
-            learned from; systems compared; tau-b with the other half's ratings, of ratings by
-            verdicts and surrogate, by ``verdicts``, and by surrogates that had not seen the system;
-            the largest possible tau-b without ties; the share of the other half's ratings
-            ``inside`` the 90% intervals.
+        rows: ``REPLICATION_COLUMNS``, one row per split and language: tau-b with the other half's
+            ratings, of ratings by verdicts and surrogate, by ``verdicts``, and by surrogates that
+            had not seen the system; the largest possible tau-b; the share of its ratings ``inside``
+            the 90% intervals.
         resampled: Language to the first two taus' mean over splits, in each of B resamples of the
             systems, the same in every language, shape (2, B).
     """
@@ -88,13 +84,9 @@ class Replication:
         return cls(joined([part.rows for part in parts], REPLICATION_COLUMNS), resampled)
 
     def summary(self) -> dict[str, float]:
-        """Average over splits, then over languages, with a bootstrap over systems.
+        """Average over splits, then over languages, with 95% intervals by a bootstrap over systems.
 
         Splits share verdicts: their standard deviation is not the error of their mean.
-
-        Returns:
-            ``tau``, ``tau_verdicts``, their ``gain``, and 95% intervals ``tau_low, tau_high,
-            gain_low, gain_high``; NaN where there is none.
         """
         rows = self.rows[["language", "tau", "tau_verdicts"]].dropna()
         numbers = rows.astype({"tau": float, "tau_verdicts": float})
@@ -128,13 +120,8 @@ def replicate(
     """Split the judged questions of every language in half, many times over.
 
     Languages with published ratings, or fewer than four judged questions, are left out.
-
-    Args:
-        languages: The languages.
-        surrogate: Rates together with the verdicts; not fitted in place.
-        repeats: How often to split.
-        questions: Judged questions to learn from, per language; None for the whole half.
-        with_surrogate: Also rate by the surrogate alone, five more trainings per repeat.
+    ``questions`` limits those to learn from; ``with_surrogate`` also rates by the surrogate alone,
+    five more trainings per repeat.
     """
     divisible = [data for data in languages if len(_judged_questions(data)) >= FEWEST_QUESTIONS]
     tasks = []
@@ -278,10 +265,7 @@ def _posteriors(
 def _comparison(
     posterior: RatingPosterior | None, verdicts: Observation, other_half: Observation
 ) -> pd.DataFrame | None:
-    """Return ``system, combined, verdicts, other_half`` and ``is_inside`` (its 90% interval).
-
-    None without a posterior, or with too few systems.
-    """
+    """Return ``system, combined, verdicts, other_half`` and ``is_inside`` (its 90% interval)."""
     systems = [name for name in other_half.systems if name in verdicts.systems]
     if posterior is None or len(systems) < FEWEST_SYSTEMS:
         return None

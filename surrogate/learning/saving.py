@@ -1,7 +1,7 @@
 """Saving surrogates as data: their training data and settings, from which loading learns again.
 
-A file is a zip of a description (JSON), the training rows (Parquet) and plain arrays. Nothing in it
-is executed, and no more is read than it declares and ``most_expanded`` allows.
+A file is a zip of JSON, Parquet and plain arrays. Nothing in it is executed, and no more is read
+than it declares and ``most_expanded`` allows.
 """
 
 from __future__ import annotations
@@ -198,11 +198,7 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int, regressor: BaseEstimator | 
 
 
 def check_packages(regressor: str) -> None:
-    """Check that a regressor's text names estimators of known packages alone.
-
-    Raises:
-        UnknownRegressorError: If it names another package.
-    """
+    """Check that a regressor's text names estimators of known packages alone."""
     for node in ast.walk(ast.parse(regressor, mode="eval")):
         if not isinstance(node, ast.Attribute):
             continue

@@ -217,11 +217,7 @@ def known_features(surrogate: Surrogate) -> tuple[str, ...]:
 
 
 def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
-    """Add columns of NaN for features that no training answer had either.
-
-    Raises:
-        UsageError: If it lacks any other feature, or has no row.
-    """
+    """Add columns of NaN for features that no training answer had either."""
     absent = [name for name in surrogate.features_ if name not in X]
     required = [name for name in known_features(surrogate) if name in absent]
     if required:
@@ -292,11 +288,7 @@ def as_surrogate(
 
 
 def surrogate_name(surrogate: Any) -> Any:  # noqa: ANN401 - a surrogate, its name or a regressor
-    """Return the name of the surrogate that a regressor makes, and anything else as it is.
-
-    Raises:
-        UsageError: For a class.
-    """
+    """Return the name of the surrogate that a regressor makes, and anything else as it is."""
     if isinstance(surrogate, str | Surrogate):
         return surrogate
     if isinstance(surrogate, type):

@@ -1,9 +1,9 @@
 """Predicting ratings of whole systems: a kernel ridge, blended with predictions by answers.
 
-The ridge: a rating is its language's mean plus functions of the system's average answer, linear in
-its features and in how it writes (``kernels``). Its one penalty best predicts systems left out. The
-blend says what a unit of either prediction is worth, and how sure it is
-(docs/reference/surrogate.md, sections 2 and 3; docs/reference/formulas.md, "Surrogate").
+A rating is its language's mean plus functions of the system's average answer, linear in its
+features and in how it writes (``kernels``). One penalty best predicts systems left out. The blend
+says what a unit of either prediction is worth, and how sure it is (docs/reference/surrogate.md,
+sections 2 and 3; docs/reference/formulas.md, "Surrogate").
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ class SystemRidge:
     """The ridge, fitted to N ratings.
 
     Attributes:
-        scales: Language learned from to how its systems are standardized.
         is_alone: Whether no scores are predicted: it then also has the consensus, and features
             count by their reliability.
         variances: Mean diagonal of each kernel, by which it is divided, shape (K,).
@@ -86,12 +85,7 @@ class SystemRidge:
         )
 
     def predict(self, views: Mapping[str, FieldView], scales: Mapping[str, Scale]) -> pd.DataFrame:
-        """Rate systems, less the mean of their language's rated systems.
-
-        Returns:
-            Columns ``language, system, rating, variance``, in units of the kernel. Other languages
-            teach about one without ratings.
-        """
+        """Rate systems less their language's mean; the variance is in units of the kernel."""
         vectors = SystemVectors.of(views, scales)
         kernel = self._kernel(vectors, self.vectors)
         prior_variances = self._kernel(vectors, vectors).diagonal().copy()
@@ -194,11 +188,8 @@ def _best_penalty(kernel: Floats, target: Floats, vectors: SystemVectors) -> _Le
 class Blend:
     """How predictions by answers' scores and by the ridge give a rating.
 
-    Attributes:
-        weights: Of both predictions, shape (2,).
-        slope: Logits per unit of the weighted sum.
-        error: Standard error of a rating of usual variance (logits).
-        usual_variance: Mean predictive variance of the systems left out, by the ridge.
+    ``weights`` are of both, (2,); ``slope`` and ``error`` in logits; ``usual_variance`` is the
+    ridge's mean predictive variance of systems left out.
     """
 
     weights: Floats
@@ -208,10 +199,7 @@ class Blend:
 
     @classmethod
     def fit(cls, left_out: pd.DataFrame, reliability: float = 1.0) -> Blend:
-        """Learn it from ``scores, ridge, variance, target`` of systems left out.
-
-        ``reliability`` is the share of the ratings' variance that is not sampling noise.
-        """
+        """Learn it from ``scores, ridge, variance, target`` of systems left out."""
         target = left_out["target"].to_numpy(np.float64)
         parts = left_out[["scores", "ridge"]].to_numpy(np.float64)
         weights = _weights(parts, target, reliability)
@@ -285,18 +273,13 @@ def _calibration_slope(predictions: Floats, target: Floats, reliability: float) 
 def beside_originals(
     ratings: Floats, view: FieldView, field_view: FieldView, rated: Floats
 ) -> Floats:
-    """Move predicted ratings to those of the systems whose wording they have, in proportion.
+    """Move predicted ratings, (M,), to those of the systems whose wording they have, in proportion.
 
     A blend has learned from systems that see no verdicts on answers like their own; a copy sees its
     original's twice. Only what is more like a rated system than any two rated ones are alike moves,
     and a disguised copy is rated at most as its original (docs/reference/surrogate.md, "Copies").
     Strange letters or words make a copy less like all systems, so known wording decides, too.
-
-    Args:
-        ratings: Predicted, relative to the mean of the rated systems, shape (M,).
-        view: The M systems, compared with the field.
-        field_view: The N systems of the field, compared with each other.
-        rated: Their ratings, shrunk by noise, shape (N,); NaN of those without.
+    ``rated`` are the field's ratings, shrunk by noise, (N,); NaN of those without.
     """
     is_rated = np.isfinite(rated)
     centered = rated[is_rated] - rated[is_rated].mean()
@@ -325,8 +308,7 @@ def _excess(likeness: Floats, among_rated: Floats) -> Floats:
 def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> Floats:
     """Divide cosines by the share of the wording that is known, shape (M, N).
 
-    If a system copies a rated one, that share is its mean cosine with the other rated systems over
-    that one's with them.
+    For a copy, it is its mean cosine with the other rated systems over its original's.
     """
     with_others = cosines.sum(axis=1, keepdims=True) - cosines
     of_originals = among_rated.sum(axis=1) - is_self @ among_rated

@@ -28,11 +28,9 @@ KnownRatings: TypeAlias = Mapping[str, Tournaments] | Mapping[str, "TrainingRati
 
 @dataclass(frozen=True)
 class FeatureTensor:
-    """Features of every answer of one language.
+    """Features of the answers of S systems to Q questions, shape (S, Q, F); NaN where missing.
 
-    Attributes:
-        values: Of S systems, Q questions and F features, shape (S, Q, F); NaN where missing.
-        rows: Row of each answer in the language's table, shape (S, Q); -1 where there is none.
+    ``rows`` is each answer's row in the language's table, shape (S, Q); -1 where there is none.
     """
 
     language: str
@@ -76,11 +74,7 @@ def feature_tensor(
     systems: Sequence[str] | None = None,
     questions: Sequence[str] | None = None,
 ) -> FeatureTensor:
-    """Arrange the answers of one language as an array.
-
-    A row that appears twice counts twice: its question then has two columns. Systems and questions
-    are by default those in the table, sorted.
-    """
+    """Arrange the answers of one language as an array; repeated rows get columns of their own."""
     is_here = X["language"] == language
     rows = X if is_here.all() else X[is_here]
     if systems is None:
@@ -155,12 +149,9 @@ def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
 class TrainingRatings:
     """Ratings of the systems of one language, over T samples of its questions.
 
-    Attributes:
-        questions: The Q judged questions; none where only ratings are known.
-        draws: How often each sample holds each question, shape (T, Q).
-        coefficients: Ratings in each sample (logits), shape (T, S); NaN where there is none.
-        items: Outcomes of the battles; none where only ratings are known.
-        variance: Sampling variance of each rating, shape (S,), NaN where not known.
+    ``draws`` says how often each holds each question, (T, Q); ``coefficients`` are logits, (T, S),
+    NaN without. There are no questions and items where only ratings, with ``variance`` (S,), are
+    known.
     """
 
     systems: tuple[str, ...]
@@ -243,9 +234,9 @@ class TrainingRows:
 def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind) -> TrainingRows:
     """Build the training rows of T tournaments; systems without a rating are left out.
 
-    Kind ``system``: one row per system and tournament, features averaged over the tournament's
-    questions (MIRAGE-Bench, Algorithm 1); ``overall``: one row per system, features averaged over
-    all questions, its target the mean coefficient (MIRAGE-Bench's boards).
+    ``system``: one row per system and tournament, features averaged over its questions
+    (MIRAGE-Bench, Algorithm 1); ``overall``: one row per system, features averaged over all
+    questions, with the mean coefficient (MIRAGE-Bench's boards).
     """
     if kind == "overall":
         features = tensor.means()[0]
@@ -271,10 +262,7 @@ MOST_SYSTEMS = 300
 
 
 def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.DataFrame:
-    """Keep one answer per system and question, of a limited number of both.
-
-    Judged systems and questions come first; the rest is drawn at random.
-    """
+    """Keep a limited number of systems and questions, judged ones first, the rest at random."""
     rows = without_repeats(rows, ["system", "query_id"])
     for column, judged, most in (
         ("query_id", rated.questions, MOST_QUESTIONS),

@@ -105,18 +105,10 @@ def judged_ratings(
 ) -> pd.DataFrame:
     """Rate new systems by their answers and verdicts, in each language.
 
-    Priors are the board's ratings and, of new systems, predictions with their conformal error. The
-    board's verdicts tell how far those on one question depend on each other. A prediction's
-    variance at least makes its distance from the verdicts likeliest, so that answers made to please
-    a surrogate gain little once judged.
-
-    Args:
-        board: The board.
-        predictions: The surrogate's predictions for the new systems.
-        judgments: Columns ``language, query_id, system_a, system_b, winner``.
-
-    Returns:
-        ``JUDGED_COLUMNS``, one row per language and judged new system.
+    Priors are the board's ratings and predictions with their conformal error. The board's verdicts
+    tell how far those on one question depend on each other. A prediction's variance at least makes
+    its distance from the verdicts likeliest, so that answers made to please a surrogate gain
+    little.
 
     Raises:
         UsageError: If no judgment can be used, or the board's ratings are published.

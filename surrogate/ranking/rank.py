@@ -232,7 +232,7 @@ def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
 def _overall_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     """Add new systems to the overall rows, which stay as they are.
 
-    A rank needs one in every counting language; a place needs either in each.
+    A rank needs a rank in every counting language, a place either.
     """
     counting = counting_languages(board.ratings)
     new = new[new["language"].isin(counting)]

@@ -112,18 +112,16 @@ class RankedSystems:
     """A board with new systems placed on it.
 
     Attributes:
-        board: The published rows, and one per new system and language with ``split`` ``new``;
-            sorted by language and rank.
+        board: The published rows, and one per new system and language with ``split`` ``new``.
         overall: The published overall rows, and one per new system.
         features: Feature table of the new answers.
-        new: Ratings of the new systems by language and rank. ``rank`` or, of systems that verdicts
-            do not rank, ``place`` among the ranked, with the bounds that ``low`` and ``high`` give.
-            Verdicts and surrogate give the rating.
-        explanations: Row by row ``language, system``, ``expected`` (its rating, ranked or not),
-            ``original`` (the system it copies) and what moves the prediction.
+        new: Ratings of the new systems by language. ``rank`` or, of systems that verdicts do not
+            rank, ``place`` among the ranked, with bounds.
+        explanations: By language and system, ``expected`` (its rating, ranked or not), ``original``
+            (the system it copies) and what moves the prediction.
         judgments: The verdicts that count.
         faults: What is wrong with the new answers; None where not known.
-        remarks: What limits the board for new systems, and why some of this is not known.
+        remarks: What limits the board for new systems.
     """
 
     board: pd.DataFrame
