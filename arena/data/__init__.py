@@ -1,7 +1,4 @@
-"""Formats: the arena's tables and files, and what is wrong with them.
-
-Also the version, and public names that load on first use.
-"""
+"""Formats: the arena's tables and files, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -15,10 +12,10 @@ LazyNames = tuple[Callable[[str], object], Callable[[], list[str]], list[str]]
 
 
 def lazy_names(package: str, file: str) -> LazyNames:
-    """Return ``__getattr__, __dir__, __all__`` of a package whose stub says where names live.
+    """Return ``__getattr__, __dir__, __all__`` of a package from the stub beside ``file``.
 
-    The stub beside ``file`` holds lines ``from MODULE import NAME as NAME``, which type checkers
-    read, too. Nothing is imported before a name is asked for.
+    The stub holds lines ``from MODULE import NAME as NAME``; nothing is imported before it is asked
+    for.
     """
     stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
     homes: dict[str, str] = {}

@@ -1,7 +1,4 @@
-"""Digests of answers, by which verdicts name the texts that they were given on.
-
-Verdicts on the former text of an edited answer stay in the file, and do not count.
-"""
+"""Digests of answers, by which verdicts name the texts that they were given on."""
 
 from __future__ import annotations
 
@@ -49,10 +46,7 @@ def without_outdated(
 
 
 def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
-    """Return which judgments are on an answer whose text has changed since, shape (N,).
-
-    Those without digests, as of imports, and of absent answers are not.
-    """
+    """Return which judgments are on an answer whose text has changed since, shape (N,)."""
     is_outdated = np.zeros(len(judgments), dtype=np.bool_)
     for side, column in _SIDES.items():
         if column not in judgments:
@@ -66,10 +60,7 @@ def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
 
 
 def replaced_flags(old: pd.DataFrame, new: pd.DataFrame) -> Flags:
-    """Return which old judgments new ones replace: same judge and pair, on former texts, (N,).
-
-    The sides may differ, since they are drawn by the texts.
-    """
+    """Return which old judgments new ones replace: same judge and pair, on former texts, (N,)."""
     if not set(DIGESTS) <= set(old.columns) & set(new.columns):
         return np.zeros(len(old), dtype=np.bool_)
     has_digests = old[list(DIGESTS)].notna().all(axis=1).to_numpy()

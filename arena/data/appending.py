@@ -54,17 +54,10 @@ def append_rows(
 ) -> tuple[Path, int]:
     """Add rows to a table of an arena folder, in the format of the existing file.
 
-    The file is replaced in one step, under a lock. Rows whose key exists are not written twice;
-    ``replacing`` overwrites them, as for a panel's verdicts. A judgment replaces those of the
-    pair's former texts. Systems of new answers are declared in ``arena.json``. Votes in
-    ``votes.jsonl`` become judgments first.
-
-    Returns:
-        The file, and the number of rows added.
-
-    Raises:
-        UsageError: If the folder is no arena folder, or holds the table several times.
-        DataError: If the existing rows are damaged; nothing is added.
+    The file is replaced in one step, under a lock. Rows whose key exists are kept, or with
+    ``replacing`` overwritten; judgments of a pair's former texts are replaced. Systems of new
+    answers are declared in ``arena.json``, and votes in ``votes.jsonl`` become judgments. Returns
+    the file, and how many rows were added.
     """
     folder = Path(folder)
     with locked_folder(folder):
@@ -166,10 +159,7 @@ def _rewrite_lines(path: Path, is_kept: Flags, new: pd.DataFrame) -> None:
 def list_failures(
     path: Path, failures: pd.DataFrame, key: list[str], settled: Collection[tuple[object, ...]]
 ) -> Path | None:
-    """Update a list of failures (JSON lines); the file is removed where none is left.
-
-    Earlier failures of the ``settled`` keys, failed again or not, are dropped.
-    """
+    """Update a list of failures (JSON lines); the file is removed where none is left."""
     if path.is_file():
         old = read_rows(path).table
         keys = old[key].itertuples(index=False, name=None)

@@ -298,11 +298,7 @@ def checked_arena(
     attribute_rows: Rows | None = None,
     further: Mapping[str, Rows] = MappingProxyType({}),
 ) -> Arena:
-    """Build an arena from rows, checking each table and how the tables agree.
-
-    Raises:
-        DataError: With every problem of every table.
-    """
+    """Build an arena from rows, checking each table and how the tables agree."""
     queries = with_columns(queries, QUERIES)
     answers = with_columns(answers, ANSWERS)
     judgments = with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)

@@ -31,11 +31,11 @@ class Problem:
     """One fault in the input.
 
     Attributes:
-        line: Line of the file, from 1; the row for Parquet; None for the whole file.
+        line: Line of the file, from 1; the row for Parquet, or ``iloc`` in memory; None for the
+            whole file.
         field: Column or key at fault; None for the whole line.
         fault: Clause that says what is wrong.
         hint: What to do about it, as an instruction.
-        is_frame: Whether the source is a table in memory, whose lines count as ``iloc`` does.
         count: Number of faults: 1, or more where they were not listed one by one.
     """
 
@@ -65,7 +65,7 @@ def place_of(source: str, line: int | None, is_frame: bool) -> str:
 def counted_problems(
     faults: Sequence[Item], problem_of: Callable[[Item], Problem] | None = None
 ) -> list[Problem]:
-    """List the first ``MOST_PROBLEMS`` faults as problems, and count the others in one more."""
+    """List the first ``MOST_PROBLEMS`` faults, and count the others in one more."""
     listed = faults[:MOST_PROBLEMS]
     if problem_of is None:
         problems = cast(list[Problem], list(listed))
@@ -98,8 +98,7 @@ def _shown(value: object) -> str:
 def argument(name: str) -> str:
     """Return an argument's name in backticks for the message of an error.
 
-    An invisible mark tells it from quoted names: the command line shows arguments as its options.
-    ``str`` leaves it out.
+    An invisible mark tells it from quoted names, so that the command line shows its option.
     """
     return f"`{ARGUMENT_MARK}{name}`"
 
@@ -125,7 +124,7 @@ class ArenaError(Exception):
 
 
 def in_file_order(problems: Sequence[Problem]) -> list[Problem]:
-    """Sort problems by file, files in the order in which they first come, and by line."""
+    """Sort problems by file, in their order, and by line."""
     ranks: dict[str, int] = {}
     for problem in problems:
         ranks.setdefault(problem.source, len(ranks))

@@ -1,7 +1,4 @@
-"""Files: paths, and bounded reads, of compressed files too.
-
-Nothing in a file is executed, and no more of a compressed one is read than ``most_expanded``.
-"""
+"""Files: paths, and bounded reads, of compressed files too."""
 
 from __future__ import annotations
 
@@ -44,11 +41,7 @@ def refuse_beyond(source: str, number: int, most: int, noun: str) -> None:
 
 
 def parsed_json(text: str, decoder: json.JSONDecoder = _DECODER) -> Any:  # noqa: ANN401
-    """Read JSON.
-
-    Raises:
-        ValueError: If it is not JSON, or nested deeper than ``MOST_LEVELS``.
-    """
+    """Read JSON no deeper than ``MOST_LEVELS``; else ValueError."""
     fault = f"nested deeper than {MOST_LEVELS} levels"
     try:
         value = decoder.decode(text)
@@ -79,11 +72,7 @@ def file_digest(path: Path) -> str:
 
 
 def small_file(path: Path) -> bytes:
-    """Read a small UTF-8 file (settings, templates) without its byte order mark.
-
-    Raises:
-        UsageError: If it is not a regular file, or has more than ``MOST_SMALL_BYTES``.
-    """
+    """Read a small UTF-8 file (settings, templates) without its byte order mark."""
     check_small_file(path)
     with path.open("rb") as stream:
         content = stream.read(MOST_SMALL_BYTES + 1)
@@ -93,11 +82,7 @@ def small_file(path: Path) -> bytes:
 
 
 def check_small_file(path: Path) -> None:
-    """Check, without reading it, that a file can be read in one piece.
-
-    Raises:
-        UsageError: If it is not a regular file, or has more than ``MOST_SMALL_BYTES``.
-    """
+    """Check, without reading it, that a file can be read in one piece."""
     if not path.is_file():
         raise UsageError(f"there is no file {path}")
     if path.stat().st_size > MOST_SMALL_BYTES:
@@ -186,11 +171,7 @@ def resolved(path: Path) -> Path:
 
 
 def path_below(folder: Path, name: Path | str) -> Path:
-    """Return a path below a folder, links resolved.
-
-    Raises:
-        UsageError: If it leads elsewhere.
-    """
+    """Return a path below a folder, links resolved."""
     root = resolved(folder)
     path = resolved(root / name)
     links = [inner for inner in path.rglob("*") if inner.is_symlink()]

@@ -1,7 +1,7 @@
-"""The native arena folder: reading and writing it, its votes, and a file of new systems' answers.
+"""The native arena folder: reading and writing it, its votes, and files of new answers.
 
-Each line of ``votes.jsonl``, which is only appended to, is a judgment. It counts once its line has
-ended, and replaces one of the same judge on the same sides.
+Votes are only appended; one counts once its line has ended, and replaces one of the same judge on
+the same sides.
 """
 
 from __future__ import annotations
@@ -127,12 +127,7 @@ def _optional_rows(folder: Path, name: str) -> Rows | None:
 
 
 def open_arena(arena: Arena | Path | str, *, is_judged: bool = True) -> Arena:
-    """Return an arena, read from its folder if a path is given.
-
-    Raises:
-        UsageError: If it is something else, or the folder is no arena folder.
-        DataError: If the content of the folder is at fault.
-    """
+    """Return an arena, read from its folder if a path is given."""
     if isinstance(arena, Path | str):
         return read_arena(arena, is_judged=is_judged)
     if isinstance(arena, Arena):
@@ -193,12 +188,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
 
 
 def read_info(folder: Path) -> ArenaInfo:
-    """Read ``arena.json``.
-
-    Raises:
-        UsageError: If the folder or the file is absent.
-        DataError: If the file is malformed; names each field.
-    """
+    """Read ``arena.json``."""
     path = folder / INFO_FILE
     if not path.is_file():
         raise UsageError(f"{folder} is not an arena folder: it has no {INFO_FILE}")
@@ -226,11 +216,7 @@ def table_files() -> list[str]:
 
 
 def find_table_file(folder: Path, name: str) -> Path | None:
-    """Return the file of a table, or its folder of Parquet files, or None.
-
-    Raises:
-        UsageError: If there are several, or something else is in its place.
-    """
+    """Return the file of a table, or its folder of Parquet files, or None."""
     found_paths = []
     for suffix in SUFFIXES:
         path = folder / f"{name}{suffix}"
@@ -252,12 +238,7 @@ def _table_file(folder: Path, name: str) -> Path:
 
 
 def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -> Arena:
-    """Read an arena folder to generate answers for, with or without answers already.
-
-    Raises:
-        UsageError: If the folder or its questions are absent, or a file is there twice.
-        DataError: If the content is at fault; lists all problems of all files.
-    """
+    """Read an arena folder to generate answers for, with or without answers already."""
     folder = Path(folder)
     info = read_info(folder)
     if not without_answers and find_table_file(folder, "answers") is not None:
@@ -269,11 +250,7 @@ def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -
 
 
 def read_votes(folder: Path) -> Rows | None:
-    """Read the last vote of each judge on the same sides; None without a file.
-
-    Raises:
-        DataError: If the file is damaged; a last line without an end is left out.
-    """
+    """Read the last vote of each judge on the same sides; None without a file."""
     path = folder / VOTES_FILE
     if not os.path.lexists(path):
         return None
@@ -308,10 +285,6 @@ def read_own_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) 
     """Check answers (a table, or a file of one) to the questions of an arena.
 
     ``language`` may be absent where ids are unique, ``passages`` where they are the question's.
-
-    Raises:
-        UsageError: If there is no such file.
-        DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     if not isinstance(answers, Path | str):
         return answers_of_frame(answers, queries)

@@ -30,11 +30,7 @@ from arena.data.wording import repeated
 
 
 def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
-    """Check answers to the questions of an arena; ``passages`` stay where systems had their own.
-
-    Raises:
-        DataError: For malformed or duplicate answers and answers to unknown questions.
-    """
+    """Check answers to the questions of an arena; ``passages`` stay where systems had their own."""
     answers = with_columns(answers, ANSWERS)
     problems = row_problems(answers, ANSWERS)
     if not problems:
@@ -58,11 +54,7 @@ def answers_of_frame(answers: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFra
 
 
 def frame_of(table: object, name: str) -> pd.DataFrame:
-    """Convert a table of polars, pyarrow, DuckDB (``__arrow_c_stream__``, ``to_pandas``) to pandas.
-
-    Raises:
-        UsageError: If it is something else.
-    """
+    """Convert a table of polars, pyarrow or DuckDB to pandas; anything else is a UsageError."""
     if isinstance(table, pd.DataFrame):
         return table
     if hasattr(table, "__arrow_c_stream__"):
@@ -74,12 +66,7 @@ def frame_of(table: object, name: str) -> pd.DataFrame:
 
 
 def frame_rows(table: object, name: str) -> Rows:
-    """Wrap a user's table so that it is checked like a file; a named index counts as columns.
-
-    Raises:
-        UsageError: If it is not a table.
-        DataError: If two columns have the same name.
-    """
+    """Wrap a user's table so that it is checked like a file; a named index counts as columns."""
     frame = frame_of(table, name)
     index_names = [label for label in frame.index.names if label is not None]
     repeated_names = repeated(str(column) for column in [*index_names, *frame.columns])
@@ -101,10 +88,7 @@ def rows_of_frame(
     language: str | None = None,
     questions: Rows | None = None,
 ) -> Rows:
-    """Wrap a table of an arena: whole numbers in keys as texts, and a language for every row.
-
-    Without the column, ``language`` is taken, or that of ``questions`` where ids alone tell it.
-    """
+    """Wrap an arena's table: ids as texts, and a language for every row (its question's)."""
     none = replace(empty_rows(schema), source=name, is_frame=True)
     if table is None:
         return none

@@ -34,13 +34,7 @@ _TAG = re.compile(r"(?P<code>[a-z]{2,3})(?P<rest>([-_][a-z0-9]{1,8})*)(\.[a-z0-9
 
 @dataclass(frozen=True)
 class LanguageReading:
-    """A language as a file or a user names it.
-
-    Attributes:
-        code: Its code, or None for an unknown name.
-        remark: How a tag such as ``pt-BR`` was read.
-        hint: What to write instead, where there is no code.
-    """
+    """A language as a file or a user names it; ``remark`` says how ``pt-BR`` was read."""
 
     code: str | None
     remark: str = ""
@@ -48,10 +42,7 @@ class LanguageReading:
 
 
 def read_language(text: str) -> LanguageReading:
-    """Read a language: a code, an English name, or a tag whose region or script is dropped.
-
-    A three-letter code is kept only where the language has none of two letters.
-    """
+    """Read a language: a code, an English name, or a tag whose region or script is dropped."""
     name = text.strip().casefold()
     if name in _NAMES:
         return LanguageReading(_NAMES[name])

@@ -52,11 +52,7 @@ _CONFUSED = str.maketrans({"I": "l", "1": "l", "|": "l", "O": "o", "0": "o"})
 
 
 def is_person(judge: str) -> bool:
-    """Return whether a judge's name is a person's or people's, not a machine's.
-
-    It begins with ``people``, ``human`` or ``crowd``, or is a role with a number or a hash:
-    ``arena_user_17``, ``voter-3``.
-    """
+    """Return whether a judge's name is a person's or people's, not a machine's."""
     return _PERSON_NAME.fullmatch(judge.strip()) is not None
 
 
@@ -74,9 +70,6 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
     """Return the reference judge (people, or the first named), then the other judges.
 
     ``chosen`` has commas, or is ``all`` but panels; by default people, or the only one.
-
-    Raises:
-        UsageError: If there is no such judge, or a choice to be made.
     """
     independent = [name for name in names if not is_derived(name)]
     people = {name for name in independent if is_person(name)}
@@ -107,11 +100,7 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
 
 
 def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
-    """Return the judges of a name: one, all ``people``, or several with ``+`` or commas.
-
-    Raises:
-        UsageError: If there is no such judge.
-    """
+    """Return the judges of a name: one, all ``people``, or several with ``+`` or commas."""
     if judge in names:
         return (judge,)
     people = tuple(name for name in names if is_person(name))
@@ -128,11 +117,7 @@ def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
 def dropped_names(
     noun: str, chosen: Collection[str] | None, names: Collection[str]
 ) -> frozenset[str]:
-    """Return the names that are not chosen; none if nothing is chosen.
-
-    Raises:
-        UsageError: If a chosen name is none of them.
-    """
+    """Return the names that are not chosen; none if nothing is chosen."""
     if chosen is None:
         return frozenset()
     if isinstance(chosen, str):
@@ -216,11 +201,7 @@ def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, s
 
 
 def refuse_names_alike(new: Iterable[str], known: Iterable[str]) -> None:
-    """Check that no new system's name may be taken for another one's.
-
-    Raises:
-        UsageError: If some do; names each pair.
-    """
+    """Refuse new systems' names that may be taken for another one's."""
     pairs = alike(new, known)
     if pairs:
         shown = ", ".join(f"{first!a} and {name!a}" for first, name in pairs)

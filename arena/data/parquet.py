@@ -105,10 +105,6 @@ def read_parquet(
     """Read a Parquet file, or its bytes, part by part, no further than it may expand.
 
     ``queries`` keeps only their rows, with a column ``LINE`` of numbers.
-
-    Raises:
-        DataError: If it holds more, or two columns of one name.
-        pyarrow.ArrowException, OSError: If it is damaged.
     """
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     file = pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source)

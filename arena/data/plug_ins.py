@@ -5,8 +5,8 @@ A package declares them as entry points (``pyproject.toml``), such as::
     [project.entry-points."surrogate_arena.features"]
     digit_share = "arena_example.digits:DIGIT_SHARE"
 
-Looking for names reads metadata alone; only a plug-in that the user names is imported. A name in an
-arena, a board or a model must never get here: such files may come from anybody.
+Only a plug-in that the user names is imported. A name in an arena, a board or a model must never
+get here: such files may come from anybody.
 """
 
 from __future__ import annotations
@@ -42,11 +42,7 @@ class PlugIn:
         return f"the {self.kind} {self.name} of the package {self.package}"
 
     def load(self) -> Any:  # noqa: ANN401 - what the package declares
-        """Import the object that the package declares.
-
-        Raises:
-            UsageError: If it cannot be imported; the message names the package.
-        """
+        """Import the object that the package declares."""
         try:
             # What a module prints must not mix with a command's output, which may be JSON.
             with redirect_stdout(sys.stderr):
@@ -55,11 +51,7 @@ class PlugIn:
             raise self.unusable(f"cannot be imported: {exception_line(error)}") from error
 
     def load_function(self) -> Guarded:
-        """Import a function; an exception that it raises later names the package.
-
-        Raises:
-            UsageError: If it cannot be imported, or is no function.
-        """
+        """Import a function; an exception that it raises later names the package."""
         target = self.load()
         if not callable(target):
             raise self.unusable(f"is of type {type(target).__name__}, not a function")
@@ -85,11 +77,7 @@ class Guarded:
         return hash(self.function)
 
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - of any function
-        """Call the function.
-
-        Raises:
-            UsageError: If it raises anything but an ``ArenaError``.
-        """
+        """Call the function; anything but an ``ArenaError`` becomes a UsageError."""
         try:
             return self.function(*args, **options)
         except ArenaError:
@@ -116,11 +104,7 @@ def plug_ins(kind: Kind) -> tuple[PlugIn, ...]:
 
 
 def find_plug_in(kind: Kind, name: str, builtin: Collection[str] = ()) -> PlugIn | None:
-    """Return the plug-in of a name, if any.
-
-    Raises:
-        UsageError: If two packages declare the name, this one among them.
-    """
+    """Return the plug-in of a name, if any."""
     declared = [plug_in for plug_in in plug_ins(kind) if plug_in.name == name]
     packages = [plug_in.package for plug_in in declared]
     if name in builtin:
@@ -134,11 +118,7 @@ def find_plug_in(kind: Kind, name: str, builtin: Collection[str] = ()) -> PlugIn
 
 
 def required_plug_in(kind: Kind, name: str) -> PlugIn:
-    """Return the plug-in of a name.
-
-    Raises:
-        UsageError: If no package declares it, or two do.
-    """
+    """Return the plug-in of a name."""
     plug_in = find_plug_in(kind, name)
     if plug_in is not None:
         return plug_in

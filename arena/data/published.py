@@ -31,15 +31,10 @@ ERROR = "standard_error"
 def published_ratings(
     rows: Rows, languages: Sequence[str], queries: pd.DataFrame, judgments: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Read published ratings, with every problem: then the table says nothing.
+    """Read published ratings (logits; error NaN where none), and every problem.
 
-    A ``win_rate`` p (percent where any is above 1) gives log p/(1 - p), and its error is divided by
-    p (1 - p) (delta method). One of 0 or 1 is moved by half a question, or half the distance to the
-    next value if less; its error is at least as much.
-
-    Returns:
-        Columns ``judge, language, system, rating, standard_error`` (logits; NaN where none),
-        sorted.
+    A ``win_rate`` p gives log p/(1 - p), and its error is divided by p (1 - p) (delta method). One
+    of 0 or 1 is moved by half a question, or half the distance to the next value if less.
     """
     table = rows.table
     if table.empty:

@@ -50,7 +50,7 @@ def finite_number(value: object) -> float | None:
 
 
 def whole_digits(value: object) -> str | None:
-    """Write a whole number as an id; else None. 1.0 is ``1``, as pandas makes floats of ids."""
+    """Write a whole number as an id: 1.0 is ``1``, as pandas makes floats of ids; else None."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, float) and value.is_integer():
@@ -77,9 +77,9 @@ class Rows:
 
     Attributes:
         table: One row per record, every column of type object, missing values None.
-        lines: Line of the file where each row begins (the row number, from 1, for Parquet).
+        lines: Where each row begins: the line, the row for Parquet (both from 1), or in memory from
+            0.
         problems: Lines that hold no record at all (broken JSON, wrong encoding).
-        is_frame: Whether they are of a table in memory; lines then count from 0.
         sources: File of each row, where they come from several.
         notes: Remarks for the user on how the file was read.
     """
@@ -103,11 +103,7 @@ class Rows:
         fields: Sequence[str],
         fault: tuple[str, str] | Callable[[object, Any], tuple[str, str]],
     ) -> list[Problem]:
-        """Return a problem of each wrong row.
-
-        ``fault`` may be a function that returns fault and hint for a row's label and value (a tuple
-        of several fields).
-        """
+        """Return a problem of each wrong row."""
         if not is_wrong.any():
             return []
         rows = self.table.loc[is_wrong, list(fields)].itertuples(name=None)
@@ -134,11 +130,7 @@ class Rows:
 
 
 def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()) -> Rows:
-    """Make rows of numbered records; ``columns`` come first, even where no record has them.
-
-    Raises:
-        DataError: If it has more cells than ``MOST_CELLS``, or a name that no file can store.
-    """
+    """Make rows of numbered records; ``columns`` come first, even where no record has them."""
     cells: dict[str, list[Any]] = {name: [] for name in columns}
     lines: list[int] = []
     problems: list[Problem] = []
@@ -186,11 +178,7 @@ def with_numbers(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
 def selected_columns(
     table: pd.DataFrame, required: Sequence[str], optional: Sequence[str]
 ) -> pd.DataFrame:
-    """Select columns, with NaN in optional ones that are absent.
-
-    Raises:
-        KeyError: If a required column is absent, such as a misspelt one.
-    """
+    """Select columns; absent optional ones are NaN, required ones a KeyError."""
     absent = [name for name in required if name not in table]
     if absent:
         raise KeyError(f"the table has no column {', '.join(absent)}")

@@ -179,13 +179,7 @@ class ArenaInfo(BaseModel):
 
 @dataclass(frozen=True)
 class TableSchema:
-    """A kind of table, of data or of results.
-
-    Attributes:
-        name: Its name, and its file without the suffix.
-        columns: Required columns, in order, with the kind of their values.
-        key: Columns that tell its rows apart, where it says so.
-    """
+    """A kind of table, of data or of results; ``key`` tells its rows apart."""
 
     name: str
     columns: Mapping[str, Kind]

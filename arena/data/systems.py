@@ -73,8 +73,7 @@ def _amount_problems(rows: Rows) -> Iterator[Problem]:
 def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[Problem]]:
     """Check the passages that answers have of their own, and look up those given by id.
 
-    A passage that equals one of the question's (id and text) has its relevance unless it gives
-    another. The column goes where no answer has any; also return problems.
+    Those equal to the question's have its relevance. Also return problems.
     """
     table = answers.table
     if OWN_PASSAGES not in table:

@@ -62,9 +62,8 @@ def read_rows(
 ) -> Rows:
     """Read a table as ``write_rows`` writes it, with the line of each row.
 
-    JSONL has an object per line. CSV is UTF-8 with a header and commas; cells are texts, those of
-    ``NESTED`` JSON, empty ones missing. Parquet may be a folder of part files, read for some
-    ``queries`` alone.
+    CSV is UTF-8 with a header and commas; cells are texts, those of ``NESTED`` JSON, empty ones
+    missing. Of Parquet, rows of some ``queries`` alone.
 
     Raises:
         UsageError: If the format is unknown or there is no such file.
@@ -168,11 +167,9 @@ def _nested_value(cell: str) -> object:
 def write_rows(table: pd.DataFrame, path: Path) -> None:
     """Write a table atomically in the format of its suffix, without its index.
 
-    The same table gives the same bytes. Missing values are null (JSONL, Parquet) or empty cells
-    (CSV), lists are JSON in CSV.
+    The same table gives the same bytes. Missing values are null or empty cells, lists JSON in CSV.
 
     Raises:
-        UsageError: If the format is unknown or the folder absent.
         DataError: If a text holds half a surrogate pair, which no file can store.
     """
     suffix = row_suffix(path)
@@ -245,11 +242,7 @@ Content = TypeVar("Content", bound=BaseModel)
 
 
 def read_record(kind: type[Content], path: Path, hint: str) -> Content:
-    """Read a record; ``hint`` says what to do where that fails.
-
-    Raises:
-        DataError: If it is malformed; names each field.
-    """
+    """Read a record; ``hint`` says what to do where that fails."""
     try:
         return kind.model_validate_json(small_file(path))
     except ValidationError as error:

@@ -81,10 +81,10 @@ class Remark:
 
     Attributes:
         name: One word for all remarks of a kind, such as ``connected``.
-        severity: ``error``: systems cannot be ranked; ``warning``: something limits how far to
-            trust it; ``info``: no concern by itself; ``good``: a test that was passed.
+        severity: ``error``: systems cannot be ranked; ``warning``: something limits trust;
+            ``info``: no concern; ``good``: a test that was passed.
         sentence: The remark, without its subject.
-        subject: What it is about, such as a language and a judge; empty where its place says so.
+        subject: What it is about; empty where its place says so.
         statistic: The number it rests on, or the first of several.
         systems: Names of systems in its sentence.
     """

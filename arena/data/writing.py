@@ -36,9 +36,6 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces ``path`` when the block succeeds.
 
     The next writer removes the remains of one that was killed.
-
-    Raises:
-        UsageError: If ``path`` is a folder, or its own folder does not exist.
     """
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name a file to write to")
@@ -100,11 +97,8 @@ def is_stream(path: Path) -> bool:
 def replaced_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder that takes the place of ``folder`` when the block succeeds.
 
-    Readers find the old or the new one, never a mixture; the old one stays if anything fails. The
-    next writer removes the remains of one that was killed.
-
-    Raises:
-        UsageError: If ``folder`` is a file.
+    Readers find the old or the new one, never a mixture. The next writer removes the remains of one
+    that was killed.
     """
     folder = resolved(folder)  # so that "." and links work, too
     if folder.exists() and not folder.is_dir():

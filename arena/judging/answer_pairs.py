@@ -26,11 +26,9 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
-    """A passage as a judge sees it.
+    """A passage as a judge sees it; relevance is not shown unless a template does.
 
-    Attributes:
-        relevance: 1, 0, or None if not judged; not shown unless a template does.
-        given_to: The answers it was given for, such as ``answer 2``; empty if for all.
+    ``given_to`` names the answers it was given for, such as ``answer 2``; empty if for all.
     """
 
     passage_id: str
@@ -173,10 +171,7 @@ class ArenaTexts:
 
 
 def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
-    """Join the passages (or turns) of several answers, each once, and name their answers.
-
-    Systems may give one id to different passages, so content tells them apart.
-    """
+    """Join passages (or turns) of several answers, each once by content, naming answers."""
     answers_of: dict[Shown, list[str]] = {}
     for name, parts in parts_of.items():
         for part in parts:
@@ -238,12 +233,7 @@ def unordered(key: PairKey) -> PairKey:
 
 @dataclass(frozen=True, slots=True)
 class PairDraw:
-    """The random draws for a pair of answers.
-
-    Attributes:
-        audit: Uniform on 0 to 1: pairs with low numbers are asked in both orders.
-        sort_key: Uniform on 0 to 1: pairs with low numbers come first.
-    """
+    """Draws for a pair: sides, and uniform ``audit`` and ``sort_key``, low ones first."""
 
     side_a: str
     side_b: str
@@ -254,8 +244,7 @@ class PairDraw:
 def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: int = 0) -> PairDraw:
     """Draw which of two systems is shown on side A, and whether an audit takes the pair.
 
-    It depends on the question and the answers alone, in either order: all judges see the same, and
-    a new system reshuffles nothing. Names decide between equal answers only.
+    It depends on question and answers alone, in either order: a new system reshuffles nothing.
     """
     first, second = sorted((one, other), key=lambda answer: answer[::-1])
     sequence = seed_sequence(seed, "judging", "order", language, query_id, first[1], second[1])

@@ -32,9 +32,7 @@ _RESULT = "return 'a', 'b' or 'tie', or a tuple of that and the reason as a text
 class FunctionPrompt(ComparisonPrompt):
     """What a judge that is a function gets of a pair: its arguments, without names of systems.
 
-    Attributes:
-        judge_version: The judge's name, its file's digest, and its package.
-        parameters: Parameters that it has of ``BY_NAME``.
+    ``judge_version`` has the judge's name, its file's digest, and its package.
     """
 
     judge_version: str

@@ -1,8 +1,4 @@
-"""Judging without pairs: scores of answers, such as a mark for each, or an order of all of them.
-
-Of two answers the higher score wins, and equal ones are tied. MIRAGE-Bench (section 4.2) tried both
-before it chose pairs.
-"""
+"""Judging without pairs: scores of answers, such as a mark for each, or an order of all of them."""
 
 from __future__ import annotations
 

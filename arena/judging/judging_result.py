@@ -23,10 +23,7 @@ from arena.llm.usage import Usage
 
 @dataclass(frozen=True)
 class DerivedVerdicts:
-    """Verdicts that follow from several judges' and replace former ones of their kind.
-
-    ``name`` is what makes them, such as ``panel``; ``counts`` is what people are shown.
-    """
+    """Verdicts that follow from several judges' and replace former ones of their kind."""
 
     name: str
     judgments: pd.DataFrame
@@ -110,11 +107,7 @@ class Judging:
 
 
 def require_verdicts(usage: Usage) -> None:
-    """Check that judging brought at least one verdict.
-
-    Raises:
-        UnusableRepliesError: If pairs were asked about, and none got a verdict.
-    """
+    """Check that judging brought at least one verdict."""
     if usage.is_unusable:
         raise UnusableRepliesError(
             f"no pair that was asked got a verdict: {usage.shown_failures()}"

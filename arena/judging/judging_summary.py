@@ -30,15 +30,12 @@ class JudgingSummary:
     """Counts of one judge's run.
 
     Attributes:
-        pairs: Number of pairs chosen; each order counts.
+        pairs: Pairs chosen; each order counts.
         already_judged: Pairs that this judge had judged before.
         rejudged: Earlier verdicts that were replaced, since an answer was edited after them.
         identical: Pairs of identical answers, which are ties without a call.
-        verdicts: Number of ``a``, ``b`` and ``tie``, identical answers included.
-        flags: Number of pairs by what was odd about their answers or the reply.
-        cost: At the given prices, or None.
+        flags: Pairs by what was odd about their answers or the reply.
         check: How far to trust this judge.
-        remarks: What limits the verdicts.
     """
 
     judge: str

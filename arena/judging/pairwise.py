@@ -37,14 +37,7 @@ VARIABLES = MappingProxyType(
 
 @dataclass(frozen=True)
 class ReplyForm:
-    """How a judge of pairs states its verdict.
-
-    Attributes:
-        prompt: The packaged prompt, unless a user's template replaces it.
-        read: Reads a reply's verdict; raises UnparsableError if there is none.
-        max_tokens: Tokens that a reply takes; None for as many as the settings allow.
-        fields: Fields of the request that this form needs, such as ``logprobs``.
-    """
+    """How a judge of pairs states its verdict: a prompt, its reading, and fields of the request."""
 
     prompt: ReplaceablePrompt
     read: Callable[[Completion], PairVerdict]
@@ -95,11 +88,7 @@ class ComparisonPrompt(JudgePrompt):
 
     @abstractmethod
     def read(self, completion: Completion) -> PairVerdict:
-        """Read the verdict of a reply.
-
-        Raises:
-            UnparsableError: If there is none.
-        """
+        """Read the verdict of a reply."""
 
     @classmethod
     def within(cls, pairs: ChosenPairs, n_calls: int) -> ChosenPairs:

@@ -173,8 +173,7 @@ class TemplatePrompt(JudgePrompt):
 def answer_flags(answer: str) -> tuple[str, ...]:
     """Name what in an answer looks like an attempt to steer the judge; a hint for people.
 
-    ``states_verdict`` (``[[A]]``), ``addresses_judge`` ("ignore the above"), ``fakes_delimiter``
-    (text like the prompt's own).
+    Such as ``[[A]]``, "ignore the above", or text like the prompt's own delimiters.
     """
     flags: list[str] = []
     if holds_verdict(answer):

@@ -23,9 +23,7 @@ from arena.quality.judge_tests import same_verdict
 class JudgedRounds:
     """The rounds asked in one run, and the outcomes and usages of each judge.
 
-    Attributes:
-        reason: Why no more was asked.
-        useless: The same, where a judge was stopped because its verdicts say nothing.
+    ``reason`` says why no more was asked, ``useless`` if a judge's verdicts say nothing.
     """
 
     def __init__(self, judges: Sequence[str]) -> None:
@@ -88,10 +86,7 @@ class JudgedRounds:
 
 
 def _why_useless(judge: str, verdicts: Verdicts) -> str:
-    """Say why asking further is no use: always the same verdict, or none; empty if it may be.
-
-    Of two systems alone, all verdicts may be ties.
-    """
+    """Say why asking further is no use: always the same verdict, or none; empty if it may be."""
     fewest = 30
     failures = verdicts.failures
     judgments = without_identical(verdicts.judgments)

@@ -43,13 +43,10 @@ _STEP = re.compile(rf"({_SIGN})?\[{{0,2}}\s?(?:{_SIDE})?(\d{{1,3}})", re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """A verdict on a pair.
+    """A verdict on a pair, the last one stated, with what is odd about the reply.
 
-    Attributes:
-        winner: The last one, if the reply states several.
-        shares: Probability of each verdict, if log-probabilities or scores tell it.
-        flags: Peculiarities of the reply, such as ``cut_off``.
-        reason: The judge's text before its verdict.
+    ``shares`` is the probability of each, if log-probabilities or scores tell it; ``reason`` the
+    text before it.
     """
 
     winner: Winner
@@ -61,10 +58,7 @@ class PairVerdict:
     def of_scores(
         cls, score_a: int, score_b: int, log_odds: float | None, reason: str = ""
     ) -> Self:
-        """Return the verdict of two scores: the higher one wins, equal ones tie.
-
-        ``log_odds`` are the logits of a side whose score is higher by 1.
-        """
+        """Return the verdict of two scores; a difference of 1 is ``log_odds``, equal ones tie."""
         if score_a == score_b:
             return cls("tie", reason=reason)
         winner: Winner = "a" if score_a > score_b else "b"
@@ -82,8 +76,8 @@ class PairVerdict:
 def read_verdict(completion: Completion) -> PairVerdict:
     """Read the verdict that a reply states, and flag what is odd about it.
 
-    Lower case, full-width letters and brackets, and marks inside are accepted, and so are
-    ``[[Assistant A]]``, ``[[C: tie]]`` and ``[[tie]]``.
+    Lower case, full-width letters and brackets, marks inside, ``[[Assistant A]]``, ``[[C: tie]]``
+    and ``[[tie]]`` count.
 
     Raises:
         UnparsableError: If there is none, which makes the judgment INVALID, never a tie.
@@ -115,13 +109,7 @@ def holds_verdict(text: str) -> bool:
 
 
 def read_letter(completion: Completion) -> PairVerdict:
-    """Read the letters' probabilities where an answer first may have one.
-
-    The likeliest is the verdict; a tie where A and B are as likely.
-
-    Raises:
-        UnparsableError: If there are no log-probabilities, or none of a letter.
-    """
+    """Read the letters' probabilities where an answer first may have one; the likeliest wins."""
     if not completion.logprobs:
         raise UnparsableError(
             "the reply has no log-probabilities: this provider or model does not return them; "
@@ -159,10 +147,7 @@ def _answer_tokens(
 
 
 def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
-    """Read the order ``[[2 > 1 = 3]]`` that a reply states, or else one such as ``[2] > [1]``.
-
-    Returns:
-        The place of answer 1, 2 and so on, 1 for the best; equal answers share one.
+    """Read the order ``[[2 > 1 = 3]]`` of a reply, or ``[2] > [1]``: each answer's place, from 1.
 
     Raises:
         UnparsableError: If there is no order, or it does not name every number from 1 once.

@@ -75,14 +75,10 @@ class MalformedAnswerError(ValueError):
 
 
 def read_completion(payload: object, latency_s: float | None = None) -> Completion:
-    """Read the JSON of a chat completion.
+    """Read the JSON of a chat completion without thoughts.
 
-    Thoughts are left out. NUL and half surrogate pairs become U+FFFD. An answer that the server
-    broke off, not for its length, fails as ``broken_off`` and can be asked again; one without text
-    is ``empty``.
-
-    Raises:
-        MalformedAnswerError: If the payload is no chat completion.
+    NUL and half surrogate pairs become U+FFFD. An answer that the server broke off, not for its
+    length, can be asked again (``broken_off``).
     """
     answer = _mapping(payload, "the answer")
     choices = answer.get("choices")

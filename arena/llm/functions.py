@@ -28,15 +28,12 @@ RAISED = (Exception, SystemExit, KeyboardInterrupt)
 
 @dataclass(frozen=True)
 class FunctionTransport:
-    """Calls a function where other settings call a server.
-
-    A prompt's only message is the function's arguments, as a JSON object.
+    """Calls a function where other settings call a server, by a prompt of JSON arguments.
 
     Attributes:
         function: The function; one that is not async runs in a thread.
         positional: Arguments that are passed by position, in order.
         encode: Writes its result as text, empty for nothing; raises ValueError with a hint.
-        timeout_s: Limit of one call, in seconds.
         files: The function's source files, whose lines messages name.
     """
 

@@ -22,9 +22,6 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict
     """Return the last JSON object with one of the fields, with plain keys.
 
     Where none is JSON, it is repaired, unless the reply was cut off.
-
-    Raises:
-        JsonReplyError: If there is no such object.
     """
     last: dict[str, Any] | None = None
     for value in _objects(text):

@@ -149,7 +149,6 @@ class SettingUse:
     Attributes:
         replies: Whether replies depend on its ``value``, on the ``file`` that it names, or ``not``.
         plans_pairs: Whether it plans which pairs are judged, and within which means.
-        is_of_llm: Whether it is for LLMs alone.
     """
 
     replies: Literal["value", "file", "not"]

@@ -34,12 +34,7 @@ _UNCLEAR = re.compile(r"[\s@+|,()=]+")
 
 @dataclass(frozen=True)
 class PromptTemplate:
-    """A template, ready to be filled.
-
-    Attributes:
-        version: Its name and a digest of its text, such as ``pairwise.v1@0f3c5a7b9d1e``.
-        also: Further names of variables, each with the variable's own.
-    """
+    """A template, with a version such as ``pairwise.v1@0f3c5a7b9d1e``; ``also`` are other names."""
 
     version: str
     text: str = field(repr=False)
@@ -62,12 +57,9 @@ class PromptTemplate:
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a template.
+    """A variable of a template, with a sample to try it; ``also`` are further names.
 
-    Attributes:
-        sample: A value to try templates with.
-        is_required: Whether a template must show the texts of the sample.
-        also: Further names, such as a paper's.
+    A required one must be shown.
     """
 
     meaning: str
@@ -78,13 +70,9 @@ class Variable:
 
 @dataclass(frozen=True)
 class ReplaceablePrompt:
-    """A prompt that is sent unless the user's file takes its place.
+    """A prompt that is sent unless the user's file (``--template fluency=FILE``) takes its place.
 
-    Attributes:
-        name: Its name for a user's file: ``--template fluency=FILE``.
-        asks: The question it puts to the model, in one line.
-        reply: The part of a reply that is read.
-        package: The package whose folder ``prompts`` holds the packaged template.
+    ``reply`` is the part of a reply that is read.
     """
 
     name: str
@@ -309,7 +297,7 @@ def _usage_errors(name: str) -> Iterator[None]:
 def delimiter_code(*texts: str) -> str:
     """Choose twelve hexadecimal digits that are in none of the texts.
 
-    A digest of all: no writer of one can foresee it, and equal texts give equal prompts.
+    As a digest of all, no writer of one can foresee it.
     """
     joined = "\x1f".join(texts)
     for salt in count():

@@ -31,7 +31,7 @@ class Prospects:
     def count_failed(self, fault: Fault) -> None:
         """Count a failed prompt; UsageError after too many in a row for one reason.
 
-        Prompts that are too long or filtered do not count: others may succeed.
+        Those too long or filtered do not count.
         """
         if fault.reason in FINAL:
             return

@@ -33,8 +33,8 @@ def own_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """Return the matches that the writer of a text says, rather than quotes.
 
     Quoted is what stands between our prompts' delimiters, in a block quote, quotation marks or
-    backticks, unless it is introduced as the writer's own (``My verdict is "…"``), or ends a line
-    whose sentences before have ended.
+    backticks, unless introduced as the writer's own (``My verdict is "…"``), or at the end of a
+    finished line.
     """
     is_quoted = bytearray(len(text))
     for start, end in [*_blocks(text), *_quotations(text)]:
@@ -77,11 +77,7 @@ def _is_own(before: str, after: str) -> bool:
 
 
 def stands_alone(before: str) -> bool:
-    """Return whether what follows on the line is a statement of its own.
-
-    It opens the line, or follows a finished sentence or a label such as ``Final verdict:``, but not
-    another, as in ``Fluency: [[2]]``.
-    """
+    """Return whether a statement of its own follows: after ``Verdict:``, not ``Fluency:``."""
     if _INTRODUCED.search(before[-LONGEST_LABEL:]):
         return True
     return _NO_WORD.fullmatch(before) is not None or _SENTENCE_END.search(before) is not None

@@ -48,14 +48,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A prompt to one model.
+    """A prompt to one model: the ``body`` is sent, and ``content`` (with its purpose) digested.
 
-    Attributes:
-        key: Digest of ``content``: 64 hexadecimal digits.
-        body: The request as sent: canonical JSON.
-        content: Canonical JSON of the body and the prompt's purpose.
-        path: After the address of the server.
-        fields: Names of the fields besides the model and the prompt.
+    Both are canonical JSON; ``path`` follows the server's address.
     """
 
     key: str

@@ -46,8 +46,7 @@ def _open_transport(settings: LlmSettings) -> Transport:
 class Sender:
     """Sends requests in a thread, and writes each result as it arrives.
 
-    A killed process loses the calls under way at most. ``finished`` holds completions by key, or
-    the error that ended the sending.
+    A killed process loses the calls under way at most.
     """
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:

@@ -1,7 +1,7 @@
 """What a server reports in place of an answer, and what it means for the run.
 
-HTTP status, error codes and the field that an error names decide, then ``PHRASES``; all else is
-shown as it is, and fails that call alone.
+HTTP status, error codes and the field that an error names decide, then ``PHRASES``; all else fails
+that call alone.
 """
 
 from __future__ import annotations
@@ -92,9 +92,8 @@ class ReportedError:
 
     Attributes:
         codes: Its code, type and status.
-        status: HTTP status, or such a code in an answer with status 200; None for neither.
+        status: HTTP status, or such a code in an answer with status 200.
         field_name: Field of the request that it names as the cause, such as ``max_tokens``.
-        body: The JSON of the whole answer; None for a text or a page.
         is_paid: Whether an answer was begun, which may have to be paid for.
     """
 

@@ -33,14 +33,6 @@ def stated_match(
     stands alone on its line, and a later one does not and differs, such as a criterion's, the reply
     is unclear. Without a line that counts, all matches must agree, and the reply be whole.
 
-    Args:
-        pattern: Finds the values.
-        text: The reply, without thoughts.
-        value: Returns what a match says.
-        name: What is looked for, for messages.
-        form: How it should be written, for messages.
-        is_cut: Whether a limit ended the reply; None if unknown.
-
     Raises:
         UnparsableError: If there is none, or it is unclear which one counts.
     """

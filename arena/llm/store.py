@@ -1,7 +1,4 @@
-"""Replies of all calls, kept in an SQLite file as they arrive, so that none is paid twice.
-
-It also has the batches whose replies are awaited.
-"""
+"""Replies of all calls, kept in an SQLite file as they arrive, so that none is paid twice."""
 
 from __future__ import annotations
 

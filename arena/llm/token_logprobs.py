@@ -9,10 +9,7 @@ from arena.llm.replies import LEAST_LOGPROB, MOST_LOGPROB, TokenLogprobs, storab
 
 
 def read_logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
-    """Read the tokens of an answer, and at each place the likeliest ones.
-
-    None if malformed: the answer is paid for and still counts.
-    """
+    """Read the tokens of an answer, and at each place the likeliest ones."""
     content = value.get("content") if isinstance(value, Mapping) else None
     if not isinstance(content, list):
         return None

@@ -21,11 +21,10 @@ _JOINER = "\u200d"
 
 @dataclass(frozen=True)
 class Trimmer:
-    """Cuts texts off after so many tokens: those of a model, or four bytes of UTF-8 each.
+    """Cuts texts off after so many tokens of a model, or else of four bytes of UTF-8.
 
-    800 tokens are some 3,200 Latin letters or 1,066 letters of Devanagari, Thai or Chinese;
-    tokenizers differ by a factor of two at most for most scripts. ``name`` is part of a prompt's
-    version.
+    800 tokens are some 3,200 Latin letters or 1,066 of Devanagari, Thai or Chinese; tokenizers
+    differ by a factor of two at most for most scripts.
     """
 
     name: str = f"bytes/{BYTES_A_TOKEN}"

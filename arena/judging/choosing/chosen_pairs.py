@@ -25,10 +25,7 @@ AskedKey = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True)
 class Verdicts:
-    """One row per verdict, and one per pair without one.
-
-    ``records`` holds what was made on the way, ``remarks`` what limits the verdicts.
-    """
+    """One row per verdict, one per pair without, what was made besides, what limits it."""
 
     judgments: pd.DataFrame
     failures: pd.DataFrame

@@ -146,8 +146,7 @@ def pairs_judged_in(
 def pairs_for_people(arena: Arena) -> ChosenPairs:
     """Choose pairs to ask people about, ordered at random over all questions.
 
-    About ``FOR_PEOPLE`` in each language, met as evenly as possible, and among pairs that machines
-    judged, to compare them with people.
+    About ``FOR_PEOPLE`` in each language, among those that machines judged.
     """
     seed = 0
     texts = ArenaTexts(arena)
@@ -202,8 +201,7 @@ def asked_pairs(
 ) -> ChosenPairs:
     """Draw the sides of pairs, and which are audited.
 
-    ``audit`` is the share asked in both orders; unless it is 1, a fifth of these is asked a third
-    time, to see what repeats.
+    ``audit`` is the share asked in both orders; unless all are, a fifth is asked a third time.
     """
     different: list[tuple[str, str, str, str, str | None]] = []
     identical: list[PairKey] = []
@@ -261,7 +259,7 @@ def _even_pairs(
 ) -> list[SystemPair]:
     """Choose pairs of systems on a question, and add them to the meetings.
 
-    Systems with few battles here and overall come first, then pairs that met seldom, then chance.
+    Systems with few battles come first, then pairs that met seldom, then chance.
     """
     left = list(candidates)
     chance = dict(zip(left, random.random(len(left)).tolist(), strict=True))

@@ -60,11 +60,9 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Course:
-    """How the ranking of one language is likely to settle.
+    """How the ranking of a language should settle: misordered share (D, N) after verdicts (N,).
 
-    Attributes:
-        n_verdicts: Numbers of further verdicts on random pairs, rising from 0, shape (N,).
-        misordered: Expected share of misordered pairs after each, for D sets of ratings, (D, N).
+    D are sets of likely ratings.
     """
 
     n_verdicts: Floats
@@ -94,8 +92,8 @@ class Course:
 def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
     """Draw ratings that are likely now, and how well further verdicts would tell their order.
 
-    n verdicts over all pairs of S systems give each rating, about their mean, the information n i 2
-    / (S - 1), where i is the mean p (1 - p) of a verdict. ``n_open`` can still be had.
+    n verdicts over all pairs of S systems give each rating the information n i 2 / (S - 1), where i
+    is the mean p (1 - p) of a verdict. ``n_open`` can still be had.
     """
     n_systems = len(posterior.systems)
     random = generator(seed, "forecast")

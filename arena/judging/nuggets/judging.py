@@ -1,8 +1,7 @@
 """Judging by nuggets: the facts of a question are made once, and every answer is marked once.
 
-The reference is TREC's AutoNuggetizer (Pradeep et al., 2025, "The great nugget recall"). Facts are
-the question's, not the judge's: they are kept in the arena, where people can edit them and further
-judges mark by the same ones.
+The reference is TREC's AutoNuggetizer (Pradeep et al., 2025, "The great nugget recall"). Facts stay
+in the arena, where people can edit them and further judges mark by the same ones.
 """
 
 from __future__ import annotations

@@ -103,11 +103,7 @@ def _with_schema(
 
 
 def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
-    """Read the first ``MOST_NUGGETS`` distinct nuggets of a reply.
-
-    Raises:
-        UnparsableError: If it names none, or one lacks text or importance.
-    """
+    """Read the first ``MOST_NUGGETS`` distinct nuggets of a reply."""
     # Characters of a nugget; whatever is longer is no single fact
     longest_nugget = 1_000
     nuggets: dict[str, Nugget] = {}
@@ -128,11 +124,7 @@ def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
 
 
 def read_marks(completion: Completion) -> dict[int, str]:
-    """Read the mark of each nugget, by its number.
-
-    Raises:
-        UnparsableError: If a mark names no nugget or none of the three words, or two marks differ.
-    """
+    """Read the mark of each nugget, by its number."""
     marks: dict[int, str] = {}
     for record in _records(completion, "marks"):
         written = str(record.get("nugget"))

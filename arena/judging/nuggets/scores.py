@@ -27,10 +27,8 @@ LOG_ODDS = 8.0
 class NuggetScores:
     """Scores of an answer, 0 to 1.
 
-    Attributes:
-        weighted: Share of all nuggets, okay ones at half the weight, partial support at half.
-        vital_strict: Share of vital nuggets that are supported in full; None without any.
-        all_strict: Share of all nuggets that are supported in full.
+    ``weighted`` counts okay nuggets and partial support at half; strict ones count full support, of
+    vital nuggets (None without any) or all.
     """
 
     weighted: float
@@ -39,10 +37,7 @@ class NuggetScores:
 
 
 def nugget_points(marks: Iterable[Mark]) -> tuple[int, int]:
-    """Return an answer's points, and the most possible, in quarters of a nugget.
-
-    Whole numbers, so that equal scores are equal whatever the order of nuggets.
-    """
+    """Return an answer's points, and the most possible, in whole quarters of a nugget."""
     points = 0
     possible = 0
     for importance, support in marks:

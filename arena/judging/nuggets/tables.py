@@ -59,11 +59,8 @@ _WORDS = {NUGGETS.name: ("importance", IMPORTANCES), NUGGET_MARKS.name: ("suppor
 class Nuggets:
     """Facts that good answers state, and marks of answers.
 
-    Attributes:
-        table: Columns ``query_id, language, nugget_id, text, importance`` (``vital`` or ``okay``),
-            and ``source``: who wrote it.
-        marks: Columns ``query_id, language, system, nugget_id, nugget`` (its text), ``support``
-            (``supported``, ``partly`` or ``not``), ``judge, answer_digest``, and ``prompt``.
+    A nugget is ``vital`` or ``okay`` (``importance``), by a ``source``; a mark's ``support`` is
+    ``supported``, ``partly`` or ``not``.
     """
 
     table: pd.DataFrame
@@ -71,11 +68,7 @@ class Nuggets:
 
     @classmethod
     def of(cls, arena: Arena) -> Nuggets:
-        """Return those of an arena, which people may have edited.
-
-        Raises:
-            DataError: With every problem of both tables.
-        """
+        """Return those of an arena, which people may have edited."""
         nuggets, problems = _checked(arena, NUGGETS, NUGGET_KEY)
         marks, mark_problems = _checked(arena, NUGGET_MARKS, MARK_KEY)
         problems += mark_problems
@@ -111,10 +104,7 @@ class Nuggets:
         }
 
     def counted_marks(self) -> pd.DataFrame:
-        """Return marks of unchanged nuggets, for answers with all of them, with ``importance``.
-
-        The caller compares whether an answer is still the same.
-        """
+        """Return marks of unchanged nuggets, for answers with all of them, changed or not."""
         present = self.table.rename(columns={"text": "nugget"})
         present = present[[*NUGGET_KEY, "nugget", "importance"]].assign(place=range(len(present)))
         marks = self.marks.merge(present, on=[*NUGGET_KEY, "nugget"])

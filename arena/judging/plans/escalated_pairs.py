@@ -1,7 +1,6 @@
 """Pairs for the second of two judges: some at random, then those that tell most.
 
-Random pairs show how far its verdicts follow the first judge's ratings, which, scaled accordingly,
-are its prior.
+Random pairs show how to scale the first judge's ratings to a prior.
 """
 
 from __future__ import annotations
@@ -124,7 +123,6 @@ def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd
     """Scale the first judge's ratings to those that the second one's verdicts follow.
 
     The factor b maximizes the likelihood of the verdicts given ratings b theta, with b ~ N(1, 1/4).
-    A judge that decides otherwise has a factor near 0 or below.
     """
     rating_of = first_ratings.set_index(["language", "system"])["rating"]
     systems_a = pd.MultiIndex.from_frame(by_second[["language", "system_a"]])

@@ -77,7 +77,7 @@ def _calls_so_far(judgments: pd.DataFrame, failures: pd.DataFrame, judge: str) -
 class EscalationPlan(JudgingPlan):
     """The settings' model judges first, then the one that they name in ``escalate``.
 
-    Limits hold for both together. A fault of the second is the result's ``error``.
+    Limits hold for both together.
     """
 
     def judge(self, run: JudgingRun) -> Judging:
@@ -112,10 +112,7 @@ class EscalationPlan(JudgingPlan):
         return both
 
     def forecast(self, run: JudgingRun) -> Forecast:
-        """Say what both judges are likely to take.
-
-        Ratings are drawn as if the first judge had measured as precisely as its calls allow.
-        """
+        """Say what both judges may take, with ratings drawn as the first may measure them."""
         settings = run.settings
         first_judge, second_judge = settings.first_judge, settings.escalate or ""
         n_first = _first_calls(run.arena, settings, run.prior)

@@ -1,7 +1,7 @@
 """The batches whose replies are awaited, and their requests, in the file of the store.
 
-A request is written here before it is sent, in at most one batch at a time: a killed run neither
-loses nor repeats it.
+A request is written before it is sent, in one batch at a time: a killed run neither loses nor
+repeats it.
 """
 
 from __future__ import annotations

@@ -41,9 +41,7 @@ _LOG = logging.getLogger(__name__)
 class BatchSender:
     """Sends requests as batches, after collecting those of earlier runs; no run waits.
 
-    Attributes:
-        finished: Completions by key; None for a reply that is awaited.
-        collected: Keys of the replies that this run collected.
+    ``finished`` holds completions by key, None while awaited; ``collected`` keys of this run's.
     """
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:

@@ -36,13 +36,9 @@ class RefusedBatchError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """The state of a batch, as its server reports it.
+    """The state of a batch, as its server reports it: ``status`` is such as ``in_progress``.
 
-    Attributes:
-        status: Such as ``in_progress`` or ``completed``.
-        counts: Such as ``12 of 40 done``; empty where the server does not count.
-        files: Names of the files of results and of errors.
-        errors: Why the batch failed validation, in the server's words.
+    ``counts`` is such as ``12 of 40 done``, ``errors`` says why validation failed.
     """
 
     batch_id: str
@@ -94,7 +90,6 @@ class BatchServer:
         """Create a batch of an uploaded file; return its name at the server.
 
         Raises:
-            RefusedBatchError: If there is no batch.
             UsageError: If no answer came, so that there may be one (``batch_of_file``).
         """
         endpoint: Any = f"/v1{path}"
