@@ -24,10 +24,7 @@ def quotient(numerator: Floats, divisor: Floats) -> Floats:
 
 
 def cohen_kappas(tables: Floats) -> Floats:
-    """Return Cohen's kappa (1960) of tables (N, K, K) of two raters' labels, shape (N,).
-
-    NaN without items, or where agreement by chance is certain.
-    """
+    """Return Cohen's kappa (1960) of tables (N, K, K) of two raters' labels, shape (N,)."""
     totals = tables.sum(axis=(1, 2))
     joint = tables / np.where(totals > 0, totals, np.nan)[:, None, None]
     agreement = np.trace(joint, axis1=1, axis2=2)
@@ -40,18 +37,12 @@ BLOCK_ENTRIES = 500_000
 
 
 def kendall_tau(first: Floats, second: Floats) -> float:
-    """Return Kendall tau-b (1945) of two ratings (S,); a NaN leaves its system out.
-
-    NaN with fewer than two systems, or where a rating is constant.
-    """
+    """Return Kendall tau-b (1945) of two ratings (S,), NaNs left out; NaN if one is constant."""
     return float(kendall_taus(first[None], second[None])[0, 0])
 
 
 def largest_tau(ratings: Floats) -> float:
-    """Return the largest Kendall tau-b of these ratings (S,) with any without ties.
-
-    1 without ties; NaN where all are tied.
-    """
+    """Return the largest Kendall tau-b of these ratings (S,) with any without ties."""
     first, second = np.triu_indices(len(ratings), 1)
     orders, _ = _orders(ratings[None], (first, second))
     share_untied = float(np.abs(orders).mean()) if len(first) else 0.0
@@ -78,10 +69,9 @@ def kendall_taus(first: Floats, second: Floats, groups: npt.NDArray[Any] | None 
 def resampled_taus(
     first: Floats, second: Floats, times: npt.ArrayLike, groups: npt.NDArray[Any] | None = None
 ) -> Floats:
-    """Return Kendall tau-b of resamples of the systems, shape (B,); NaN where not defined.
+    """Return Kendall tau-b of resamples holding systems ``times`` (B, S), shape (B,).
 
-    ``times`` says how often each holds each system, shape (B, S). Ratings have shape (S,), or (B,
-    S) for one per resample; groups (S,) as for ``kendall_taus``.
+    Ratings have shape (S,), or (B, S) for one per resample.
     """
     weights = np.asarray(times, dtype=np.float64)
     n_resamples, n_systems = weights.shape
@@ -136,8 +126,7 @@ def lowest_tau(n_systems: int) -> float:
     """Return the lowest Kendall tau under which so few systems may agree perfectly by chance.
 
     With it, n systems of a bivariate normal population are all in the same order with probability
-    2.5%. Fitted to simulations with 5 to 20 systems, off by at most 0.01; fewer agree that often
-    without any association.
+    2.5%, fitted to simulations with 5 to 20 systems, off by at most 0.01.
     """
     if n_systems < 5:
         return 0.0
@@ -160,8 +149,7 @@ def tau_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, floa
 def difference_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, float]:
     """Return the 95% percentile interval of a difference of taus, of replicates (B,).
 
-    Where two ratings order the systems alike, no resample differs. They may still differ in ``1 -
-    lowest_tau`` of the pairs, each counted twice as tau does.
+    Two ratings alike may still differ in ``1 - lowest_tau`` of the pairs, each counted twice.
     """
     low, high = percentile_interval(replicates)
     if low == high == 0:
@@ -181,8 +169,8 @@ class Agreement:
     def interval(self) -> tuple[float, float]:
         """Return the 95% percentile interval, centered on tau and cut at -1 and 1.
 
-        Replicates hold the noise of one tournament and so lie lower than tau: their spread counts,
-        not their location. NaN where nothing is defined.
+        Replicates hold the noise of one tournament and so lie lower than tau: only their spread
+        counts.
         """
         low, high = percentile_interval(self.replicates)
         median, _ = percentile_interval(self.replicates, (50.0, 50.0))

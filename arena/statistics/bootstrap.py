@@ -43,8 +43,7 @@ def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
 def places_by_value(*values: npt.ArrayLike) -> Indices:
     """Return each system's place in the order of its ratings, shape (S,); NaN last.
 
-    ``draws[:, places_by_value(ratings)]`` gives a system the same draws whatever its name. Further
-    ratings break ties.
+    ``draws[:, places_by_value(ratings)]`` gives a system the same draws whatever its name.
     """
     # lexsort takes its last key first.
     rounded = [np.asarray(value).round(SAME_DECIMALS) for value in values[::-1]]
@@ -58,19 +57,13 @@ INTERVAL = (2.5, 97.5)
 def bootstrap_weights(
     size: int, rounds: int, random: np.random.Generator, drawn: int | None = None
 ) -> Integers:
-    """Draw ``drawn`` of ``size`` units with replacement; count each, shape (rounds, size).
-
-    A statistic that is a sum over units is then a matrix product with the weights.
-    """
+    """Draw ``drawn`` of ``size`` units with replacement; count each, shape (rounds, size)."""
     even = np.full(size, 1.0 / size)
     return random.multinomial(size if drawn is None else drawn, even, size=rounds)
 
 
 def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generator) -> Floats:
-    """Sum the contributions of units, (N, K), over resamples of them, (rounds, K).
-
-    Equal contributions are drawn as one, as often as all: the same distribution, in less time.
-    """
+    """Sum the contributions of units, (N, K), over resamples of them, (rounds, K)."""
     weights_at_once = 4_000_000
     contributions = np.asarray(parts, dtype=np.float64)
     size = len(contributions)
@@ -89,8 +82,7 @@ def normal_draws(
 ) -> Floats:
     """Draw S ratings from a normal distribution, the same whatever their order, (rounds, S).
 
-    The symmetric root of the covariance (maybe singular) permutes with the systems; a Cholesky
-    factor and eigenvectors, whose sign is arbitrary, do not.
+    The symmetric root of the covariance permutes with the systems; a Cholesky factor does not.
     """
     mean = np.asarray(means, np.float64)
     matrix = np.asarray(covariance, np.float64)

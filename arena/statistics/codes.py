@@ -63,11 +63,7 @@ def without_categories(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def value_codes(values: pd.Series) -> tuple[Indices, pd.Index]:
-    """Number the values of a column, shape (N,), -1 where missing; also return the values.
-
-    Raises:
-        TypeError: If a value has no hash.
-    """
+    """Number the values of a column, shape (N,), -1 where missing; also return the values."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         codes, distinct_values = pd.factorize(values)
         return np.asarray(codes, dtype=np.intp), pd.Index(distinct_values)
@@ -117,11 +113,7 @@ def repeated_rows(table: pd.DataFrame) -> Flags:
 
 
 def row_keys(table: pd.DataFrame, *, is_sorted: bool = False) -> tuple[Indices, int]:
-    """Number the rows, equal ones alike, shape (N,); also return how many keys there may be.
-
-    Cells without a hash count as their text. ``is_sorted`` keys follow the rows' order, missing
-    first.
-    """
+    """Number the rows, equal ones alike, shape (N,); also return how many keys there may be."""
     keys = np.zeros(len(table), dtype=np.intp)
     n_possible = 1
     for name in table:

@@ -43,8 +43,7 @@ def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Fl
 def share_interval(share: float, standard_error: float, n_units: int) -> tuple[float, float]:
     """Return the 95% interval of a share of items that come in units, such as questions.
 
-    It is Student's in logits, with ``n_units - 1`` degrees of freedom; of a share of 0 or 1, which
-    has no error, Wilson's of the units. NaN where the share or its error is.
+    Student's in logits, with ``n_units - 1`` degrees of freedom; of a share of 0 or 1, Wilson's.
     """
     if share in (0.0, 1.0):
         (low,), (high,) = wilson_interval([share * n_units], [n_units])
@@ -59,9 +58,7 @@ def scores_to_find(
 ) -> int:
     """Return how many scores a two-sided test needs to find a difference (normal approximation).
 
-        ((z(1 - error / 2) s0 + z(power) s1) / difference)^2
-
-    ``null_deviation`` s0 and ``deviation`` s1 are of a score under either hypothesis.
+    ((z(1 - error / 2) s0 + z(power) s1) / difference)^2
     """
     reach = ndtri(1 - error / 2) * null_deviation + ndtri(power) * deviation
     return math.ceil(float(reach / difference) ** 2)

@@ -22,11 +22,9 @@ Done = TypeVar("Done")
 def work(
     task: Callable[[Job], Done], jobs: Sequence[Job], n_jobs: int | None = None
 ) -> Iterator[Done]:
-    """Yield the task's result for each job, in order; each once it is done, if joblib can.
+    """Yield the result of each job, in order; each once it is done, if joblib can.
 
-    This process does the first job, and all others if they take less time than starting processes
-    (``n_jobs`` None: ``joblib.parallel_config`` decides). ``task`` must be importable; it runs on
-    one thread.
+    This process does the first job, and all others if they take less time than starting processes.
     """
     if n_jobs == 1 or not len(jobs):
         yield from _one_after_another(task, jobs)

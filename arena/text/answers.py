@@ -80,10 +80,7 @@ _DIGIT = re.compile(r"\d")
 
 
 class Citations(NamedTuple):
-    """The passages an answer cites: distinct ids in order, split by whether the query has them.
-
-    ``mentions`` counts citations of the query's passages, repetitions included.
-    """
+    """The passages an answer cites: distinct ids in order; ``mentions`` counts repetitions."""
 
     ranking: tuple[str, ...]
     matched: tuple[str, ...]
@@ -138,9 +135,8 @@ def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
 def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[CitationMarker]:
     """Find the citations of a text, from left to right, in linear time.
 
-    A bracket is a citation if it or a part between separators is a passage id; or if all its parts
-    are numbers, ranges, ids such as ``12#3``, or unlike a passage id in their digits only. Digits
-    of any script, labels (``[Doc 1]``) and invisible direction marks count. All else is prose.
+    A bracket is a citation if a part is a passage id; or if all its parts are numbers, ranges, ids
+    such as ``12#3``, or unlike a passage id in their digits only. All else is prose.
     """
     if _BRACKETS.search(text) is None:
         return
@@ -311,13 +307,9 @@ _MARKER = re.compile(
 
 @dataclass(frozen=True)
 class RagAnswer:
-    """A system's output, taken apart.
+    """A system's output, taken apart; ``output`` lacks markers and thoughts, and has the reason.
 
-    Attributes:
-        reason: The text after ``##Reason:``; None without that marker or an answer.
-        text: The answer proper, citations included, blank lines kept.
-        output: The output without markers and thoughts, reason included.
-        is_marked: Whether an ``##Answer:`` marker introduces the answer.
+    The reason (after ``##Reason:``) is None without an answer.
     """
 
     reason: str | None
@@ -329,9 +321,8 @@ class RagAnswer:
 def parse_answer(output: str) -> RagAnswer:
     """Take the raw output of a system apart.
 
-    Markers count in any case, in bold, with spaces or a full-width colon, as a heading, and in
-    MIRACL's languages. The last answer that is not empty counts, up to the next marker; without a
-    marker, the full output. Opening thoughts and invisible characters are left out.
+    Markers count in any case, bold, as a heading, and in MIRACL's languages. The last answer that
+    is not empty counts, up to the next marker; without a marker, the full output.
     """
     output = visible(output)
     texts: list[str] = []

@@ -1,8 +1,7 @@
 """An answer as a reader sees it, made once for everybody.
 
 Judges, people, checks and features get the ``visible`` text. Surrogate, copies and features of
-wording read what a page shows of it (``as_read``): words, lists and emphasis, but no addresses of
-links, comments, tags and pictures.
+wording read what a page shows of it (``as_read``).
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ def as_read(output: str) -> str:
 def rendered(text: str) -> str:
     """Return what a page shows of Markdown, with its marks of lists and emphasis.
 
-    Without these marks a surrogate often predicts worse: how an answer is set out says something.
-    Link addresses, comments, tags and pictures go.
+    Link addresses, comments, tags and pictures go; without the marks a surrogate often predicts
+    worse.
     """
     return _ADDRESS.sub(" ", "".join(_texts(_markdown().parse(text)))).strip()
 

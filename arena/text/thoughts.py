@@ -1,6 +1,6 @@
 """Thoughts of reasoning models: where they end in a text, and the answer that follows them.
 
-Thoughts are thoughts only where they open a text. A mark that a text mentions later on is prose.
+They open a text; a mark later on is prose.
 """
 
 from __future__ import annotations
@@ -117,9 +117,8 @@ _CLOSING_QUOTE = re.compile(r"\\?[`\"'“”»›」』’]")
 def answer_start(text: str, is_cut: bool | None = None) -> int:
     """Return where the answer begins, behind opening thoughts; ``len(text)`` if they were cut off.
 
-    ``is_cut`` says whether a limit ended the text (None: unknown). Opening words ("Here is my
-    thought process:") count in a cut text even if unclosed. An unclosed tag is prose only in a
-    whole text whose sentence tells of tags.
+    In a text that a limit ended (``is_cut``), opening words ("Here is my thought process:") count
+    even if unclosed.
     """
     # Blocks of thoughts in a row that are looked for; bounds the work on hostile texts
     most_blocks = 20
@@ -137,10 +136,7 @@ def answer_start(text: str, is_cut: bool | None = None) -> int:
 
 
 def without_thoughts(text: str, is_cut: bool | None = None) -> str:
-    """Return the answer without thoughts before it and channel tokens after it.
-
-    Thoughts that were cut off (``is_cut``) leave an empty text.
-    """
+    """Return the answer without thoughts before it and channel tokens after it."""
     # Maximum length of a token at the end of a text
     longest_token = 40
     start = answer_start(text, is_cut)
@@ -203,8 +199,8 @@ def _end_of_words(text: str, start: int, position: int, is_cut: bool | None) -> 
 def _closing_end(text: str, start: int, marks: _Marks) -> int | None:
     """Return where thoughts end that were opened before ``start``, if anything closes them.
 
-    Thoughts may mention marks. The closing mark that balances them counts; else the first at the
-    end of a line; else the last.
+    The closing mark that balances the others counts; else the first at the end of a line; else the
+    last.
     """
     depth = 1
     closings = []
@@ -238,10 +234,7 @@ def _marks_of(text: str, start: int, marks: _Marks) -> Iterator[tuple[re.Match[s
 
 
 def _lone_closing_end(text: str, start: int) -> int:
-    """Return where thoughts end that the chat template opened; ``start`` if there are none.
-
-    The closing mark stands on its own line, at the end of one, or between two sentences.
-    """
+    """Return where thoughts end that the chat template opened; ``start`` if there are none."""
     ends = []
     for marks in _KINDS:
         for mark, is_opening in islice(_marks_of(text, start, marks), MOST_MARKS):

@@ -44,13 +44,7 @@ _MODEL_NAME = re.compile(r"[^\s,()]([^,()\r\n]*[^\s,()])?")
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a feature, with its present value.
-
-    Attributes:
-        name: Its name; ``k`` is a cutoff and written ``@k``.
-        default: Its value unless a user states another.
-        choices: Its possible values; empty for a cutoff and a model.
-    """
+    """A parameter of a feature, with its present value."""
 
     name: str
     value: Setting
@@ -65,11 +59,7 @@ class Parameter:
         return f"{self.name}={'|'.join(self.choices) or self.default}"
 
     def checked(self, value: Setting) -> Parameter:
-        """Return this parameter set to a value.
-
-        Raises:
-            UsageError: If the parameter cannot take that value.
-        """
+        """Return this parameter set to a value."""
         largest_cutoff = 1_000_000
         if self.choices:
             if value not in self.choices:
@@ -254,10 +244,7 @@ def declared(
     requirement: Callable[..., None] | None = None,
     reading: Reading | None = None,
 ) -> Callable[[Measurement], Measurement]:
-    """Declare a feature by the function that measures it; ``features.FEATURES`` holds it.
-
-    Name and summary are the function's name and the first line of its docstring.
-    """
+    """Declare a feature by the function that measures it; ``features.FEATURES`` holds it."""
 
     def declare(measurement: Measurement) -> Measurement:
         first_line, _, _ = (measurement.__doc__ or "").partition("\n")
@@ -281,19 +268,10 @@ class Models(Protocol):
     """Options of models, and those who run them: ``features.ModelOptions``."""
 
     def configured(self, features: Iterable[Feature]) -> tuple[Feature, ...]:
-        """Return features with the options that become part of their names.
-
-        Raises:
-            UsageError: If an option is of use to none of them, or contradicts a name.
-        """
+        """Return features with the options that become part of their names."""
 
     def require(self, features: Iterable[Feature]) -> None:
-        """Check that the models of features are at hand, before any is run.
-
-        Raises:
-            UsageError: If a model is not at hand.
-            MissingDependencyError: If a package that it needs is not installed.
-        """
+        """Check that the models of features are at hand, before any is run."""
 
     def signature(self, features: Iterable[Feature]) -> str | None:
         """Return what values depend on besides the answers; None if they cannot be reused."""

@@ -64,11 +64,7 @@ def code_digest() -> str:
 
 
 class Cache:
-    """Values by scope (the measuring code) and key (the content measured).
-
-    Several runs may add to one file; a killed run loses nothing that it added. Without a folder,
-    values stay in memory.
-    """
+    """Values by scope (the measuring code) and key (the content measured)."""
 
     def __init__(self, folder: Path | None, scope: str) -> None:
         self._path = None if folder is None else folder / CACHE_FILE
@@ -80,11 +76,7 @@ class Cache:
             (folder / ".gitignore").write_text("*\n")
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the values in the cache, by key.
-
-        Raises:
-            UsageError: If the file cannot be read.
-        """
+        """Return the values in the cache, by key."""
         # Keys per query: SQLite may refuse more than 999 parameters
         query_keys = 500
         remaining = [key for key in dict.fromkeys(keys) if key not in self._memory]
@@ -98,11 +90,7 @@ class Cache:
         return {key: self._memory[key] for key in keys if key in self._memory}
 
     def add(self, values: Mapping[bytes, bytes]) -> None:
-        """Add values, to the file as well.
-
-        Raises:
-            UsageError: If the file cannot be written.
-        """
+        """Add values, to the file as well."""
         self._memory.update(values)
         if self._path is not None and values:
             with self._opened(self._path) as file:

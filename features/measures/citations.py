@@ -1,7 +1,6 @@
 """Citations and retrieval: are relevant passages cited, and did the system's retriever find them?
 
 Citations are read from the whole output, as the method's prompt asks for them in the reasoning.
-Retrieval differs only where systems have passages of their own.
 """
 
 from __future__ import annotations

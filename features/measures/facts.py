@@ -37,9 +37,8 @@ def numbers_in(text: str) -> list[str]:
     """Return the numbers of a text, in order, repetitions included.
 
     Digits of any script count. ``1,000``, ``1.000``, ``1 000``, ``1'000`` and ``1000`` are one
-    number, and so are ``10,00,000`` and ``1000000``, ``2.50`` and ``2,5``. Other joined digits,
-    such as dates, are several. A mark before three last digits groups them. Numbers of list items
-    do not count.
+    number, and so are ``2.50`` and ``2,5``; dates are several. A mark before three last digits
+    groups them. Numbers of list items do not count.
     """
     if not text.isascii():
         text = _NATIVE_DIGIT.sub(lambda match: str(digit(match[0])), text)
@@ -78,10 +77,9 @@ def _whole(digits: str) -> str:
 
 
 def _names_in(sentence: str) -> list[str]:
-    """Return the names of a sentence, case-folded, in order, repetitions included.
+    """Return the names of a sentence, case-folded: words with a capital, of two characters or more.
 
-    A name has a capital and two characters or more. The first word is left out unless the next is
-    of a script without capitals: ``DNA`` in ``DNA คือ`` counts, ``Yes`` in ``Yes, DNA`` does not.
+    The first word is left out unless the next is of a script without capitals (``DNA คือ``).
     """
     candidates = words(sentence)
     if candidates and not _precedes_uncased(candidates[0], sentence):

@@ -1,8 +1,7 @@
 """How much of an answer occurs, word by word, in the passages that it cites?
 
-Words are case-folded, of the answer part without citations. Only cited passages count (also in the
-reasoning), as nearly any word occurs somewhere in all of them. An answer in another language shares
-names and numbers with them at most.
+Words are case-folded, of the answer part without citations. Only cited passages count, as nearly
+any word occurs somewhere in all.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class PassageIndex:
         """Return the inverse document frequency of a word among all passages.
 
         ``log(1 + (N - n + 0.5) / (n + 0.5))`` for n of N passages (Robertson and Zaragoza, 2009,
-        The Probabilistic Relevance Framework, with the 1 that keeps it positive).
+        The Probabilistic Relevance Framework).
         """
         return self._weights[self._holders.get(word, 0).bit_count()]
 
@@ -121,8 +120,8 @@ class Evidence:
     def fragments(self) -> list[int]:
         """Return the lengths in words of the answer's extractive fragments.
 
-        Greedy from the left, each the longest run that a passage holds (Grusky et al., 2018,
-        Newsroom, section 3.2, with the passages for the article).
+        Greedy from the left, each the longest that a passage holds (Grusky et al., 2018, Newsroom,
+        section 3.2).
         """
         lengths: list[int] = []
         start = 0

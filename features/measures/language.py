@@ -47,10 +47,7 @@ SUPPORTED = frozenset(
 
 
 def likeliest_language(text: str) -> str | None:
-    """Return the likeliest of the supported languages; None without letters.
-
-    Free identification takes short questions for rare languages.
-    """
+    """Return the likeliest of the supported languages; None without letters."""
     if not any(map(str.isalpha, text)):
         return None
     probabilities = identify(text)
@@ -68,10 +65,7 @@ def _ranker(identifier: str) -> Callable[[str], Any]:
 
 
 def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no types
-    """Load py3langid's model, and run its automaton on all bytes of a text at once.
-
-    The state after a byte depends on the last ``WINDOW`` bytes, as no n-gram is longer.
-    """
+    """Load py3langid's model, and run its automaton on all bytes of a text at once."""
     from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 
     class Identifier(LanguageIdentifier):  # type: ignore[misc]

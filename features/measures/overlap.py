@@ -1,7 +1,6 @@
 """How much of the reference system's answer does an answer share?
 
-Features compare answer parts without citations, from 0 to 1; the reference system's own answer
-scores 1, an empty one 0.
+Features compare answer parts without citations, from 0 to 1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""All features by name, their groups, and how a user chooses among them.
-
-Modules of features that read a model are named as text, and imported when asked for.
-"""
+"""All features by name, their groups, and how a user chooses among them."""
 
 from __future__ import annotations
 
@@ -198,11 +195,7 @@ def _find_feature(name: str) -> Feature | None:
 
 
 def models_for(features: Iterable[Feature]) -> Models:
-    """Return how models are run by default.
-
-    Raises:
-        UsageError: If a feature reads a model, and the package that runs models is absent.
-    """
+    """Return how models are run by default."""
     if all(feature.reading is None for feature in features):
         return WithoutModels()
     if not _has_models:
@@ -250,11 +243,7 @@ def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, .
 def chosen_features(
     choices: Iterable[Feature | str] | str, *, with_plug_ins: bool = True
 ) -> tuple[Feature, ...]:
-    """Return the chosen features: values, names, or names of groups.
-
-    Raises:
-        UsageError: As ``parse_features``, for anything else, and for a repeated name.
-    """
+    """Return the chosen features: values, names, or names of groups."""
     if isinstance(choices, str):
         return parse_features(choices, with_plug_ins=with_plug_ins)
     texts: list[str] = []
@@ -330,11 +319,7 @@ def known_names() -> list[str]:
 
 
 def feature_of(plug_in: PlugIn) -> Feature:
-    """Import a feature of another package.
-
-    Raises:
-        UsageError: If it cannot be imported, or is no feature of this name.
-    """
+    """Import a feature of another package."""
     feature = plug_in.load()
     if not isinstance(feature, Feature):
         raise plug_in.unusable(f"is of type {type(feature).__name__}, not a features.Feature")

@@ -29,10 +29,7 @@ from features.text.tokens import without_surrogates
 
 
 class Embedder:
-    """Turns texts into vectors of length 1 by a ``SentenceTransformer``.
-
-    It encodes as its own ``encode`` does: with its default prompt, and cut at its longest input.
-    """
+    """Turns texts into vectors of length 1 by a ``SentenceTransformer``, as its ``encode`` does."""
 
     def __init__(self, folder: Path, options: ModelOptions) -> None:
         from sentence_transformers import SentenceTransformer
@@ -45,11 +42,7 @@ class Embedder:
         )
 
     def score(self, items: Sequence[Item]) -> Scores:
-        """Embed texts, shape (texts, dimensions), each row of length 1.
-
-        Raises:
-            UsageError: If an item is no single text.
-        """
+        """Embed texts, shape (texts, dimensions), each row of length 1."""
         texts = _single_texts(items)
         if not texts:
             return np.empty((0, 0), np.float32)
@@ -74,13 +67,7 @@ class EndpointEmbedder:
         return cls(replace(llm, settings=EmbeddingSettings(**settings)))
 
     def score(self, items: Sequence[Item]) -> Scores:
-        """Embed texts, shape (texts, dimensions), each row of length 1; NaN where it failed.
-
-        Raises:
-            UsageError: If an item is no single text, the endpoint or the store fails, or lengths
-                differ.
-            MissingDependencyError: If the extra ``llm`` is not installed.
-        """
+        """Embed texts, shape (texts, dimensions), each row of length 1; NaN where it failed."""
         replies = self.llm.ask(_single_texts(items), Prompt.of, read_vector)
         lengths = {len(vector) for vector in replies.values if vector is not None}
         if len(lengths) > 1:
@@ -100,10 +87,6 @@ def load_embedder(model: str, options: ModelOptions) -> Scorer:
     """Load a model that turns a text into a vector of length 1.
 
     ``endpoint:`` before its name means an OpenAI-compatible endpoint.
-
-    Raises:
-        UsageError: If it is no sentence-transformers model, or brings code of its own.
-        MissingDependencyError: If a package it needs is not installed.
     """
     if model.startswith(ENDPOINT):
         return EndpointEmbedder.of(endpoint_model(model, options), model)

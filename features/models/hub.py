@@ -14,11 +14,7 @@ from arena.data.files import file_digest
 
 
 def hub(purpose: str, extra: str) -> ModuleType:
-    """Return the package huggingface_hub, with its telemetry switched off.
-
-    Raises:
-        MissingDependencyError: If it is not installed.
-    """
+    """Return the package huggingface_hub, with its telemetry switched off."""
     if find_spec("huggingface_hub") is None:
         raise MissingDependencyError(purpose, "huggingface-hub", extra)
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")

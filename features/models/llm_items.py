@@ -1,7 +1,4 @@
-"""What LLMs are asked about answers: one record per kind of prompt.
-
-The engine keeps items as texts alone, and scores by these texts; a record names them.
-"""
+"""What LLMs are asked about answers: one record per kind of prompt."""
 
 from __future__ import annotations
 
@@ -83,12 +80,9 @@ class ContextRelevanceItem(LlmItem):
 
 @dataclass(frozen=True)
 class AnswerRelevanceItem(LlmItem):
-    """An answer that questions are made of.
+    """An answer that ``n_questions`` questions are made of, to compare with the one asked.
 
-    Attributes:
-        n_questions: Their number.
-        label: Text before a question where it is embedded, such as ``query: ``.
-        question: The question that they are compared with.
+    ``label`` precedes a question where it is embedded, such as ``query: ``.
     """
 
     kind = "answer_relevance"

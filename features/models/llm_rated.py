@@ -1,9 +1,8 @@
 """Features by an LLM at an OpenAI-compatible endpoint: ratings, and those of Ragas.
 
-Overlap compares answer parts without citations. Fluency rates the whole output, as in MIRAGE-Bench
-(figure 12). Ragas reads the answer part without citations and all passages; answer relevance names
-two models, ``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``, its cutoff is the
-number of questions made.
+Overlap and Ragas read the answer part without citations; fluency rates the whole output, as in
+MIRAGE-Bench (figure 12). Answer relevance names two models,
+``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``, and the number of questions.
 """
 
 from __future__ import annotations

@@ -77,15 +77,7 @@ RATING_PROMPTS = (OVERLAP_PROMPT, FLUENCY_PROMPT)
 
 @dataclass(frozen=True)
 class EndpointModel:
-    """A model at an endpoint, and the file that keeps its replies.
-
-    Attributes:
-        store: Path of the file.
-        templates: Files that replace prompts.
-        user_settings: Names of the settings that a user stated; the others are defaults.
-        budget: Maximum number of prompts, and the usage so far.
-        stage: Name that is passed to ``progress``.
-    """
+    """A model at an endpoint, the file that keeps its replies, and what a user stated."""
 
     settings: LlmSettings
     store: str
@@ -111,14 +103,7 @@ class EndpointModel:
 def endpoint_model(
     model: str, options: ModelOptions, max_tokens: int = MAX_TOKENS
 ) -> EndpointModel:
-    """Prepare calls to a model; none is sent yet.
-
-    ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` replace an address and a store that
-    ``options.llm`` does not state, ``max_tokens`` an unstated maximum.
-
-    Raises:
-        UsageError: If no store is named, or the address is invalid.
-    """
+    """Prepare calls to a model; none is sent yet."""
     user_settings = options.llm or LlmSettings()
     store = user_settings.store or os.environ.get(STORE_VARIABLE)
     if not store:
@@ -152,8 +137,7 @@ Measure = Callable[[EndpointModel, Sequence[Any]], Sequence[Value]]
 class LlmScorer:
     """Asks an LLM about items, shape (items, 2): value, number of a reason (0: none).
 
-    Only passing failures are asked again. ``measures`` are by kind of items, and called in this
-    order.
+    Only passing failures are asked again.
     """
 
     llm: EndpointModel
@@ -161,12 +145,7 @@ class LlmScorer:
     signature: str | None = None
 
     def score(self, items: Sequence[Item]) -> Scores:
-        """Measure items.
-
-        Raises:
-            UsageError: If the endpoint, the store or an embedding model cannot be used.
-            MissingDependencyError: If a package that is needed is not installed.
-        """
+        """Measure items."""
         scores = np.empty((len(items), 2), dtype=np.float32)
         awaited = AwaitedReplies()
         for kind, measure in self.measures.items():
@@ -219,11 +198,7 @@ def _read_rating(form: RatingForm, completion: Completion) -> float:
 
 
 def rating_prompt(item: RatingItem, templates: Templates = NO_TEMPLATES) -> Prompt:
-    """Make the prompt for an item.
-
-    Raises:
-        UsageError: If the item names a template that the user did not pass.
-    """
+    """Make the prompt for an item."""
     further = (item.reference,) if isinstance(item, OverlapItem) else item.passages
     values: dict[str, Any] = {
         "code": delimiter_code(item.question, item.answer, *further),

@@ -24,10 +24,6 @@ def find_model(model: str, download: bool) -> Path:
     """Return the folder of a model: a folder, or a name on the Hugging Face hub.
 
     Without ``download`` nothing is asked of the network.
-
-    Raises:
-        UsageError: If it is not on this machine, or cannot be fetched.
-        MissingDependencyError: If huggingface-hub is not installed and the model may be fetched.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
@@ -57,11 +53,7 @@ def find_model(model: str, download: bool) -> Path:
 
 
 def read_model_config(folder: Path) -> dict[str, Any]:
-    """Read ``config.json`` of a model; empty if it has none.
-
-    Raises:
-        UsageError: If the file is not a JSON object.
-    """
+    """Read ``config.json`` of a model; empty if it has none."""
     return _read_json_file(folder / "config.json")
 
 
@@ -73,11 +65,7 @@ def _read_json_file(path: Path) -> dict[str, Any]:
 
 
 def refuse_unsafe(folder: Path, is_embedder: bool) -> None:
-    """Check that nothing in a folder would run: no pickled weights, no classes of its own.
-
-    Raises:
-        UsageError: If weights are only pickled, or weights or modules are absent.
-    """
+    """Check that nothing in a folder would run: no pickled weights, no classes of its own."""
     modules = _read_json(folder / "modules.json", [])
     if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise UsageError(f"{folder / 'modules.json'} should list modules; fetch the model again")

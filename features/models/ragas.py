@@ -109,11 +109,7 @@ FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS)
 
 
 def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
-    """Prepare calls to a model; none is sent yet.
-
-    Raises:
-        UsageError: If no store is named, or the address is invalid.
-    """
+    """Prepare calls to a model; none is sent yet."""
     llm, embedder = named_models(model)
     measures: dict[type[LlmItem], Measure] = {
         AnswerRelevanceItem: partial(answer_relevance, embedder, options),
@@ -126,8 +122,7 @@ def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
 def faithfulness(llm: EndpointModel, items: Sequence[FaithfulnessItem]) -> list[Value]:
     """Return the share of each answer's statements that its passages support.
 
-    ``F = |V| / |S|`` (section 3): the LLM makes the statements S of the answer, and calls V of them
-    supported.
+    ``F = |V| / |S|`` (section 3): the LLM makes statements S, and calls V of them supported.
     """
 
     def statements_prompt(item: FaithfulnessItem) -> Prompt:
@@ -202,7 +197,7 @@ def answer_relevance(
     """Return the mean cosine of each question with questions that the LLM makes of its answer.
 
     ``AR = (1/n) * sum of sim(q, q_i)`` (section 3). One question is made at temperature 0, several
-    at ``TEMPERATURE``, each with its own seed, unless the user states these. All must succeed.
+    at ``TEMPERATURE``, each with its own seed. All must succeed.
     """
     # Before the LLM is paid.
     embedder: Scorer

@@ -34,11 +34,7 @@ _WORD = re.compile(r"\w+")
 
 
 def read_statements(completion: Completion) -> list[str]:
-    """Read a reply's statements: a JSON list, its list items, or all lines; none if it says so.
-
-    Raises:
-        UnparsableError: If the reply was cut off or holds no words.
-    """
+    """Read a reply's statements: a JSON list, its list items, or all lines; none if it says so."""
     reply = read_whole(completion)
     texts = json_list(reply, "statements")
     if texts is None:
@@ -58,11 +54,7 @@ def read_statements(completion: Completion) -> list[str]:
 
 
 def read_whole(completion: Completion) -> str:
-    """Return the reply without thoughts.
-
-    Raises:
-        UnparsableError: If it was cut off.
-    """
+    """Return the reply without thoughts."""
     if completion.finish_reason == "length":
         raise UnparsableError("the reply was cut off")
     return completion.answer
@@ -73,9 +65,6 @@ def find_verdicts(text: str, count: int) -> list[bool]:
 
     The last line of a number with Yes or No counts; else, after FINAL VERDICTS, as many Yes and No
     as statements; else as many ``Verdict: Yes`` or ``No``.
-
-    Raises:
-        UnparsableError: If a statement has no verdict.
     """
     final = own_matches(_FINAL, text)
     if final:
@@ -95,11 +84,7 @@ def find_verdicts(text: str, count: int) -> list[bool]:
 
 
 def read_question(completion: Completion) -> str:
-    """Read the question of a reply: its first line with words, without a label.
-
-    Raises:
-        UnparsableError: If there is none.
-    """
+    """Read the question of a reply: its first line with words, without a label."""
     for line in _lines(completion.answer):
         label = _LABEL.match(line)
         question = _MARKS.sub("", line[label.end() :] if label else line)
@@ -111,10 +96,8 @@ def read_question(completion: Completion) -> str:
 def count_copied(text: str, sentences: Sequence[str]) -> int:
     """Count the context's sentences that a reply copies: words in a row, or a line nearly the same.
 
-    0 if it copies none and states that the information is insufficient.
-
     Raises:
-        UnparsableError: If the reply neither copies a sentence nor states that.
+        UnparsableError: If it copies none, and does not call the information insufficient.
     """
     lines = [line for line in map(_folded, _lines(text)) if line]
     reply_words = f" {' '.join(lines)} "

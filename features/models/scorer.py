@@ -44,9 +44,6 @@ def value_of_scores(row: Scores) -> Value:
 
 
 def named_models(model: str) -> tuple[str, str]:
-    """Return the LLM and the embedding model of ``gpt-4o with my/embedder``.
-
-    The default of the latter is ``EMBEDDER``.
-    """
+    """Return the LLM and the embedding model of ``gpt-4o with my/embedder``."""
     llm, _, embedder = model.partition(" with ")
     return llm.strip(), embedder.strip() or EMBEDDER

@@ -81,8 +81,8 @@ class PairScorer:
         """Load the model.
 
         ``outputs`` turns logits, shape (windows, labels), into outputs, the first of which ranks
-        windows. ``long_text`` is the text of a pair (0 or 1) that is cut into windows; the other is
-        cut off at half the room.
+        windows. Text ``long_text`` (0 or 1) of a pair is cut into windows; the other is cut off at
+        half the room.
         """
         from sentence_transformers import CrossEncoder
 
@@ -113,12 +113,7 @@ class PairScorer:
         )
 
     def score(self, items: Sequence[Item]) -> Scores:
-        """Score pairs of texts of any length, shape (pairs, outputs).
-
-        Raises:
-            UsageError: If an item is no pair.
-            ArenaError: If the model gives something that is no finite number.
-        """
+        """Score pairs of texts of any length, shape (pairs, outputs)."""
         if any(len(item) != 2 for item in items):
             raise UsageError("the model scores pairs of texts")
         if not items:
@@ -178,10 +173,6 @@ def load_nli(model: str, options: ModelOptions) -> Scorer:
     """Load a model that gives the probabilities of ``OUTPUTS`` for premise and hypothesis.
 
     Of a long premise the window with the highest entailment gives all three.
-
-    Raises:
-        UsageError: If its labels are not these three.
-        MissingDependencyError: If a package it needs is not installed.
     """
     folder = _classifier(model, options)
     order = list(_label_order(model, read_model_config(folder)))
@@ -195,12 +186,7 @@ def load_nli(model: str, options: ModelOptions) -> Scorer:
 
 
 def load_reranker(model: str, options: ModelOptions) -> Scorer:
-    """Load a model that gives one logit, without a sigmoid, for query and passage.
-
-    Raises:
-        UsageError: If it has several outputs.
-        MissingDependencyError: If a package it needs is not installed.
-    """
+    """Load a model that gives one logit, without a sigmoid, for query and passage."""
     scorer = PairScorer(
         "reranker", _classifier(model, options), options, lambda logits: logits, long_text=1
     )
@@ -213,11 +199,7 @@ def load_reranker(model: str, options: ModelOptions) -> Scorer:
 
 
 def _label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the columns of entailment, neutral and contradiction.
-
-    Raises:
-        UsageError: If the names are not these three.
-    """
+    """Return the columns of entailment, neutral and contradiction."""
     labels = {int(column): str(name) for column, name in (config.get("id2label") or {}).items()}
     columns = {_LABELS.get(name.strip().lower()): column for column, name in labels.items()}
     if len(labels) != len(OUTPUTS) or any(name not in columns for name in OUTPUTS):
@@ -231,10 +213,7 @@ def _label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def longest_input(tokenizer_limit: int, config: Mapping[str, Any], most: int) -> int:
-    """Return how many tokens a model takes at once, special ones included, ``most`` at most.
-
-    A tokenizer's limit of a million and more is none; some models count from behind padding.
-    """
+    """Return how many tokens a model takes at once, special ones included, ``most`` at most."""
     limits = [most]
     if 0 < tokenizer_limit < 1_000_000:
         limits.append(tokenizer_limit)
@@ -265,9 +244,6 @@ def device_and_precision(device: str, model_type: object) -> tuple[str, str]:
     """Return the device to run on, and ``fp16`` on cuda, else ``fp32``.
 
     DeBERTa keeps ``fp32``: its multilingual models overflow in half precision.
-
-    Raises:
-        UsageError: For a device that is unknown, or that this machine lacks.
     """
     import torch
 

@@ -1,8 +1,7 @@
 """Do the passages cited say what the answer says, and do they answer the question?
 
-The first by natural-language inference, a sentence at a time, the second by a reranker. A passage
-is read with its title. Statements are the sentences of the whole output, as citations are often in
-the reasoning, or of one ``part``.
+The first by natural-language inference on sentences, of the whole output or one ``part``, the
+second by a reranker. A passage is read with its title.
 """
 
 from __future__ import annotations

@@ -29,11 +29,7 @@ class TemplateParameter(Parameter):
         return "+".join(f"{name}@DIGEST" for name in self.prompts)
 
     def checked(self, value: Setting) -> TemplateParameter:
-        """Return this parameter set to a value.
-
-        Raises:
-            UsageError: If the value is no signature of templates.
-        """
+        """Return this parameter set to a value."""
         # One digest per prompt, in the order of the prompts; (?=\w) refuses an empty text.
         digests = [rf"(\+?{re.escape(name)}@[0-9a-f]{{12}})?" for name in self.prompts]
         pattern = r"(?=\w)" + "".join(digests)
@@ -51,11 +47,7 @@ def template(*prompts: str) -> TemplateParameter:
 
 
 def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[Feature, ...]:
-    """Return features with a user's templates, which become part of their names.
-
-    Raises:
-        UsageError: If no feature reads one of the prompts, or a template was not passed.
-    """
+    """Return features with a user's templates, which become part of their names."""
     chosen = tuple(_with_own_templates(feature, templates) for feature in features)
     used: set[str] = set()
     for feature in chosen:

@@ -1,8 +1,7 @@
 """Sentences of any language, and statements: the sentences of an answer with what each cites.
 
-``sentencex`` cuts all languages of MIRACL but Thai, which writes no full stops; ``pythainlp`` finds
-where Thai sentences end from their words. Other languages are cut at the terminators of all
-scripts.
+``sentencex`` cuts all languages of MIRACL but Thai, whose sentences ``pythainlp`` finds from words;
+others are cut at the terminators of all scripts.
 """
 
 from __future__ import annotations
@@ -52,12 +51,11 @@ _WHOLE_END = regex.compile(r"(?:://|@)\S*\Z| \| |[\d十百千万億]\s?\p{L}{1,3
 def split_sentences(text: str, language: str) -> list[str]:
     """Cut a text into sentences that hold all of it but space, in linear time.
 
-    A line break or the next item of a list ends a sentence; bullets belong to the first sentence.
-    Only texts declared Thai are cut by words; others at the terminators of all scripts.
+    A line break or the next item of a list ends a sentence. Only texts declared Thai are cut by
+    words.
 
     Raises:
-        MissingDependencyError: For Thai letters in a Thai text without pythainlp or
-            python-crfsuite.
+        MissingDependencyError: For Thai without pythainlp or python-crfsuite.
     """
     return [text[start:end] for start, end in sentence_spans(text, language)]
 
@@ -77,11 +75,7 @@ def sentence_spans(text: str, language: str) -> list[Span]:
 
 
 def require_sentences(languages: Iterable[str]) -> None:
-    """Check that the packages that these languages need are installed.
-
-    Raises:
-        MissingDependencyError: If one is not.
-    """
+    """Check that the packages that these languages need are installed."""
     if THAI not in languages:
         return
     for module, package in (("pythainlp", "pythainlp"), ("pycrfsuite", "python-crfsuite")):
@@ -159,9 +153,6 @@ def cut_statements(text: str, passage_ids: Collection[str], language: str) -> tu
     A citation belongs to its sentence or the one before, also after the full stop or in a list
     after a paragraph; one that opens a line to the sentence after it. Headings and sentences
     without a letter or digit are no statements; their citations go to the statement before.
-
-    Raises:
-        MissingDependencyError: If a package for the language is not installed.
     """
     bare, mentions = _without_citations(text, passage_ids)
     spans = [
@@ -224,9 +215,9 @@ def _without_marker(sentence: str) -> str:
 def breaks_off(text: str) -> bool | None:
     """Return whether a text ends without the mark that ends a sentence.
 
-    Quotes, brackets, emphasis and emoji may follow the mark. Closed code and rows of tables are
-    complete. A list's last item needs a mark only if another has one. None for a blank text, or a
-    script without marks (Thai, Lao).
+    Quotes, brackets, emphasis and emoji may follow it; closed code and rows of tables need none,
+    nor does a list's last item if no other has one. None for a blank text, or a script without
+    marks (Thai, Lao).
     """
     lines = [line for line in text.splitlines() if line.strip()]
     letter = _LETTER.search(text[::-1])
@@ -261,9 +252,9 @@ def is_bare_marker(line: str) -> bool:
 def ends_in_mid_sentence(text: str) -> bool | None:
     """Return whether a text breaks off within a sentence, an item of a list or a block of code.
 
-    Phrases, names, links, rows, formulas, titles and last lines of lists or poems end without a
-    full stop by intent. The last line must be prose that ends in a comma, or in a letter after a
-    finished sentence, in a text that usually marks ends. None where ``breaks_off`` cannot tell.
+    Titles, names, rows and the like end without a full stop by intent: the last line must be prose
+    that ends in a comma, or in a letter after a finished sentence, in a text that usually marks
+    ends.
     """
     # Items of a list that end in a full stop, three of four, so that its last one should, too
     fewest_items = 3

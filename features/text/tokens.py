@@ -72,11 +72,7 @@ _NAMES = tuple(sorted(set(chain.from_iterable(SCRIPTS.values()))))
 
 
 class _Pattern:
-    """A pattern of sets of characters, searched for by ``re`` or ``regex``.
-
-    ``re`` is six times as fast but knows neither properties nor graphemes: texts that need these
-    take ``regex``.
-    """
+    """A pattern of sets of characters, searched for by ``re`` or ``regex``, which is slower."""
 
     def __init__(self, pattern: str, sets: Mapping[str, str], cluster: str = "") -> None:
         self._pattern = pattern
@@ -180,10 +176,7 @@ def expected_scripts(language: str, question: str) -> frozenset[str]:
 
 
 def foreign_letters(text: str, scripts: frozenset[str]) -> tuple[int, int]:
-    """Return how many letters are neither Latin nor of the given scripts, and how many there are.
-
-    Letters that scripts share, such as ``ー``, are at home everywhere.
-    """
+    """Return how many letters are neither Latin nor of these or shared scripts, of how many."""
     n_letters = sum(map(len, _LETTERS.findall(text)))
     if text.isascii():  # all of its letters are Latin
         return 0, n_letters
