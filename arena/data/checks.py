@@ -322,7 +322,6 @@ def probability_problems(judgments: Rows) -> list[Problem]:
 
 
 def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
-    """Check the reference system and reference answers, which may be missing."""
     name = info.reference_system
     if name is not None and name not in info.systems:
         source = INFO_FILE

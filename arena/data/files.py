@@ -135,8 +135,6 @@ def _packed(stream: IO[bytes], suffix: str, mode: str) -> object:
 
 
 class _BoundedStream(io.RawIOBase):
-    """The content of a compressed file, up to a number of bytes."""
-
     def __init__(self, stream: IO[bytes], source: str, most: int) -> None:
         self._stream = stream
         self._source = source

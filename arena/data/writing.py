@@ -149,7 +149,6 @@ def _remove_writing(new: Path) -> None:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove the remains of writers that were killed."""
     from filelock import FileLock, Timeout
 
     for lock in target.parent.glob(f"{WRITING}{escape(target.name)}-????????{LOCK_FILE}"):

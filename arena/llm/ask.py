@@ -191,7 +191,6 @@ class _Run(Generic[T]):
         return [self._replies[key] for key in keys]
 
     def _take_on(self, prompts: Sequence[Prompt]) -> list[str]:
-        """Look up or send requests that are not waiting or settled; return the prompts' keys."""
         requests = [request_for(prompt, self._llm.settings) for prompt in prompts]
         new: dict[str, Request] = {}
         for request in requests:
@@ -326,7 +325,6 @@ class _Run(Generic[T]):
 
 
 def _why_unparsable(error: UnparsableError, completion: Completion, is_cut: bool) -> str:
-    """Explain why a reply has no value, quoting both ends."""
     words = " ".join((completion.text or "").split())
     if len(words) > 160:
         words = f"{words[:80]} … {words[-80:]}"

@@ -63,8 +63,6 @@ _WORD = re.compile(r"\s*([A-Za-z_]+)")
 
 
 class _Finish(NamedTuple):
-    """Why the model stopped, the failure that it means, if any, and a detail to show."""
-
     reason: str | None
     failure: str | None = None
     detail: str = ""

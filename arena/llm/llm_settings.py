@@ -103,7 +103,6 @@ def checked_body(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _secret_in(value: object, name: str = "") -> str | None:
-    """Return the name of a field that seems to hold a key."""
     if isinstance(value, str):
         is_named = bool(value) and _SECRET_NAME.fullmatch(name)
         return name if is_named or _SECRET_VALUE.search(value) else None

@@ -101,7 +101,6 @@ class Sender:
                 self.finished.put(error)
 
     async def _send(self, request: Request) -> tuple[int, Completion | None]:
-        """Send a request, again after a passing failure; return the calls and the completion."""
         tries = 0
         fault = None
         while tries <= self._settings.retries:

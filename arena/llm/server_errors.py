@@ -260,7 +260,6 @@ def _innermost_error(body: object) -> object:
 
 
 def _seconds(value: object) -> float | None:
-    """Read a wait: 20, "20" or "20s"; else None."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -228,7 +228,6 @@ def _require_reference(reference: Sequence[str], judges: set[str]) -> None:
 
 
 def _shared_items(table: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
-    """Join each judge's items, by majority, with those of the reference."""
     is_reference = table["judge"].isin(set(reference))
     reference_items = majorities(table[is_reference], QUESTION_PAIR)
     items = majorities(table[~is_reference], ["judge", *QUESTION_PAIR])

@@ -273,7 +273,6 @@ def _question_cycles(decided: pd.DataFrame) -> Floats:
 def _decided_pairs(
     decided: pd.DataFrame, systems: Sequence[str]
 ) -> tuple[Indices, Indices, Indices]:
-    """Return question, winner and loser of pairs of rated systems, of fields of usual size."""
     # Systems judged on one question above which its circles are not counted
     largest_field = 300
     table = majorities(oriented_verdicts(decided), ITEM)

@@ -104,7 +104,6 @@ def _shares(biases: Sequence[JudgeBias]) -> tuple[float, float, float]:
 
 
 def _decides_slight_differences(measured: pd.DataFrame, *, wants_longer: bool) -> bool:
-    """Return whether the longer (or shorter) answer nearly always wins by a slight difference."""
     # Logarithm of the ratio of two lengths below which the longer answer hardly says more.
     slight_difference = 0.1
     # Of 24 judges in eight arenas of real answers the longer one wins 45% to 58% of these; a judge
@@ -202,7 +201,6 @@ def _prefers_length(posterior: BattlePosterior) -> bool:
 
 
 def _moved_systems(raw: BattlePosterior, differences: Floats) -> str:
-    """Name the systems that move by more than their standard error."""
     # Systems of a language that the sentence names: those that move most
     most_listed = 3
     is_moved = np.abs(differences) > raw.standard_errors

@@ -119,7 +119,6 @@ def regularize(fit: BradleyTerryFit, problem: PenalizedLikelihood, precision: fl
 def _shared_newton(
     problem: PenalizedLikelihood, warm_start: WarmStart, tolerance: float
 ) -> tuple[Floats, Indices]:
-    """Return parameters, shape (K, R), and the columns that did not converge."""
     most_shared_steps = 60
     # Steps this short that no longer shrink are rounding errors.
     noise = 1e-9

@@ -245,7 +245,6 @@ class _LikelihoodRatios:
         self._loss = float(self._free.loss(self._mode)[0])
 
     def p_value(self, first: int, second: int, effect: float) -> float:
-        """Return the two-sided p-value of the ratio's signed root."""
         pairs = self._free.pairs
         # One parameter stands for both systems; that of the second counts nowhere, and stays 0.
         merged = Pairs(

@@ -112,7 +112,6 @@ def with_known_columns(table: pd.DataFrame, further: Sequence[str] = ()) -> pd.D
 
 
 def _numbered(table: pd.DataFrame, is_copy: Flags) -> pd.DataFrame:
-    """Number the votes of one judge that differed only in columns that are not kept."""
     votes = table.drop(columns=VERDICT_FLAGS, errors="ignore")
     is_repeat = copies_of_others(votes) & ~is_copy
     if not is_repeat.any():

@@ -96,7 +96,6 @@ class BattleLikelihood:
     def _score_entries(
         self, pair: Indices, residuals: Floats
     ) -> tuple[list[Floats], list[Indices]]:
-        """Return what items' ``residuals`` add to gradients, and to which parameters."""
         # What the first system of a pair wins beyond expectation, the second one loses.
         values = [residuals, -residuals]
         columns = [self.pairs.first[pair], self.pairs.second[pair]]

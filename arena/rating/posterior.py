@@ -188,7 +188,6 @@ _WeightedPrior = tuple[NormalPrior, float]
 
 
 def _weighted_priors(prior: RatingPrior, trust: Sequence[float]) -> list[_WeightedPrior]:
-    """Vary how far ratings spread, and how far what is stated is trusted."""
     spreads = (1.0,) if prior.informed.all() else SPREADS
     factors = tuple(trust) if prior.informed.any() else (1.0,)
     weighted: list[_WeightedPrior] = []
@@ -200,7 +199,6 @@ def _weighted_priors(prior: RatingPrior, trust: Sequence[float]) -> list[_Weight
 
 
 def _open_priors(separated: Flags) -> list[_WeightedPrior]:
-    """Let ratings spread far more, those of separated systems most."""
     # Standard deviation of the logarithm of the precision
     deviation = 2.0
     factors = np.where(separated, OPEN, 1.0)
@@ -241,7 +239,7 @@ def _averaged(
 
 @dataclass(frozen=True)
 class _Candidate:
-    """One of the priors that are averaged over, and the posterior's mode under it."""
+    """A prior that is averaged over, and the posterior's mode under it."""
 
     likelihood: BattleLikelihood
     effects: DesignEffects
@@ -255,7 +253,6 @@ class _Candidate:
 
     @property
     def centered_mode(self) -> Floats:
-        """The mode, with ratings centered on 0, shape (K,)."""
         mode = self.mode.copy()
         mode[: self.n_systems] -= mode[: self.n_systems].mean()
         return mode

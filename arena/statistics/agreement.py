@@ -97,7 +97,6 @@ def _row_sums(counts: Floats, values: Floats) -> Floats:
 def _pair_blocks(
     n_systems: int, n_ratings: int, groups: npt.NDArray[Any] | None
 ) -> Iterator[tuple[Indices, Indices]]:
-    """Yield some pairs of systems at a time, to bound memory."""
     first, second = np.triu_indices(n_systems, 1)
     if groups is not None:
         is_together = groups[first] == groups[second]

@@ -34,8 +34,6 @@ _RESPONSE = (
 
 @dataclass(frozen=True)
 class _Marks:
-    """Patterns that open thoughts, and close them."""
-
     opening: re.Pattern[str]
     closing: re.Pattern[str]
 
@@ -157,7 +155,6 @@ def has_thoughts(text: str) -> bool:
 
 
 def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
-    """Return where the thoughts at ``start`` end; ``start`` if there are none."""
     prefix = _PREFIX.match(text, start)
     position = start if prefix is None else prefix.end()
     if _ANY_MARK.search(text, start) is None:
@@ -182,7 +179,6 @@ def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
 
 
 def _end_of_words(text: str, start: int, position: int, is_cut: bool | None) -> int | None:
-    """Return where thoughts end that plain words open at ``position``, if any."""
     if _LEAKED_HARMONY.match(text, position):
         final = _LEAKED_FINAL.search(text, position)
         return len(text) if final is None else final.end()
@@ -197,11 +193,7 @@ def _end_of_words(text: str, start: int, position: int, is_cut: bool | None) -> 
 
 
 def _closing_end(text: str, start: int, marks: _Marks) -> int | None:
-    """Return where thoughts end that were opened before ``start``, if anything closes them.
-
-    The closing mark that balances the others counts; else the first at the end of a line; else the
-    last.
-    """
+    """Return where thoughts end that were opened before ``start``, if anything closes them."""
     depth = 1
     closings = []
     for mark, is_opening in islice(_marks_of(text, start, marks), MOST_MARKS):
@@ -220,7 +212,6 @@ def _closing_end(text: str, start: int, marks: _Marks) -> int | None:
 
 
 def _marks_of(text: str, start: int, marks: _Marks) -> Iterator[tuple[re.Match[str], bool]]:
-    """Yield marks in order, each with whether it opens."""
     opening = marks.opening.search(text, start)
     closing = marks.closing.search(text, start)
     while opening is not None or closing is not None:
@@ -253,7 +244,6 @@ def _lone_closing_end(text: str, start: int) -> int:
 
 
 def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
-    """Return whether a closing mark is not within a sentence."""
     line_start = max(text.rfind("\n", 0, mark.start()) + 1, start)
     before = text[max(line_start, mark.start() - LONGEST_LINE) : mark.start()]
     after = text[mark.end() : _line_end(text, mark.end())]
@@ -271,7 +261,6 @@ def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
 
 
 def _is_quoted(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark is in quotation marks or a code span of its line."""
     before = text[max(0, mark.start() - 8) : mark.start()]
     if _OPENING_QUOTE.search(before) and _CLOSING_QUOTE.match(text, mark.end()):
         return True
@@ -280,7 +269,6 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
 
 
 def _is_inside_quotation(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark is in a longer quotation or a code block."""
     line_before, line_after = _around(text, mark)
     if line_before.count('"') % 2 == 1 and '"' in line_after:
         return True

@@ -150,7 +150,6 @@ def _average_precision(ranking: Sequence[str], relevant: frozenset[str] | Missin
 
 
 def _known_relevant(sample: Sample) -> frozenset[str] | Missing:
-    """Return the ids of the relevant passages, the question's and the system's own."""
     question = sample.question
     if question.shared is None:
         return SHARED_PASSAGES

@@ -64,7 +64,6 @@ def _read(token: str) -> list[str]:
 
 
 def _is_whole(text: str, decimal_mark: str) -> bool:
-    """Return whether digits before a decimal mark are plain, or grouped by another."""
     return text.isdigit() or (decimal_mark not in text and bool(_GROUPED.fullmatch(text)))
 
 

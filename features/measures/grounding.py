@@ -95,7 +95,6 @@ def members(passages: int) -> Iterator[int]:
 
 
 def _lowest(passages: int) -> int:
-    """Return the number of the first passage in a set."""
     return (passages & -passages).bit_length() - 1
 
 

@@ -179,7 +179,6 @@ def _score(
     read: Callable[[str], Reference | None],
     score: Callable[[Reference], float],
 ) -> Value:
-    """Score an answer against its reference, read once for all answers."""
     text = sample.question.reference_text
     if isinstance(text, Missing):
         return text

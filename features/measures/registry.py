@@ -188,7 +188,6 @@ a plain install."""
 
 
 def _find_feature(name: str) -> Feature | None:
-    """Return the feature of a name; None if there is none."""
     if not _has_models and (name in _READING_MODELS or name in _GROUPS):
         raise UsageError(f"{name} needs the package {MODELS}, which is not installed")
     return FEATURES.get(name)

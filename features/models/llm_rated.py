@@ -83,7 +83,6 @@ def llm_overlap(_sample: Sample, scores: Scores, **_: object) -> Value:
 
 
 def _fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the output, the question and its passages, each after its id."""
     question = sample.question
     output = sample.part("output")
     if not output.strip():
@@ -132,7 +131,6 @@ def ragas_faithfulness(_sample: Sample, scores: Scores, **_: object) -> Value:
 
 
 def _context_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the question and all passages; the answer does not matter."""
     passages = _passages(sample)
     if isinstance(passages, Missing):
         return passages

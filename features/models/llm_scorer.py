@@ -188,7 +188,6 @@ def ratings(form: RatingForm, llm: EndpointModel, items: Sequence[RatingItem]) -
 
 
 def _read_rating(form: RatingForm, completion: Completion) -> float:
-    """Read a rating; an ``UnparsableError`` if the reply was cut off within it."""
     text = completion.text or ""
     rating, position = find_rating(text, form, completion.is_cut)
     # A cut reply that ends in its rating may have gone on to "4 of 10".

@@ -74,7 +74,6 @@ def _distinct_items(readings: Mapping[Feature, Sequence[Items]]) -> dict[bytes, 
 
 
 def _score_distinct(items: dict[bytes, Item], scorer: Scorer, store: Cache) -> dict[bytes, bytes]:
-    """Return scores as bytes by key; new ones are added to the store."""
     scores = store.find(list(items))
     # Texts of about one length share a batch, which then needs little padding.
     remaining = sorted(
@@ -95,7 +94,6 @@ def _score_distinct(items: dict[bytes, Item], scorer: Scorer, store: Cache) -> d
 
 
 def _stacked(items: Sequence[Item], scores: dict[bytes, bytes]) -> Scores:
-    """Return the scores of some items, shape (items, outputs)."""
     rows = [np.frombuffer(scores[content_key(*item)], np.float32) for item in items]
     width = max(map(len, rows), default=0)
     stacked = np.full((len(rows), width), np.nan, np.float32)

@@ -153,7 +153,6 @@ class PairScorer:
         return windows
 
     def _pieces(self, text: str, size: int) -> list[tuple[str, int]]:
-        """Cut into overlapping pieces of so many tokens, and count those of each."""
         # Per piece, the start and end of each token in the text.
         offsets = self._tokenizer(
             text,
@@ -199,7 +198,6 @@ def load_reranker(model: str, options: ModelOptions) -> Scorer:
 
 
 def _label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the columns of entailment, neutral and contradiction."""
     labels = {int(column): str(name) for column, name in (config.get("id2label") or {}).items()}
     columns = {_LABELS.get(name.strip().lower()): column for column, name in labels.items()}
     if len(labels) != len(OUTPUTS) or any(name not in columns for name in OUTPUTS):

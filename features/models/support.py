@@ -38,7 +38,6 @@ RERANKER = "BAAI/bge-reranker-v2-m3"
 
 
 def _cited_pairs(sample: Sample, part: Part) -> Items:
-    """Return (passage, statement) for each citation, or why there are none."""
     if not sample.question.passages:
         return NO_PASSAGES
     if part == "reason" and sample.parsed.reason is None:
@@ -87,7 +86,6 @@ def _mean_of(scores: Scores, output: str) -> float:
 
 
 def _query_pairs(sample: Sample) -> Items:
-    """Return (query, passage) for each distinct passage cited, or why there are none."""
     if not sample.question.passages:
         return NO_PASSAGES
     if not sample.citations.matched:

@@ -281,13 +281,11 @@ def ends_in_mid_sentence(text: str) -> bool | None:
 
 
 def _is_open_row(line: str, lines: Sequence[str]) -> bool:
-    """Return whether a line opens a table's row, and does not close it as rows before do."""
     is_open = line.startswith("|") and not line.rstrip().endswith("|")
     return is_open and bool(lines) and lines[-1].rstrip().endswith("|")
 
 
 def _is_sentence(line: str) -> bool:
-    """Return whether a line is prose, and neither a title nor a list of short items."""
     tokens = words(line)
     n_capitals = sum(token[0].isupper() for token in tokens)
     n_parts = len(_COMMA.split(line)) * tokens_per_word(tokens)

@@ -231,7 +231,6 @@ def variances_of_coverage(
 
 
 def _replicates(rows: pd.DataFrame) -> list[pd.DataFrame]:
-    """Leave out each group of a system's answers, making systems of their own."""
     most_groups = 10
     n_groups = min(most_groups, len(rows))
     groups = np.arange(len(rows)) % n_groups

@@ -207,7 +207,6 @@ def _edited_remarks(judged: Arena) -> list[Remark]:
 
 
 def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
-    """Rate all systems in every language, a table per language."""
     systems = learned.arena.info.systems
     n_questions = learned.arena.queries["language"].value_counts()
     studies = {study.language: study for study in learned.studies}

@@ -287,7 +287,6 @@ def predicted_estimates(
 
 
 def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> str:
-    """Return why an estimate is missing, or how else the rating came about."""
     n_answers = int(row["answers"])
     has_posterior = bool(np.isfinite(row["posterior"]))
     if not has_posterior and not np.isfinite(row["predicted"]):

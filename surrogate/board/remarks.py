@@ -115,7 +115,6 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _wins(row: Any, what: str = "of its comparisons") -> str:  # noqa: ANN401 - of overall.csv
-    """Show a share with its interval in percent, with a decimal where that is narrow."""
     low, high = row["wins_low"], row["wins_high"]
     digits = int(high - low < NARROW)
     return f"{row['wins']:.{digits}%} {what} ({100 * low:.{digits}f} to {100 * high:.{digits}f})"
@@ -146,7 +145,6 @@ def standings(board: Board) -> dict[str, Remark]:
 
 
 def _leading_languages(board: Board, system: str) -> Remark:
-    """Say in how many languages the first system leads, and where alone."""
     ratings = board.ratings[board.ratings["rank"].notna()]
     may_be_first = ratings[ratings["rank_low"] == 1].groupby("language")["system"].agg(list)
     rows = ratings[ratings["system"] == system]
@@ -172,7 +170,6 @@ def _alone(languages: Sequence[str], n_leads: int) -> str:
 
 
 def _judging(board: Board) -> Iterator[Remark]:
-    """Say who judged, how well, and of how many systems nobody did."""
     summary = board.summary
     label = summary.macro.judge
     if summary.is_first:
@@ -201,7 +198,6 @@ def published_sentence(judge: str) -> str:
 
 
 def _predicted_systems(board: Board) -> list[str]:
-    """Return the systems that have a place, or a rating without any verdict, in some language."""
     ratings = board.ratings
     is_unjudged = ratings["split"].eq("unjudged") & ratings["rating"].notna()
     is_predicted = ratings["place"].notna() | is_unjudged
@@ -233,7 +229,6 @@ def _people(summary: BoardSummary) -> Remark:
 
 
 def _decided(board: Board) -> Remark:
-    """Say whether first place is one system's, and how few verdicts would change that."""
     n_languages = len(board.languages)
     firsts = [_first_place(board, language) for language in board.languages]
     n_open = sum(first.name != "first" for first in firsts)
@@ -255,7 +250,6 @@ def _hanging(place: FirstPlace) -> Remark:
 
 
 def _held(summary: BoardSummary) -> Remark:
-    """Say how many intervals of predictions hold, in the language where fewest do."""
     least_good, least_tolerable = 0.855, 0.745
     shares = [part.coverage_unseen for part in summary.languages.values()]
     known = [share for share in shares if share is not None]

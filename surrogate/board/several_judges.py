@@ -77,7 +77,6 @@ def _alone_ratings(
 def _side_by_side(
     by_judge: Mapping[str, Mapping[str, RatingPosterior]], slopes: Mapping[str, float]
 ) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
-    """Arrange the ratings by each judge, and compare the others with the first."""
     table = _judge_columns(by_judge)
     reference, *other_judges = by_judge
     taus = {judge: _mean_tau(table, reference, judge) for judge in other_judges}

@@ -81,7 +81,6 @@ def _is_enough(long_answers: pd.DataFrame) -> pd.Series:
 
 
 def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    """Return ``language, system, original, cosine`` of answers that are nearly another."""
     judged = judged[judged["query_id"].isin(new["query_id"])]
     new_vectors = unit_rows(hashed(list(new["answer"])))
     judged_vectors = unit_rows(hashed(list(judged["answer"])))
@@ -105,7 +104,6 @@ def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 def _near_pairs(
     vectors: sparse.csr_array, others: sparse.csr_array
 ) -> tuple[Indices, Indices, Floats]:
-    """Return row, other row and cosine of each nearly equal pair."""
     # Cosine of character n-grams from which two answers are one: other numbers or words are not.
     nearly_the_same = 0.97
     cosines = sparse.coo_array(vectors @ others.T)

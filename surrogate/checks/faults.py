@@ -213,7 +213,6 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
 
 
 def _wordings(table: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
-    """Return ``question`` (its number), ``language, words``: answers first, then passages."""
     number = table.groupby(["language", "query"]).ngroup()
     answers = table[["language"]].assign(question=number)
     answers["words"] = table["text"].map(folded_words)
@@ -223,7 +222,6 @@ def _wordings(table: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFram
 
 
 def _runs(texts: pd.DataFrame) -> pd.DataFrame:
-    """Return ``text`` (its place), ``question`` and ``run`` of words."""
     length = 5
     places = np.repeat(np.arange(len(texts)), texts["words"].map(len))
     words = pd.factorize(np.array(list(chain.from_iterable(texts["words"])), dtype=object))[0]
@@ -239,7 +237,6 @@ def _runs(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.DataFrame:
-    """List ``row``, ``place`` and ``word`` without which two texts have the same ``key``."""
     lengths = np.array([len(words) for words in texts], dtype=np.intp)
     rows = np.repeat(np.arange(len(texts)), lengths)
     words = pd.factorize(np.array(list(chain.from_iterable(texts)), dtype=object))[0]
@@ -255,7 +252,6 @@ def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.Da
 
 
 def _is_a_form(words: Sequence[str], word: str, question: Question) -> bool:
-    """Return whether question and passages lack the word, or most of the text's others."""
     # Other words of a text that speaks of something, and their share that passages may have by
     # chance
     fewest = 8

@@ -122,7 +122,6 @@ def is_error_text(sample: Sample) -> bool | None:
 
 
 def _asks_for_failures(query: str) -> bool:
-    """Return whether a customer asks what a message means."""
     return any(marks(kind).search(query) for kind in ("fault", "code"))
 
 
@@ -216,7 +215,6 @@ def _numbers(texts: Sequence[str]) -> set[str]:
 
 
 def _is_own_source(sample: Sample, cited: str) -> bool:
-    """Return whether an answer lists the citation as its own source, with an address."""
     listed = rf"^\W*\[?\^?{re.escape(cited)}\]?\W.*https?://"
     return re.search(listed, sample.part("output"), re.MULTILINE) is not None
 
@@ -287,7 +285,6 @@ def _ends_unfinished(text: str, language: str) -> bool:
 
 
 def _ends_in_part_of_word(sample: Sample) -> bool:
-    """Return whether its last word is only the beginning of a given one."""
     # Letters that are missing: words with fewer more may be another form of the same one.
     fewest = 3
     if not sample.text[-1:].isalpha() or not is_prose(sample.text):

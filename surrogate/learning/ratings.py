@@ -82,7 +82,6 @@ def _posterior_of(
     observed: Mapping[str, Observation],
     borrowing: Collection[str],
 ) -> JointPosterior:
-    """Condition the prior on observed ratings; systems without a prior keep these."""
     by_verdicts = JointPosterior.by_verdicts(observed)
     observations = _observations_of(prior, is_rated_unjudged, observed)
     if not observations:
@@ -93,20 +92,16 @@ def _posterior_of(
 
 @dataclass(frozen=True)
 class _Prior:
-    """The prior of N ratings: expected ratings, shape (N,), and K kernels, shape (K, N, N)."""
-
     keys: pd.MultiIndex
     means: Floats
     kernels: Floats
 
     @property
     def languages(self) -> pd.Index:
-        """Return the language of each rating, shape (N,)."""
         return self.keys.get_level_values(0)
 
     @property
     def systems(self) -> pd.Index:
-        """Return the system of each rating, shape (N,)."""
         return self.keys.get_level_values(1)
 
     @classmethod
@@ -117,7 +112,6 @@ class _Prior:
         X: pd.DataFrame | None,
         others: OtherJudges | None,
     ) -> _Prior:
-        """Take the surrogate's kernels or, if it has none, its predictions."""
         similarities = None if surrogate is None else surrogate.covariances(X)
         if similarities is not None and predictions.index.isin(similarities.keys).all():
             keys = similarities.keys
@@ -162,10 +156,7 @@ def _observations_of(
 def _centered(
     joint: JointPosterior, observed: Mapping[str, Observation], borrowing: Collection[str]
 ) -> JointPosterior:
-    """Center the ratings of borrowing languages on the mean of all their systems.
-
-    No verdict tells where the mean of the judged ones lies among all systems.
-    """
+    """Center the ratings of borrowing languages on the mean of all their systems."""
     transform = np.eye(len(joint.keys))
     shares = joint.shares.copy()
     systems = joint.keys.get_level_values("system")

@@ -240,7 +240,6 @@ def _ratings(
 
 
 def _check_arrays(arrays: Mapping[str, npt.NDArray[Any]], language: str, part: _Language) -> None:
-    """Refuse arrays of a language's ratings that are not all there, or do not fit each other."""
     missing = _ARRAYS - set(_OPTIONAL) - set(arrays)
     unknown = set(arrays) - _ARRAYS
     if missing or unknown:

@@ -137,7 +137,6 @@ def place_systems(
 def _estimates(
     board: Board, predictions: pd.DataFrame, judged: pd.DataFrame, language: str, n_questions: int
 ) -> pd.DataFrame:
-    """Arrange predictions and verdicts as ``rated_rows`` takes them."""
     systems = sorted(predictions["system"].unique())
     predicted = predictions[predictions["language"] == language].set_index("system")
     verdicts = judged[judged["language"] == language].set_index("system").reindex(systems)

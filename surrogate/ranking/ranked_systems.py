@@ -85,7 +85,6 @@ CLAUSES = MappingProxyType(
 
 
 def _feature_clause(feature: str, difference: float) -> str:
-    """Say what a system does whose mean of a feature differs from the others'."""
     match = _NAME.match(feature)
     name = feature if match is None else match[0]
     higher, lower = CLAUSES.get(name, (f"has a higher {feature}", f"has a lower {feature}"))
@@ -166,7 +165,6 @@ class RankedSystems:
 
 
 def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
-    """Say what a system's rank rests on: copies, verdicts, features, and answers like its own."""
     originals = [name for name in rows["original"].unique() if name]
     if originals:
         yield f"its answers are nearly those of {', '.join(originals)}, so it gets that rating"

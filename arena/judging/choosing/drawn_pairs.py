@@ -257,10 +257,7 @@ def _even_pairs(
     meetings: Counter[str | SystemPair],
     random: np.random.Generator,
 ) -> list[SystemPair]:
-    """Choose pairs of systems on a question, and add them to the meetings.
-
-    Systems with few battles come first, then pairs that met seldom, then chance.
-    """
+    """Choose pairs of systems on a question, and add them to the meetings."""
     left = list(candidates)
     chance = dict(zip(left, random.random(len(left)).tolist(), strict=True))
     on_question: Counter[str] = Counter()

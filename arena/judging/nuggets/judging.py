@@ -199,7 +199,6 @@ class _Run:
         return prompt
 
     def _without_marks(self) -> list[AnswerKey]:
-        """Return the answers to ask about; note the known marks."""
         answers = []
         for answer in self._answers:
             question, text = answer
@@ -307,7 +306,6 @@ def _compared(
 
 
 def _missing(marked: Sequence[tuple[str, Mark]]) -> str:
-    """Say how many nuggets an answer states, and which it lacks, in few words."""
     shown_missing = 5
     missing = [text for text, (_, support) in marked if support == "not"]
     n_supported = sum(support == "supported" for _, (_, support) in marked)

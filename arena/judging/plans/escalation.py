@@ -55,7 +55,6 @@ def _first_settings(settings: JudgingSettings) -> JudgingSettings:
 def _second_settings(
     settings: JudgingSettings, n_first_calls: int, n_sent: int, first_cost: float
 ) -> JudgingSettings | None:
-    """Return the second judge's settings; None if nothing is left."""
     values = settings.model_dump(exclude_unset=True, exclude={"escalate", "pairs", "name", "prior"})
     spent = {"budget": n_first_calls, "max_calls": n_sent, "max_cost": first_cost}
     for name, used in spent.items():
@@ -69,7 +68,6 @@ def _second_settings(
 
 
 def _calls_so_far(judgments: pd.DataFrame, failures: pd.DataFrame, judge: str) -> int:
-    """Count calls: verdicts on different answers, and pairs without one."""
     verdicts = judgments[judgments["judge"] == judge]
     return len(without_identical(verdicts)) + int((failures["judge"] == judge).sum())
 
@@ -155,7 +153,6 @@ def _judge_second(run: JudgingRun, first_judge: str) -> Judging:
 
 
 def _first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | None = None) -> int:
-    """Return the first judge's maximum of calls, earlier runs included."""
     first = _first_settings(settings)
     if first.is_adaptive:
         return AdaptivePairs(arena, first, prior).budget
@@ -163,7 +160,6 @@ def _first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | 
 
 
 def _drawn_ratings(ratings: pd.DataFrame, n_calls: int, seed: int) -> Iterator[pd.DataFrame]:
-    """Draw ``FORECAST_DRAWS`` tables of what the first judge may measure."""
     n_systems = ratings.groupby("language")["system"].transform("size")
     # Of n verdicts spread over all pairs of S systems; see ``forecast.course``.
     n_verdicts = np.maximum(n_calls * n_systems / len(ratings), 1.0)

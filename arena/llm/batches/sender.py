@@ -203,7 +203,6 @@ class BatchSender:
     def _read(
         self, batch: NotedBatch, file: IO[bytes], faults: dict[str, tuple[Fault, int]]
     ) -> None:
-        """Write a file's replies to the store, some hundreds at once; note its faults."""
         lines = result_lines(file)
         while results := dict(islice(lines, ROWS_AT_A_TIME)):
             settled: list[tuple[Request, Completion, int]] = []
