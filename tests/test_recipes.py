@@ -205,7 +205,7 @@ def test_a_source_added_as_written_is_imported(checkout):
     run_in(checkout, "-m", "surrogate_arena", "import", "quiz-app", "app.json", "--out", "app")
     program = """
 from arena import read_arena
-from surrogate_arena.importers.evident import evident_kind
+from surrogate_arena.importers.imports import evident_kind
 
 assert evident_kind(["app.json"]) == ("quiz-app", "an export of the quiz app")
 

@@ -22,6 +22,7 @@ from arena.data.schema import (
     CHOSEN,
     CRITERION,
     DIGESTS,
+    PROBABILITIES,
     REPEAT,
     SIDES,
     SIDES_SHOWN,
@@ -32,13 +33,19 @@ from arena.data.types import Indices
 from arena.data.wording import count_of
 from arena.rating.biases import TRAIT
 from arena.rating.judgment_columns import sideless_by_name
-from surrogate_arena.importers.battle_columns import columns_of_battles
 from surrogate_arena.importers.battle_rows import BattleRows
 from surrogate_arena.importers.battle_traits import root_of, trait_lines, with_trait_columns
 from surrogate_arena.importers.battle_verdicts import are_counts, one_row_each, read_verdicts
 from surrogate_arena.importers.collected import question_id
 from surrogate_arena.importers.columnar import ColumnTable, column_table
-from surrogate_arena.importers.contract import are_texts, with_paths
+from surrogate_arena.importers.contract import (
+    Columns,
+    are_numbers,
+    are_texts,
+    chosen_columns,
+    with_paths,
+)
+from surrogate_arena.importers.refused_battles import refuse_battles
 from surrogate_arena.importers.repeated_votes import with_repeats, without_replaced_votes
 from surrogate_arena.importers.values import name_text, option
 from surrogate_arena.importers.verdict_values import StatedValues
@@ -50,6 +57,8 @@ _OUR_DETAILS = (*DIGESTS, "probability", "prompt", "reason")
 HUMAN = "human"
 """The judge where voters are named and no judge is."""
 _SIDES = ("system_a", "system_b")
+_FIELDS_OF_SIDES = ("system", "answer", "conversation", "wins", "probability")
+"""Fields that both sides of a battle have."""
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _NO_VALUES: Mapping[str, StatedValues] = MappingProxyType({})
 
@@ -113,7 +122,7 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
         raise DataError(list(table.problems))
     further = {name: name for name in options.further}
     table = replace(table, frame=with_paths(table.frame, {**options.columns, **further}))
-    columns = columns_of_battles(table, options.columns)
+    columns = _columns_of_battles(table, options.columns)
     table, columns_of_traits = with_trait_columns(table, options.traits)
     rows = BattleRows(table, columns.names, columns.unread)
     rows.understood += columns.notes()
@@ -181,6 +190,43 @@ def _judgments(
     for name in verdicts.columns.difference(["row", "winner"]):
         table[name] = verdicts[name].array
     return table
+
+
+def _columns_of_battles(table: ColumnTable, chosen: Mapping[str, str]) -> Columns:
+    """Return the column of each field."""
+    columns = chosen_columns([table.frame], "battles", chosen)
+    columns = _with_both_sides(columns, chosen)
+    columns = _with_counts_of_ties(table, columns)
+    names = columns.names
+    if {"winner", "loser"} <= names.keys() and "system_a" not in names:
+        return columns
+    missing = [name for name in ("system_a", "system_b") if name not in names]
+    has_winner = "winner" in names or "wins_a" in names or PROBABILITIES[0] in names
+    if not has_winner:
+        missing.append("winner")
+    if missing:
+        refuse_battles(table, columns, missing)
+    return columns
+
+
+def _with_both_sides(columns: Columns, chosen: Mapping[str, str]) -> Columns:
+    names = dict(columns.names)
+    unread = list(columns.unread)
+    for name in _FIELDS_OF_SIDES:
+        sides = [f"{name}_a", f"{name}_b"]
+        known = [side for side in sides if side in names]
+        if len(known) == 1 and known[0] not in chosen:
+            unread.append(names.pop(known[0]))
+    return replace(columns, names=names, unread=tuple(unread))
+
+
+def _with_counts_of_ties(table: ColumnTable, columns: Columns) -> Columns:
+    names = dict(columns.names)
+    if "wins_a" not in names or "tie" not in names or "ties" in names:
+        return columns
+    if are_numbers(table.column(names["tie"]).cells):
+        names["ties"] = names.pop("tie")
+    return replace(columns, names=names)
 
 
 # Who met

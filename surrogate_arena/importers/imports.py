@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from arena.data.errors import DataError, UsageError, checked_choice
+from arena.data.errors import ArenaError, DataError, UsageError, checked_choice
+from arena.data.files import parsed_json
 from arena.data.folder import write_arena
 from arena.data.plug_ins import find_plug_in, plug_ins
 from arena.data.tables import write_rows
@@ -21,15 +24,27 @@ from surrogate_arena.cli.replaced_arenas import (
 )
 from surrogate_arena.importers.answer_rows import SAME_AGAIN
 from surrogate_arena.importers.answers import TABLE, read_answer_tables
-from surrogate_arena.importers.evident import evident_kind
+from surrogate_arena.importers.contract import value_at
+from surrogate_arena.importers.files import files_below
 from surrogate_arena.importers.foreign_arena import ForeignArena
 from surrogate_arena.importers.lmarena import read_battles
 from surrogate_arena.importers.miracl import read_miracl
+from surrogate_arena.importers.opened import opened_record
 from surrogate_arena.importers.repeated_votes import COPY, REPLACED
+from surrogate_arena.importers.tables import (
+    DELIMITED,
+    JSON,
+    PARQUET,
+    TABLE_SUFFIXES,
+    delimiter_of,
+    text_of_file,
+)
 from surrogate_arena.importers.tool_maps import MAP_ENDING, map_of_file, shipped_maps
 from surrogate_arena.importers.tool_records import ToolReader
 
 Reader = Callable[..., ForeignArena]
+MOST_READ = 16 * 2**20
+"""Characters of a file that tell which kind it evidently is."""
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
@@ -70,7 +85,7 @@ def import_arena(
     try:
         foreign = reader(paths, **options)
     except (UsageError, DataError) as error:
-        raise _with_evident_kind(error, kind, paths) from None
+        raise _withevident_kind(error, kind, paths) from None
     if not isinstance(foreign, ForeignArena):
         raise UsageError(
             f"{shown_kind} returned {type(foreign).__name__}; a reader returns an "
@@ -78,7 +93,7 @@ def import_arena(
         )
     # Files of another kind often read as tables without a single row of use.
     if foreign.arena.queries.empty and foreign.arena.judgments.empty:
-        raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
+        raise _withevident_kind(UsageError(_nothing_read(foreign)), kind, paths)
     skipped = foreign.skipped
     is_repeat = skipped["reason"].isin([SAME_AGAIN, COPY, REPLACED])
     left_out = foreign.tally.get("left out", 0) - int(skipped.loc[is_repeat, "count"].sum())
@@ -86,7 +101,7 @@ def import_arena(
         foreign.tally.get(name, 0) for name in ("answers", "verdicts", "scores", "questions")
     )
     if left_out > kept and options.get("repeats") != "first":
-        raise _with_evident_kind(UsageError(_most_left_out(foreign)), kind, paths)
+        raise _withevident_kind(UsageError(_most_left_out(foreign)), kind, paths)
     return foreign
 
 
@@ -111,7 +126,7 @@ def _reasons(foreign: ForeignArena) -> str:
     return "; ".join(reasons) or "the files hold no rows"
 
 
-def _with_evident_kind(
+def _withevident_kind(
     error: UsageError | DataError, kind: str | Reader, paths: Sequence[Path | str]
 ) -> UsageError | DataError:
     problems = error.problems if isinstance(error, DataError) else []
@@ -128,6 +143,39 @@ def _with_evident_kind(
         return UsageError(f"{error}; {hint}")
     first, *further = problems
     return DataError([replace(first, hint=f"{first.hint}; {hint}"), *further])
+
+
+def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
+    """Return the kind of source that files evidently are of, and what to call such a file."""
+    try:
+        record = _beginning(files_below(paths, (*JSON, *TABLE_SUFFIXES))[0])
+    # This only adds a hint to another error, which says what is wrong with the files.
+    except (ArenaError, OSError, ValueError):
+        return None
+    if not isinstance(record, Mapping):
+        return None
+    record = opened_record(record)
+    for name, tool in shipped_maps().items():
+        if any(value_at(record, sign) for sign in tool.signs):
+            return name, tool.title
+    return None
+
+
+def _beginning(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the first record of a file, or the object that it is; of a table, its columns."""
+    if path.name.endswith(PARQUET):
+        import pyarrow.parquet as pq
+
+        return dict.fromkeys(pq.read_schema(path).names, True)
+    with text_of_file(path, path.name) as stream:
+        if path.name.lower().endswith(DELIMITED):
+            header = stream.readline(MOST_READ)
+            names = next(csv.reader([header], delimiter=delimiter_of(header)), [])
+            return {name.strip(): True for name in names}
+        # Of a table of lines, the first says what all are.
+        is_whole = path.name.endswith(JSON)
+        value = parsed_json(stream.read(MOST_READ) if is_whole else stream.readline(MOST_READ))
+    return value[0] if isinstance(value, list) and value else value
 
 
 def reader_options(kind: str | Reader) -> list[str]:

@@ -17,6 +17,7 @@ from surrogate_arena.importers.column_hints import (
     suggested_columns,
     system_of_repeats,
     systems_in_order,
+    with_inner_paths,
 )
 from surrogate_arena.importers.contract import (
     FILE,
@@ -44,7 +45,6 @@ from surrogate_arena.importers.contract import (
     paired_columns,
     with_paths,
 )
-from surrogate_arena.importers.inner_paths import with_inner_paths
 from surrogate_arena.importers.tables import SHEET
 from surrogate_arena.importers.values import option, short
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, import_arena
-from surrogate_arena.importers.evident import evident_kind
+from surrogate_arena.importers.imports import evident_kind
 from surrogate_arena.importers.tool_maps import shipped_maps
 
 ROOT = Path(__file__).parents[3]
