@@ -201,7 +201,7 @@ def test_a_source_added_as_written_is_imported(checkout):
     export = {"quiz": "capitals", "replies": replies}
     (checkout / "app.json").write_text(json.dumps(export), encoding="utf-8")
     asked = ("import", "quiz", "quiz.jsonl", "--out", "quiz")
-    assert "the team did not reply" in run_in(checkout, "-m", "surrogate_arena", *asked)
+    assert "1 answer is empty (red 1)" in run_in(checkout, "-m", "surrogate_arena", *asked)
     run_in(checkout, "-m", "surrogate_arena", "import", "quiz-app", "app.json", "--out", "app")
     program = """
 from arena import read_arena
@@ -209,7 +209,7 @@ from surrogate_arena.importers.imports import evident_kind
 
 assert evident_kind(["app.json"]) == ("quiz-app", "an export of the quiz app")
 
-for folder, judge in (("quiz", "quizmaster"), ("app", "points")):
+for folder, judge in (("quiz", "points"), ("app", "points")):
     judgments = read_arena(folder).judgments
     first = judgments[judgments["judge"] == judge].iloc[0]
     assert first["winner"] == ("a" if first["system_a"] == "red" else "b")

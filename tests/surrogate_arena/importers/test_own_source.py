@@ -4,43 +4,20 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from pydantic import BaseModel, Field
 
-from arena import UsageError, read_arena
-from arena.data.schema import Text
+from arena import DataError, UsageError, read_arena
 from surrogate_arena import importers
-from surrogate_arena.importers import READERS, ForeignArena, import_arena, imports
-from surrogate_arena.importers.collected import Collected
-from surrogate_arena.importers.foreign_arena import foreign_arena
+from surrogate_arena.importers import READERS, ForeignArena, import_arena, imports, read_tables
+
+COLUMNS = {"query_id": "number", "system": "team", "answer": "reply"}
 
 
-class QuizRow(BaseModel):
-    """A reply to a question of a quiz, with the points that it got."""
-
-    number: Text = Field(description="the number of the question")
-    question: Text = Field(description="a text")
-    team: Text = Field(description="a name")
-    reply: str = Field(description="a text, empty where there was no reply")
-    points: float = Field(description="a number")
-
-
-def read_quiz(
-    paths: Sequence[Path | str], *, language: str = "en", name: str = "quiz"
-) -> ForeignArena:
+def read_quiz(paths: Sequence[Path | str], *, language: str = "en") -> ForeignArena:
     """Read the replies of a quiz, of which the one with more points wins."""
-    collected = Collected()
-    for _, rows in collected.files(paths):
-        for place, row in collected.records(rows, QuizRow):
-            key = (language, row.number)
-            collected.question(place, key, row.question, [], may_repeat=True)
-            if not row.reply:
-                collected.skip(place.source, "answer", "the team did not reply")
-                continue
-            collected.answer(place, key, row.team, row.reply)
-            mark = {"language": language, "query_id": row.number, "system": row.team}
-            collected.marks.append({**mark, "judge": "quizmaster", "mark": row.points})
-    return foreign_arena(collected, name)
+    tables = {str(path): pd.read_json(path, lines=True) for path in paths}
+    return read_tables(tables, columns=COLUMNS, scores=["points"], language=language)
 
 
 @pytest.fixture
@@ -62,22 +39,22 @@ def test_a_registered_reader_is_a_kind_of_import(run, quiz, tmp_path, monkeypatc
     monkeypatch.setattr(importers, "READERS", readers)  # where it was found once, it stays
     out = tmp_path / "arena"
     assert run("import", "quiz", quiz, "--out", out, "--language", "de") == 0
-    assert "the team did not reply" in capsys.readouterr().out
+    assert "1 answer is empty (red 1)" in capsys.readouterr().out
     arena = read_arena(out)
     assert arena.info.languages == ("de",)
-    assert set(arena.answers["answer"]) == {"Paris", "Oslo", "Thus."}
-    (judgment,) = arena.judgments.to_dict(orient="records")
-    assert judgment["judge"] == "quizmaster"
-    assert judgment["winner"] == ("a" if judgment["system_a"] == "red" else "b")
+    assert set(arena.answers["answer"]) == {"Paris", "Oslo", "", "Thus."}
+    first, _ = arena.judgments.to_dict(orient="records")
+    assert first["judge"] == "points"
+    assert first["winner"] == ("a" if first["system_a"] == "red" else "b")
     assert run("import", "quiz", quiz, "--out", tmp_path / "b", "--judge", "me") == 2
     assert "judge" in capsys.readouterr().err  # no option of this reader
 
 
-def test_faults_of_a_reader_of_ones_own_name_file_line_and_field(quiz):
+def test_faults_of_a_reader_of_ones_own_name_file_row_and_field(quiz):
     quiz.write_text(
         '{"number": "1", "question": "Where?", "team": "", "reply": "x", "points": 2}\n'
     )
-    with pytest.raises(ValueError, match=r"quiz.jsonl:1: team .*a name"):
+    with pytest.raises(DataError, match=r"quiz.jsonl.* team .*is missing"):
         import_arena(read_quiz, [quiz])
 
 
