@@ -77,7 +77,7 @@ def surrogate_prior(data: LanguageData, languages: Sequence[LanguageData]) -> pd
 def first_board_prior(data: LanguageData) -> pd.DataFrame:
     """Return the prior of a first board, which has no verdicts."""
     first = first_ratings(data.X, data.language, data.systems, 1)
-    return first_prior(first.table, {data.language: first.used})
+    return first_prior(first.table, {data.language: first.basis})
 
 
 def tau_curves(battles: Battles, prior: pd.DataFrame, budgets: Integers, n_seeds: int) -> Floats:

@@ -94,7 +94,7 @@ class Records:
             first = first_ratings(
                 features, language, battles.systems, n_questions, preferences=preferences
             )
-            prior = first_prior(first.table, {language: first.used})
+            prior = first_prior(first.table, {language: first.basis})
         return cls(
             arena=replace(arena, judgments=arena.judgments.iloc[:0]),
             language=language,

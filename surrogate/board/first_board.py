@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -35,8 +36,8 @@ from surrogate.board.summary import (
 from surrogate.board.summary_builder import (
     question_count,
     remarks_on_answers,
-    skipped_counts,
     summary_of,
+    unused_features,
 )
 from surrogate.learning.field import CONSENSUS, AnswerField
 from surrogate.learning.language_data import with_answers
@@ -69,6 +70,11 @@ class FirstRatings:
     left_out: Mapping[str, str]
     covariance: pd.DataFrame
 
+    @property
+    def basis(self) -> Literal["consensus", "preferences"]:
+        """What ranks the answers."""
+        return "preferences" if PREFERENCES in self.used else "consensus"
+
 
 def estimate_without_verdicts(
     arena: Arena, features: pd.DataFrame, surrogate: Surrogate, settings: ResolvedSettings
@@ -94,7 +100,7 @@ def estimate_without_verdicts(
         rated=[(part.table, part.covariance) for part in first.values()],
         judgments=arena.judgments.iloc[:0],
         report=JudgeReport(judge=NOBODY),
-        summary=_summary(arena, features, first, settings),
+        summary=_summary(arena, first, settings),
         surrogate=surrogate.fit_with(X.iloc[:0], {}, {}),
     )
 
@@ -110,7 +116,6 @@ def preferences_for(arena: Arena) -> dict[str, float]:
 
 def _summary(
     arena: Arena,
-    features: pd.DataFrame,
     first: Mapping[str, FirstRatings],
     settings: ResolvedSettings,
 ) -> BoardSummary:
@@ -128,17 +133,14 @@ def _summary(
         remarks = [*on_answers.get(language, ()), Remark("scale", "warning", scale)]
         if PREFERENCES in part.used:
             remarks.append(Remark("preferences", "info", _preferences_note()))
-        rows = features[features["language"] == language]
+        remarks += unused_features(part.left_out)
         languages[language] = LanguageSummary(
-            basis="preferences" if PREFERENCES in part.used else "consensus",
-            interval=RatingInterval(reason="no verdict in this arena"),
-            systems=rows["system"].nunique(),
+            basis=part.basis,
+            interval=RatingInterval(limit="no interval of ratings by a surrogate: no verdict here"),
             questions=question_count(arena, language),
-            skipped=skipped_counts(arena, features, language, left_out=part.left_out),
-            evidence=part.used,
             remarks=tuple(remarks),
         )
-    is_by_preferences = any(part.basis == "preferences" for part in languages.values())
+    is_by_preferences = any(part.basis == "preferences" for part in first.values())
     macro = MacroSummary(basis="preferences" if is_by_preferences else "consensus")
     return summary_of(arena, settings, macro, languages)
 

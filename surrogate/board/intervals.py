@@ -58,10 +58,10 @@ def _interval(outcome: Outcome) -> RatingInterval:
     is_informed = outcome.standard_errors is not None
     if len(ratings) < FEWEST_SYSTEMS or not (len(residuals) or is_informed):
         reason = "; ".join(outcome.reasons) or NO_SURROGATE
-        return RatingInterval(reason=reason)
+        return RatingInterval(limit=f"no interval of ratings by a surrogate: {reason}")
     spread = float(ratings.std(ddof=1))
     if not spread > 0:
-        return RatingInterval(reason=ALL_EQUAL)
+        return RatingInterval(limit=f"no interval of ratings by a surrogate: {ALL_EQUAL}")
     n_systems = len(ratings)
     width = student_half_width(
         spread,
@@ -77,17 +77,17 @@ def _interval(outcome: Outcome) -> RatingInterval:
         frontier=frontier,
         residuals=len(residuals),
         freedom=n_systems - 1,
-        narrowing=_narrowing(width / spread, n_systems, len(residuals)),
+        limit=_limit(width / spread, n_systems, len(residuals)),
     )
 
 
-def _narrowing(relative_width: float, n_systems: int, n_residuals: int) -> str:
+def _limit(relative_width: float, n_systems: int, n_residuals: int) -> str:
     n_needed = systems_for_half(relative_width, n_systems, n_residuals)
     if n_needed == n_systems:
         return ""
     return (
-        f"with {n_systems} judged systems they span about {rank_share(relative_width):.0%} of the "
-        f"ranks, with {n_needed} they would span about half"
+        f"intervals are wide: with {n_systems} judged systems they span about "
+        f"{rank_share(relative_width):.0%} of the ranks, with {n_needed} they would span about half"
     )
 
 

@@ -258,12 +258,7 @@ def holdout_r2(study: LanguageStudy) -> HoldoutR2:
     if not defined.size:
         return HoldoutR2(reason="fewer than two held-out systems are judged here")
     low, high = percentile_interval(defined)
-    return HoldoutR2(
-        mean=float(defined.mean()),
-        low=low,
-        high=high,
-        tournaments=defined.size,
-    )
+    return HoldoutR2(mean=float(defined.mean()), low=low, high=high)
 
 
 def importances_table(

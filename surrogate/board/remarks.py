@@ -15,7 +15,7 @@ import pandas as pd
 from arena.data.languages import language_name
 from arena.data.wording import Remark, Severity, all_of, count_of, first_of, sentence
 from arena.quality.judge_report import FirstPlace
-from surrogate.board.summary import PREFERENCES, BoardSummary, LanguageSummary
+from surrogate.board.summary import BoardSummary, LanguageSummary
 from surrogate.board.tables import REMARKS
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _first_place(board: Board, language: str) -> Remark:
     if not summary.is_first:
         return first_place_of(ranked, language)
     leaders = tuple(ranked.loc[ranked["rank"] == ranked["rank"].min(), "system"])
-    if any(PREFERENCES in part.evidence for part in summary.languages.values()):
+    if summary.macro.basis == "preferences":
         text = f"The answers of {_listed(leaders)} have most of what judges of other arenas liked."
         return Remark("liked", "info", text, language, systems=leaders)
     text = f"The answers of {_listed(leaders)} agree most with those of the others."

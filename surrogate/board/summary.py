@@ -49,7 +49,6 @@ class HoldoutR2(SummaryPart):
     mean: Number = None
     low: Number = None
     high: Number = None
-    tournaments: int = 0
     reason: str | None = Field(default=None, description="Why it is not defined.")
 
 
@@ -63,7 +62,7 @@ class RatingInterval(SummaryPart):
             units of the half-width.
         residuals: Ratings of unseen systems it rests on.
         freedom: Degrees of freedom of Student's t with few judged systems; null if conformal.
-        narrowing: How many judged systems would narrow it; empty if narrow.
+        limit: Why there is none, or it is wide; empty if narrow.
     """
 
     half_width: Number = None
@@ -72,8 +71,7 @@ class RatingInterval(SummaryPart):
     frontier: Number = None
     residuals: int = 0
     freedom: Number = None
-    narrowing: str = ""
-    reason: str | None = None
+    limit: str = ""
 
     @property
     def is_by_other_arenas(self) -> bool:
@@ -95,54 +93,28 @@ class RatingInterval(SummaryPart):
         return standard_errors if self.in_standard_errors else np.ones(np.shape(standard_errors))
 
 
-NO_RATINGS = RatingInterval(reason="no rating by a surrogate here")
-
-
-class MissingValues(SummaryPart):
-    """Answers that have no value of a feature, for one reason."""
-
-    feature: str
-    reason: str
-    answers: int
-
-
-class UnusedFeature(SummaryPart):
-    """A feature that the surrogate could not use, and why."""
-
-    feature: str
-    reason: str
-
-
-class Skipped(SummaryPart):
-    """Counts of what did not enter a language's board, and why.
-
-    ``outdated_judgments`` are on answers that were edited later.
-    """
-
-    missing_answers: int = 0
-    missing_values: tuple[MissingValues, ...] = ()
-    unused_features: tuple[UnusedFeature, ...] = ()
-    dropped_ties: int = 0
-    outdated_judgments: int = 0
+NO_RATINGS = RatingInterval(limit="no interval of ratings by a surrogate: it gives none here")
 
 
 class LanguageSummary(Agreements):
     """One language of a board.
 
-    ``systems`` answered; where ratings are published, all questions count as judged, by no
-    judgment. ``evidence`` is the basis of a first board.
+    Attributes:
+        systems_judged: Systems that were judged, or have a published rating.
+        questions_judged: Questions with judgments; all, where ratings are published.
+        judgments: Judgments that entered; none where ratings are published.
+        dropped_ties: Ties left out by the tie rule.
+        remarks: Anything else that limits how far the numbers can be trusted.
     """
 
     holdout: tuple[str, ...] = ()
     holdout_r2: HoldoutR2 = HoldoutR2()
     interval: RatingInterval = NO_RATINGS
-    systems: int
     systems_judged: int = 0
     questions: int
     questions_judged: int = 0
     judgments: int = 0
-    skipped: Skipped
-    evidence: tuple[str, ...] = ()
+    dropped_ties: int = 0
     remarks: tuple[Remark, ...] = ()
 
 

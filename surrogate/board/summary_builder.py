@@ -18,7 +18,6 @@ from arena.rating.judgments import copies_of_others
 from arena.rating.ratings import both_bad_remarks, copies_remark
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.agreement import Agreement, macro_agreement, tau_interval
-from features.engine.extraction import missing_counts
 from surrogate.board.intervals import unseen_intervals
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.settings import ResolvedSettings
@@ -26,10 +25,7 @@ from surrogate.board.summary import (
     BoardSummary,
     LanguageSummary,
     MacroSummary,
-    MissingValues,
     RatingInterval,
-    Skipped,
-    UnusedFeature,
     fingerprint,
     plural_part,
 )
@@ -37,7 +33,6 @@ from surrogate.checks.copies import same_answer_remarks
 from surrogate.learning.observations import observe
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.replication import Replication
-from surrogate.learning.surrogate import NO_VALUE
 from surrogate.learning.training import finite_means, training_ratings
 
 if TYPE_CHECKING:
@@ -101,8 +96,12 @@ def _language_summary(
     language = study.language
     tournaments = study.data.tournaments
     n_judged_questions = len(tournaments.battles.questions)
-    rows = learned.features[learned.features["language"] == language]
-    remarks = [*on_answers, *_training_remarks(study), *_verdict_remarks(learned, study)]
+    remarks = [
+        *on_answers,
+        *_training_remarks(study),
+        *_verdict_remarks(learned, study),
+        *unused_features(learned.surrogate.left_out_.get(language, {})),
+    ]
     return LanguageSummary(
         **_agreement_values(in_sample, resampled_taus, [study], study.halves),
         tau_unseen=study.unseen.tau,
@@ -112,18 +111,11 @@ def _language_summary(
         holdout=study.holdout,
         holdout_r2=holdout_r2(study),
         interval=interval,
-        systems=rows["system"].nunique(),
         systems_judged=len(study.data.systems),
         questions=question_count(learned.arena, language),
         questions_judged=n_judged_questions,
         judgments=len(study.data.judgments),
-        skipped=skipped_counts(
-            learned.judged,
-            learned.features,
-            language,
-            left_out=learned.surrogate.left_out_.get(language, {}),
-            dropped_ties=tournaments.dropped_ties,
-        ),
+        dropped_ties=tournaments.dropped_ties,
         remarks=tuple(remarks),
     )
 
@@ -132,11 +124,8 @@ def _unjudged_summary(
     learned: Learned, language: str, on_answers: Sequence[Remark]
 ) -> LanguageSummary:
     is_rated = learned.predictions_in(language)["rating"].notna().any()
-    rows = learned.features[learned.features["language"] == language]
     return LanguageSummary(
-        systems=rows["system"].nunique(),
         questions=question_count(learned.arena, language),
-        skipped=skipped_counts(learned.judged, learned.features, language),
         remarks=(*on_answers, BORROWED if is_rated else NO_JUDGMENTS),
     )
 
@@ -216,34 +205,14 @@ def question_count(arena: Arena, language: str) -> int:
     return int((arena.queries["language"] == language).sum())
 
 
-def skipped_counts(
-    arena: Arena,
-    features: pd.DataFrame,
-    language: str,
-    *,
-    left_out: Mapping[str, str] | None = None,
-    dropped_ties: int = 0,
-) -> Skipped:
-    """Count what did not enter a language's board, and why."""
-    rows = features[features["language"] == language]
-    n_questions = question_count(arena, language)
-    missing_values = []
-    reasons: dict[str, list[str]] = {}
-    for entry in missing_counts(rows).to_dict("records"):
-        missing_values.append(MissingValues.model_validate(entry))
-        reasons.setdefault(entry["feature"], []).append(str(entry["reason"]))
-    unused = []
-    for feature, reason in (left_out or {}).items():
-        if reason == NO_VALUE and feature in reasons:  # say why instead
-            reason = " or ".join(sorted(reasons[feature]))
-        unused.append(UnusedFeature(feature=feature, reason=reason))
-    return Skipped(
-        missing_answers=len(arena.info.systems) * n_questions - len(rows),
-        missing_values=tuple(missing_values),
-        unused_features=tuple(unused),
-        dropped_ties=dropped_ties,
-        outdated_judgments=int((arena.outdated["language"] == language).sum()),
-    )
+def unused_features(left_out: Mapping[str, str]) -> Iterator[Remark]:
+    """Say which features tell nothing here, and why."""
+    features: dict[str, list[str]] = {}
+    for feature, reason in left_out.items():
+        features.setdefault(reason, []).append(feature)
+    for reason, names in features.items():
+        sentence = f"features not used: {', '.join(names)}: {reason}"
+        yield Remark("features", "info", sentence, statistic=len(names))
 
 
 def _mean(values: Iterable[float | None]) -> float:

@@ -208,12 +208,8 @@ def _remarks(board: Board, new: pd.DataFrame, languages: Sequence[str]) -> Itera
     trained = _trained_languages(board)
     for language in languages:
         interval = board.prediction_interval(language)
-        if interval.reason and language in trained:
-            sentence = f"no interval of ratings in {language}: {interval.reason}"
-            yield Remark("intervals", "info", sentence)
-        if interval.narrowing:
-            sentence = f"intervals in {language} are wide: {interval.narrowing}"
-            yield Remark("intervals", "info", sentence)
+        if interval.limit and language in trained:
+            yield Remark("intervals", "info", interval.limit, language)
 
 
 def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from surrogate.board.first_board import (
     first_ratings,
     preferences_for,
 )
-from surrogate.board.summary import PREFERENCES, fingerprint
+from surrogate.board.summary import fingerprint
 from surrogate.learning.language_data import with_answers
 from surrogate.ranking.rank import rank_systems
 
@@ -57,7 +57,7 @@ def judging_prior(
     preferences = preferences_for(arena)
     X = _evidence_of_answers(arena, drawn, preferences, n_jobs)
     tables = []
-    evidence = {}
+    bases = {}
     for language, n_questions in drawn["language"].value_counts(sort=False).items():
         systems = sorted(X.loc[X["language"] == language, "system"].unique())
         first = first_ratings(
@@ -70,8 +70,8 @@ def judging_prior(
             preferences,
         )
         tables.append(first.table)
-        evidence[language] = first.used
-    return first_prior(pd.concat(tables, ignore_index=True), evidence)
+        bases[language] = first.basis
+    return first_prior(pd.concat(tables, ignore_index=True), bases)
 
 
 def _evidence_of_answers(
@@ -101,8 +101,8 @@ def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFram
         raise UsageError(f"prior ratings need a board by language; this one is by {by}")
     if board.summary.is_first:
         languages = board.summary.languages
-        evidence = {language: part.evidence for language, part in languages.items()}
-        return first_prior(_all_rated(board, arena), evidence)
+        bases = {language: part.basis for language, part in languages.items()}
+        return first_prior(_all_rated(board, arena), bases)
     rows = board.ratings
     is_new = ~arena.answers["system"].isin(set(rows["system"]))
     if is_new.any():
@@ -125,7 +125,7 @@ def _all_rated(board: Board, arena: Arena) -> pd.DataFrame:
     return board.ratings[board.ratings["system"].isin(set(arena.info.systems))]
 
 
-def first_prior(ratings: pd.DataFrame, evidence: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def first_prior(ratings: pd.DataFrame, bases: Mapping[str, str]) -> pd.DataFrame:
     """Put a first board's ratings on the scale of verdicts, as a prior before any is asked.
 
     Returns:
@@ -135,7 +135,7 @@ def first_prior(ratings: pd.DataFrame, evidence: Mapping[str, Sequence[str]]) ->
     # a first board by .5. With judge preferences it was .83 on four arenas, weights learned without
     # each (benchmarks/README.md, "First boards"); less is taken, as these arenas are much alike.
     spread = 1.0
-    uses_preferences = ratings["language"].map(lambda name: PREFERENCES in evidence[name])
+    uses_preferences = ratings["language"].map(bases).eq("preferences")
     correlation = np.where(uses_preferences, 0.7, 0.5)
     grouped = ratings.groupby("language")["rating"]
     deviation = grouped.transform("std", ddof=0)

@@ -277,9 +277,9 @@ def _compared_ratings(
         return ratings
     reasons = [ratings.reason]
     for language in languages:
-        narrowing = board.prediction_interval(language).narrowing
-        if narrowing:
-            reasons.append(f"intervals in {language} are wide: {narrowing}")
+        limit = board.prediction_interval(language).limit
+        if limit:
+            reasons.append(f"{language}: {limit}")
     return replace(ratings, reason="; ".join(reasons))
 
 

@@ -206,8 +206,9 @@ def _reasons(board: Board) -> dict[str, str]:
 def no_reason(board: Board, language: str) -> str:
     """Return why a row without a note has no rank."""
     summary = board.summary.languages.get(language)
-    remarks = "" if summary is None else "; ".join(map(str, summary.remarks))
-    return remarks or "the board gives no reason"
+    remarks = () if summary is None else summary.remarks
+    limits = [str(remark) for remark in remarks if remark.is_warning]
+    return "; ".join(limits) or "the board gives no reason"
 
 
 def _with_tiers(table: pd.DataFrame) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from arena.data.languages import language_name
 from arena.data.wording import short_digest
 from arena.data.writing import replaced_folder, write_text
 from arena.quality.influence import LISTED
+from features.engine.extraction import missing_counts
 from surrogate.board.board import Board
 from surrogate.board.remarks import (
     cautions,
@@ -245,7 +246,8 @@ def _write_pages(
     write("judge", report=board.judge_report, listed=LISTED, cautions=limits)
     if not costs.empty:
         write("costs", view=cost_page(board, costs))
-    write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)))
+    missing = missing_counts(board.features).to_dict("records")
+    write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)), missing=missing)
     if values["history"]:
         write("history", view=history_view(values["history"], board.systems))
     shown: list[dict[str, Any]] = []

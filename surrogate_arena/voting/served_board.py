@@ -82,5 +82,5 @@ def new_vote_count(summary: BoardSummary, n_votes: int) -> int:
         return n_votes
     n_counted = 0
     for language in summary.languages.values():
-        n_counted += language.judgments + language.skipped.dropped_ties
+        n_counted += language.judgments + language.dropped_ties
     return max(0, n_votes - n_counted)

@@ -142,7 +142,7 @@ def test_with_three_judged_systems_the_others_have_a_place_that_may_be_any(
     assert places["place_low"] <= places["place"] <= places["place_high"]
     assert places["place_high"] >= len(others)
     sentences = " ".join(map(str, placed.remarks))
-    assert board.summary.languages["en"].interval.narrowing in sentences
+    assert board.summary.languages["en"].interval.limit in sentences
     decision = gate(board, own, baseline=others[0], feature_table=table)
     assert decision.verdict == "cannot say"
     assert np.isfinite([decision.ratings.low, decision.ratings.high]).all()

@@ -68,7 +68,6 @@ def test_a_judged_system_without_answers_is_unranked(gaps, bilingual_arena):
     assert row[["surrogate_rating", "rating", "rank"]].isna().all()
     assert pd.notna(row["arena_rating"])
     assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, VANISHED)
-    assert gaps.summary.languages["sw"].skipped.missing_answers == 2 * 6
 
 
 def test_a_system_without_answers_or_verdicts_is_unranked_with_its_coverage(gaps, bilingual_arena):
@@ -193,7 +192,8 @@ def test_few_systems_leave_wide_intervals(bilingual_arena, tiny_arena, build_qui
     assert board.ratings.loc[judged, ["low", "high"]].notna().all(axis=None)
     interval = board.summary.languages["en"].interval
     # The reference system is not among the unseen.
-    assert (interval.residuals, interval.reason) == (4, None)
+    assert interval.residuals == 4
+    assert interval.half_width is not None
     pooled = build_quickly(replace(bilingual_arena, judgments=judgments[among]), holdout=[])
     interval = pooled.summary.languages["en"].interval
     assert (interval.residuals, interval.freedom) == (4, 3)

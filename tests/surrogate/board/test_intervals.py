@@ -211,6 +211,6 @@ def test_no_interval_without_three_systems_or_where_all_are_equal():
         item = ratings("en", np.linspace(0.1, 0.2, systems))
         interval = unseen_intervals([replace(item, standard_errors=np.ones((1, systems)))])["en"]
         assert interval.half_width is None
-        assert interval.reason
+        assert interval.limit
     equal = ratings("en", np.linspace(-1.0, 1.0, 6), spread=0.0)
-    assert unseen_intervals([equal])["en"].reason == ALL_EQUAL
+    assert ALL_EQUAL in unseen_intervals([equal])["en"].limit

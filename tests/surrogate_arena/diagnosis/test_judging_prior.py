@@ -8,7 +8,6 @@ import pytest
 from surrogate import build_board
 from surrogate.board.conclusions import UNJUDGED_BY_PREFERENCES
 from surrogate.board.remarks import headline
-from surrogate.board.summary import PREFERENCES
 from surrogate.learning.question_scores import shipped_preferences
 from surrogate_arena.diagnosis.judging_prior import expected_systems, judging_prior
 
@@ -35,7 +34,7 @@ def test_the_prior_is_that_of_a_first_board_of_the_same_questions(name, request)
 def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged, chat):
     board = build_board(chat, features="answer_length,repetition")
     for language in board.summary.languages.values():
-        assert language.evidence == (PREFERENCES,)
+        assert language.basis == "preferences"
         assert "judges of other arenas" in str(language.remarks[-1])
         for source in shipped_preferences()["arenas"]:
             assert source["arena"] in str(language.remarks[-1])
@@ -43,7 +42,7 @@ def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged, c
     assert "judges of other arenas" in headline(board)
     prior = expected_systems(board, chat)
     with_passages = build_board(unjudged, features="answer_length,repetition")
-    assert all("consensus" in item.evidence for item in with_passages.summary.languages.values())
+    assert all(item.basis == "consensus" for item in with_passages.summary.languages.values())
     assert "judges of other arenas" not in headline(with_passages)
     wider = expected_systems(with_passages, unjudged)
     assert prior["standard_error"].max() < wider["standard_error"].min()
