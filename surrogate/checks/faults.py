@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
@@ -176,64 +177,54 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
 
 
 def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
-    """Flag texts most of whose wording is that of another question, and none that of its own.
+    """Flag texts whose words are those of another question and its passages, not of its own.
 
-    A question's wording is that of its passages and other answers, not of many questions.
+    Words of many questions say nothing, neither do those that only answers to one question have.
     """
-    # Share of a text's runs of words that another question has, and most that its own may have
-    most_of_a_text = 0.5
-    hardly_any = 0.2
-    # Share of a text's words that the other question and its passages have more of
-    least_nearer = 0.5
-    # Questions with a run from which it is a way of speaking; ``same_texts`` finds more.
+    # Questions that have a word, in passages or in answers, from which it is one of many
     many = 5
-    texts = _wordings(table, questions)
-    runs = _runs(texts).drop_duplicates()
-    runs["n_texts"] = runs.groupby(["run", "question"])["text"].transform("size")
-    runs["n_questions"] = runs.groupby("run")["question"].transform("nunique")
-    answers = runs[runs["text"] < len(table)]
-    n_runs = answers.groupby("text").size()
-    n_own = (answers["n_texts"] > 1).groupby(answers["text"]).sum()
-    is_shared = answers["n_questions"].between(2, many - 1)
-    n_shared = is_shared.groupby(answers["text"]).sum()
-    is_candidate = (n_own <= hardly_any * n_runs) & (n_shared >= most_of_a_text * n_runs)
-    shared = answers[is_shared & answers["text"].map(is_candidate)]
-    pairs = shared.merge(runs[["run", "question"]].drop_duplicates(), on="run")
-    pairs = pairs[pairs["question_x"] != pairs["question_y"]]
-    counts = pairs.groupby(["text", "question_y"]).size()
-    given = texts[len(table) :].set_index("question")["words"].map(set)
-    flags = np.zeros(len(table), dtype=bool)
-    for (row, other), count in counts.items():
-        words = set(texts["words"][row])
-        own = set(folded_words(given_text(questions[row])))
-        nearer = len(words & given[other]) - len(words & own)
-        is_most = count >= most_of_a_text * n_runs[row]
-        flags[row] |= is_most and nearer >= least_nearer * len(words)
+    # Words of few questions from which a text is about something
+    fewest_words = 4
+    # Share of these words that another question has, and that its own may have
+    least = 0.3
+    hardly_any = 0.1
+    rows_at_once = 1000
+    number = table.groupby(["language", "query"]).ngroup().to_numpy()
+    texts = list(map(_words_by_language, table["language"], table["text"]))
+    given: list[set[tuple[str, ...]]] = [set() for _ in range(number.max(initial=-1) + 1)]
+    # Systems that saw the same passages share a question.
+    distinct = {id(question): (row, question) for row, question in enumerate(questions)}
+    for row, question in distinct.values():
+        given[number[row]] |= _words_by_language(question.language, given_text(question))
+    counts = _counts([*texts, *given])
+    answers = counts[: len(texts)]
+    passages = counts[len(texts) :]
+    places = (number, np.arange(len(number)))
+    by_question = sparse.csr_array((np.ones(len(number)), places), (len(given), len(number)))
+    n_questions = ((by_question @ answers + passages) > 0).sum(axis=0)
+    rare = answers.multiply(n_questions < many).tocsr()
+    flags = np.zeros(len(texts), dtype=bool)
+    for start in range(0, len(texts), rows_at_once):
+        part = slice(start, start + rows_at_once)
+        n_rare = rare[part].sum(axis=1)
+        n_shared = (rare[part] @ passages.T).toarray()
+        n_own = n_shared[np.arange(len(n_rare)), number[part]]
+        is_others = n_shared.max(axis=1) >= least * n_rare
+        flags[part] = (n_rare >= fewest_words) & is_others & (n_own <= hardly_any * n_rare)
     return flags
 
 
-def _wordings(table: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
-    number = table.groupby(["language", "query"]).ngroup()
-    answers = table[["language"]].assign(question=number)
-    answers["words"] = table["text"].map(folded_words)
-    given = answers.drop_duplicates("question").copy()
-    given["words"] = [folded_words(given_text(questions[row])) for row in given.index]
-    return pd.concat([answers, given], ignore_index=True)
+def _words_by_language(language: str, text: str) -> set[tuple[str, ...]]:
+    return {(language, *word) for word in content_words(folded_words(text))}
 
 
-def _runs(texts: pd.DataFrame) -> pd.DataFrame:
-    length = 5
-    places = np.repeat(np.arange(len(texts)), texts["words"].map(len))
-    words = pd.factorize(np.array(list(chain.from_iterable(texts["words"])), dtype=object))[0]
-    languages = pd.factorize(texts["language"])[0][places]
-    runs = mixed(languages.astype(np.uint64))[length - 1 :]
-    for offset in range(length):
-        part = words[offset : len(words) - length + 1 + offset]
-        runs = mixed(runs + part.astype(np.uint64))
-    starts = places[: len(runs)]
-    table = pd.DataFrame({"text": starts, "run": runs})
-    table["question"] = texts["question"].to_numpy()[starts]
-    return table[starts == places[length - 1 :]]
+def _counts(texts: Sequence[Collection[tuple[str, ...]]]) -> sparse.csr_array:
+    """Count words: a row for each text, a column for each word."""
+    numbers: dict[tuple[str, ...], int] = {}
+    columns = [numbers.setdefault(word, len(numbers)) for words in texts for word in words]
+    starts = np.cumsum([0, *map(len, texts)])
+    shape = (len(texts), len(numbers))
+    return sparse.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
 
 
 def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.DataFrame:
