@@ -12,6 +12,7 @@ import tomllib
 import pytest
 import yaml
 from documents import ROOT, blocks
+from public_names import public_names
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -241,6 +242,20 @@ def test_the_documentation_builds(tmp_path):
     for page in (tmp_path / "docs").rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="https?://', text), page
+
+
+def test_every_public_name_stands_on_a_page_of_the_reference():
+    listed = {
+        (module, name)
+        for path in (ROOT / "docs" / "api").glob("*.md")
+        for module, names in re.findall(
+            r"^::: (\S+)\n +options: {members: \[(.+)\]}$", path.read_text(), re.MULTILINE
+        )
+        for name in names.split(", ")
+    }
+    for module, name in listed:
+        assert hasattr(importlib.import_module(module), name), (module, name)
+    assert [key for *key, _ in public_names() if tuple(key) not in listed] == []
 
 
 def test_links_between_documents_lead_somewhere():

@@ -1,13 +1,16 @@
 """Code and commands that documents show work, and print what is shown."""
 
+import doctest
 import os
 import subprocess
 import sys
+from importlib import import_module
 from typing import get_args
 
 import numpy as np
 import pytest
 from documents import ROOT, blocks
+from public_names import public_names
 from simulations import small_simulation
 from typer.testing import CliRunner
 
@@ -34,6 +37,25 @@ def test_python_of_the_guides_runs(guide, needed, capsys, tmp_path, monkeypatch)
         block for block in blocks(ROOT / "docs" / "guides" / guide, "python") if needed in block
     ]
     exec(code, {})
+
+
+def _public_examples():
+    """Yield the examples in docstrings of public names; those that build a board are slow."""
+    finder = doctest.DocTestFinder()
+    for package, name, value in public_names():
+        home = vars(import_module(value.__module__))
+        for test in finder.find(value, f"{package}.{name}", module=False, globs=home):
+            if test.examples:
+                marks = [pytest.mark.slow] if "build_board" in test.docstring else []
+                yield pytest.param(test, id=test.name, marks=marks)
+
+
+@pytest.mark.parametrize("example", list(_public_examples()))
+def test_examples_of_public_names_print_what_they_show(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = []
+    doctest.DocTestRunner().run(example, out=printed.append)
+    assert not printed, "".join(printed)
 
 
 @pytest.mark.slow

@@ -116,6 +116,13 @@ class Arena:
         Raises:
             UsageError: If something is not a table.
             DataError: With every problem of every table: table, row (as ``iloc``), column, value.
+
+        Examples:
+            >>> import pandas as pd
+            >>> questions = pd.DataFrame({"query_id": ["q1"], "query": ["Who wrote Faust?"]})
+            >>> answers = pd.DataFrame({"query_id": ["q1"], "system": ["x"], "answer": ["Goethe."]})
+            >>> Arena.from_frames(questions, answers, language="en")
+            <Arena 'arena': 1 question in en, 1 answer by 1 system, 0 judgments>
         """
         if language is not None and not is_language_code(language):
             fault = "is not a language code"

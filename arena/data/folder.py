@@ -72,6 +72,11 @@ def read_arena(
     Raises:
         UsageError: If the folder or a table is absent, or a table exists in two formats.
         DataError: If the content is at fault; lists all problems of all files.
+
+    Examples:
+        >>> from arena.sample import sample_folder
+        >>> read_arena(sample_folder()).judges
+        ('crowd', 'gpt-4o')
     """
     folder = Path(folder)
     info = read_info(folder)
@@ -148,6 +153,12 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
 
     Raises:
         UsageError: If the suffix is unknown, or the folder holds a table in another format.
+
+    Examples:
+        >>> from arena import read_arena, sample_arena
+        >>> write_arena(sample_arena(), "my-arena")
+        >>> read_arena("my-arena").info.name
+        'crowd-rag-sample'
     """
     folder = Path(folder)
     if suffix not in ARENA_SUFFIXES:

@@ -72,6 +72,13 @@ def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0)
 
     Raises:
         UsageError: If there is no pair, or ``most`` is out of range.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> from arena.judging import choose_pairs
+        >>> arena = sample_arena()
+        >>> len(make_ballot(arena, choose_pairs(arena, questions=2, pairs=3)).pairs)
+        6
     """
     if not 1 <= most <= MOST_PAIRS:
         raise UsageError(f"most is {most}; use 1 to {MOST_PAIRS}")

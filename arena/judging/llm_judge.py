@@ -178,6 +178,15 @@ def dry_run_judge(
 
     Raises:
         UsageError: If the settings or the template cannot be used.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> from arena.judging import choose_pairs
+        >>> from arena.llm import LlmSettings
+        >>> arena = sample_arena()
+        >>> judge = LlmJudge(LlmSettings(model="gpt-4o-mini"))
+        >>> dry_run_judge(arena, judge, choose_pairs(arena, questions=2, pairs=3)).calls
+        6
     """
     steps: list[DryRun] = []
     with Store(Path(":memory:")) as nothing:

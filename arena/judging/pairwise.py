@@ -186,6 +186,10 @@ def pairwise_prompt(
 
     Raises:
         UsageError: If the template is unusable, or the form unknown.
+
+    Examples:
+        >>> pairwise_prompt(verdict="logprobs").verdict
+        'logprobs'
     """
     checked_choice(verdict, tuple(REPLY_FORMS), "form of verdict")
     prompt = REPLY_FORMS[verdict].prompt

@@ -70,6 +70,11 @@ def dry_run(
 
     Raises:
         UsageError: If a prompt or a setting cannot be sent.
+
+    Examples:
+        >>> from arena.llm import LlmSettings, Prompt
+        >>> dry_run([Prompt.of("Hello!"), Prompt.of("Hello!")], LlmSettings(model="gpt-4o")).calls
+        1
     """
     n_prompts = 0
     tokens_of: dict[str, int] = {}

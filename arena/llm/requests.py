@@ -41,7 +41,12 @@ class Prompt:
 
     @classmethod
     def of(cls, user: str, system: str | None = None, version: str = "") -> Prompt:
-        """Build a prompt of one user message, after a system message if given."""
+        """Build a prompt of one user message, after a system message if given.
+
+        Examples:
+            >>> Prompt.of("Who wrote Faust?").messages
+            (Message(role='user', content='Who wrote Faust?'),)
+        """
         first = () if system is None else (Message("system", system),)
         return cls((*first, Message("user", user)), version)
 

@@ -127,6 +127,10 @@ def open_store(where: str | Path) -> Store:
 
     Raises:
         UsageError: If the file is something else, or its folder is absent.
+
+    Examples:
+        >>> store = open_store("replies.sqlite")
+        >>> store.close()
     """
     if "://" in str(where):
         raise UsageError(f"a store is a file on a local disk, not {where}; give a path")

@@ -27,6 +27,10 @@ class Price:
     Attributes:
         tokens_in: Price of the tokens of prompts.
         tokens_out: Price of the tokens of answers.
+
+    Examples:
+        >>> Price(tokens_in=2.5, tokens_out=10).of(1_000_000, 100_000)
+        3.5
     """
 
     tokens_in: Cost

@@ -61,6 +61,11 @@ def label_judge(
 
     Returns:
         The label, and the tests that it rests on.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> label_judge("gpt-4o", sample_arena().judgments).grade
+        'unreliable'
     """
     # A name without a verdict stands for itself.
     judges: tuple[str, ...] = (judge,)

@@ -150,6 +150,11 @@ def rate(
     Raises:
         UsageError: For an unknown choice, a choice to be made, or fewer than two connected systems.
         ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> rate(sample_arena(), judge="people").table["system"][0]
+        'llm-bullet'
     """
     method = Method(ties, ridge, position, rounds, seed)
     if isinstance(judgments, Battles):

@@ -31,5 +31,10 @@ def sample_arena(name: SampleName = "crowd-rag") -> Arena:
 
     Returns:
         The arena, with judgments.
+
+    Examples:
+        >>> sample_arena().counts()
+          language  questions  systems  answers  judgments
+        0       en         38        6      228       1291
     """
     return read_arena(sample_folder(name))

@@ -143,6 +143,12 @@ class Feature:
         requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes the
             parameters by name.
         reading: The model's kind and items; None for a feature that needs no model.
+
+    Examples:
+        >>> from features import FEATURES, Question, Sample
+        >>> sample = Sample(Question("en", "q1", "Who wrote Faust?", (), "Goethe."), "Goethe did.")
+        >>> FEATURES["answer_length"].measure(sample)
+        2.0
     """
 
     name: str

@@ -136,6 +136,10 @@ class Sample:
         question: The question that it answers.
         output: The system's raw output.
         memo: Results shared with other samples.
+
+    Examples:
+        >>> Sample(Question("en", "q1", "Who wrote Faust?", (), "Goethe."), "Goethe did.").text
+        'Goethe did.'
     """
 
     question: Question

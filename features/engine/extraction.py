@@ -53,6 +53,11 @@ def feature_columns(table: pd.DataFrame) -> list[str]:
 
     Returns:
         Their names, in order.
+
+    Examples:
+        >>> import pandas as pd
+        >>> feature_columns(pd.DataFrame(columns=["language", "system", "query_id", "bleu"]))
+        ['bleu']
     """
     return [
         column
@@ -76,6 +81,12 @@ def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
     Returns:
         Columns ``language`` (or the other one), ``feature, reason, answers``; nothing for what is
         not missing.
+
+    Examples:
+        >>> import pandas as pd
+        >>> row = {"language": "en", "system": "x", "query_id": "q1", "bleu": float("nan")}
+        >>> missing_counts(pd.DataFrame([row]))["answers"].tolist()
+        [1]
     """
     columns = [by, "feature", "reason", "answers"]
     parts = []
@@ -187,6 +198,11 @@ def extract(
         UsageError: For unknown or repeated features, an absent model, or ``n_jobs=0``.
         DataError: For malformed or duplicate answers and answers to unknown questions.
         MissingDependencyError: If a feature needs a package that is not installed.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> extract(sample_arena(), "citations").columns.tolist()
+        ['language', 'system', 'query_id', 'citations', 'citations:missing']
     """
     arena = open_arena(arena)
     if n_jobs == 0:

@@ -226,6 +226,10 @@ def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, .
 
     Raises:
         UsageError: For unknown names, parameters and values, and unusable plug-ins.
+
+    Examples:
+        >>> parse_features("citation_recall@5,english")
+        (Feature('citation_recall@5'), Feature('english'))
     """
     parts: list[str] = []
     if text.strip():

@@ -85,6 +85,12 @@ def build_board(
 
     Raises:
         UsageError: For an unknown option, or a choice that the arena does not allow.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> board = build_board(sample_arena(), judge="gpt-4o", features="citations", tournaments=5)
+        >>> board.systems[0]
+        'llm-essay'
     """
     features = options.pop("features", None)
     settings = chosen_settings(settings, options, RUN_ARGUMENTS)

@@ -148,6 +148,17 @@ def load_surrogate(
             regressor than is known or given.
         DataError: If it holds more than ``arena.data.files.most_expanded``.
         MissingDependencyError: If it needs a package that is not installed.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> from features import extract
+        >>> from surrogate import find_surrogate, save_surrogate
+        >>> X = extract(sample_arena(), "citations")
+        >>> ratings = X.assign(rating=X["system"].str.len())[["language", "system", "rating"]]
+        >>> surrogate = find_surrogate("linear", rows="overall").fit(X, ratings.drop_duplicates())
+        >>> save_surrogate(surrogate, "surrogate.zip")
+        >>> load_surrogate("surrogate.zip").name
+        'linear'
     """
     path = Path(path)
     if not path.is_file():

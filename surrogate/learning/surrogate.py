@@ -257,6 +257,10 @@ def find_surrogate(
 
     Raises:
         UsageError: If one of these is unknown, or the surrogate does not have the rule.
+
+    Examples:
+        >>> find_surrogate("linear").signature
+        'surrogate:linear|rows:system'
     """
     checked_choice(rows, get_args(RowKind), "rows")
     checked_choice(missing, get_args(MissingRule), "rule of missing values")

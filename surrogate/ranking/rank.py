@@ -283,6 +283,15 @@ def rank_systems(
         UsageError: If a system is on the board, nobody has judged, the arena is another one, or a
             feature is neither in the table nor can be extracted.
         DataError: For malformed answers or judgments, and answers to unknown questions.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> from surrogate import build_board
+        >>> arena = sample_arena()
+        >>> board = build_board(arena, judge="gpt-4o", features="citations", tournaments=5)
+        >>> answers = arena.answers[arena.answers["system"] == "llm-news"].assign(system="new")
+        >>> rank_systems(board, answers).new["place"].tolist()
+        [2]
     """
     board = open_board(board)
     whole_arena = open_arena(board.own_arena() if arena is None else arena, is_judged=False)

@@ -68,6 +68,11 @@ def choose_pairs(
 
     Raises:
         UsageError: For a number below 1, an unknown language, or an arena with nothing to judge.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> choose_pairs(sample_arena(), questions=2, pairs=3).n_planned
+        6
     """
     if pairs != "all" and pairs < 1:
         raise UsageError(f"{argument('pairs')} is {pairs}; use at least 1")
@@ -137,6 +142,13 @@ def pairs_judged_in(
 
     Returns:
         The pairs, each once.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> arena = sample_arena()
+        >>> people = arena.judged_by("people").judgments
+        >>> pairs_judged_in(arena, people).counts
+        {'en': 38}
     """
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
     drawn = tuple(dict.fromkeys(key[:2] for key in keys))

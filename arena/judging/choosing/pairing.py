@@ -39,6 +39,12 @@ class AdaptivePairing:
         systems: The S systems, sorted.
         questions: The Q questions, sorted.
         posterior: Ratings by the prior and what was recorded.
+
+    Examples:
+        >>> pairing = AdaptivePairing(["x", "y", "z"], ["q1", "q2"])
+        >>> [(question, one, other)] = pairing.next_pairs(1)
+        >>> pairing.open
+        5
     """
 
     posterior: RatingPosterior

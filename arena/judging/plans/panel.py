@@ -52,6 +52,13 @@ def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> DerivedVer
 
     Returns:
         The panel's verdicts, and their counts.
+
+    Examples:
+        >>> import pandas as pd
+        >>> pair = {"query_id": "q1", "language": "en", "system_a": "x", "system_b": "y"}
+        >>> votes = [{**pair, "judge": judge, "winner": "a"} for judge in ("one", "two")]
+        >>> panel_verdicts(pd.DataFrame(votes), ["one", "two"]).judgments["winner"].tolist()
+        ['a']
     """
     members = list(dict.fromkeys(judges))
     latest = judgments[judgments["judge"].isin(members)]
