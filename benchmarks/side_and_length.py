@@ -32,12 +32,13 @@ from arena import read_arena
 from arena.data.names import PEOPLE, is_person
 from arena.data.types import Floats
 from arena.rating.battles import Battles
-from arena.rating.biases import EQUAL, LENGTH, with_traits
+from arena.rating.biases import LENGTH, with_traits
 from arena.rating.posterior import BattlePosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_95
+from surrogate_arena.commands.fitting import TRAITS_OF
 
 ARENAS = Path("../shared/data/arenas")
 NAMES = ("vicuna80", "mt-bench-ko-en", "crowd-rag", "rakuda", "faithjudge", "alpacaeval")
@@ -51,7 +52,7 @@ def judged_groups(folder: Path) -> Iterator[tuple[tuple[str, str, str], pd.DataF
     for name in NAMES:
         arena = read_arena(folder / name)
         judgments = calibrated_judgments(arena.judgments, hard=True)
-        judgments = with_traits(judgments, arena.answers, EQUAL["style"])
+        judgments = with_traits(judgments, arena.answers, TRAITS_OF["style"])
         judges = judgments["judge"].map(lambda judge: PEOPLE if is_person(judge) else judge)
         for (language, judge), rows in judgments.groupby(["language", judges]):
             yield (name, str(language), str(judge)), rows.reset_index(drop=True)
@@ -121,7 +122,7 @@ def coefficient_of(posterior: BattlePosterior, trait: str) -> tuple[float, float
 
 def at_equal(rows: pd.DataFrame, equal: str) -> BattlePosterior:
     """Rate at equal length or style."""
-    traits = [f"trait_{name}" for name in EQUAL[equal]]
+    traits = [f"trait_{name}" for name in TRAITS_OF[equal]]
     return posterior_of(without_traits(rows).join(rows[traits]))
 
 

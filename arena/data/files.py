@@ -166,14 +166,3 @@ def resolved(path: Path) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(f"{path} cannot be followed: {error}") from None
     return absolute
-
-
-def path_below(folder: Path, name: Path | str) -> Path:
-    """Return a path below a folder, links resolved."""
-    root = resolved(folder)
-    path = resolved(root / name)
-    links = [inner for inner in path.rglob("*") if inner.is_symlink()]
-    for place in (path, *map(resolved, links)):
-        if not place.is_relative_to(root):
-            raise UsageError(f"{str(name)!a} is outside {root}; name a path below it")
-    return path

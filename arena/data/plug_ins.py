@@ -22,7 +22,6 @@ from traceback import extract_tb
 from typing import Any, Literal
 
 from arena.data.errors import ArenaError, UsageError
-from arena.data.wording import did_you_mean, first_of
 
 Kind = Literal["feature", "judge", "importer"]
 
@@ -115,17 +114,6 @@ def find_plug_in(kind: Kind, name: str, builtin: Collection[str] = ()) -> PlugIn
             "them, or ask its authors for another name"
         )
     return declared[0] if declared else None
-
-
-def required_plug_in(kind: Kind, name: str) -> PlugIn:
-    """Return the plug-in of a name."""
-    plug_in = find_plug_in(kind, name)
-    if plug_in is not None:
-        return plug_in
-    names = list(dict.fromkeys(plug_in.name for plug_in in plug_ins(kind)))
-    hint = did_you_mean(name, names)
-    listed = first_of(names) or "none"
-    raise UsageError(f"no installed package declares a {kind} {name!r}; {hint} known: {listed}")
 
 
 def exception_line(error: BaseException, files: Collection[str] = ()) -> str:

@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from arena.data.plug_ins import required_plug_in
+from arena.data.errors import UsageError
+from arena.data.plug_ins import PlugIn, find_plug_in, plug_ins
 from arena.data.schema import WINNERS
+from arena.data.wording import did_you_mean, first_of
 from arena.judging.answer_pairs import Comparison
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.pairwise import ComparisonPrompt
@@ -71,7 +73,7 @@ class FunctionPrompt(ComparisonPrompt):
 
 def plug_in_settings(settings: JudgingSettings) -> tuple[JudgingSettings, FunctionPrompt]:
     """Import the judge that ``settings.plug_in`` names: put it in a server's place."""
-    plug_in = required_plug_in("judge", str(settings.plug_in))
+    plug_in = _judge_plug_in(str(settings.plug_in))
     function = plug_in.load_function().function
     files = source_files(function, plug_in.entry_point.module)
     parameters = named_parameters(function, POSITIONAL, BY_NAME, str(plug_in))
@@ -84,6 +86,16 @@ def plug_in_settings(settings: JudgingSettings) -> tuple[JudgingSettings, Functi
         settings.handled_by(transport, where=plug_in.name, model=version),
         FunctionPrompt(version, parameters),
     )
+
+
+def _judge_plug_in(name: str) -> PlugIn:
+    plug_in = find_plug_in("judge", name)
+    if plug_in is not None:
+        return plug_in
+    names = list(dict.fromkeys(plug_in.name for plug_in in plug_ins("judge")))
+    hint = did_you_mean(name, names)
+    listed = first_of(names) or "none"
+    raise UsageError(f"no installed package declares a judge {name!r}; {hint} known: {listed}")
 
 
 def _encoded(result: object) -> str:

@@ -119,24 +119,8 @@ def _decides_slight_differences(measured: pd.DataFrame, *, wants_longer: bool) -
     return bool(low > nearly_always)
 
 
-def nearly_all_longer(judgments: pd.DataFrame, answers: pd.DataFrame) -> tuple[int, int] | None:
-    """Count decided verdicts that the longer answer won, and all; None unless nearly all."""
-    fewest_verdicts = 10
-    decided = judgments[judgments["winner"] != "tie"]
-    differences = with_traits(decided, answers, (LENGTH,))[DIFFERENCE].to_numpy()
-    is_unlike = np.isfinite(differences) & (differences != 0)
-    is_longer_a = differences > 0
-    is_won_by_a = (decided["winner"] == "a").to_numpy()
-    n_decided = int(is_unlike.sum())
-    n_won = int((is_unlike & (is_longer_a == is_won_by_a)).sum())
-    if n_decided < fewest_verdicts or n_won < 0.95 * n_decided:
-        return None
-    return n_won, n_decided
-
-
 EQUAL_LENGTH = "at_equal_length"
 """Column of a board's table of ratings by verdicts."""
-_COLUMN = f"{TRAIT}{LENGTH}"
 
 
 @dataclass(frozen=True)
@@ -153,11 +137,11 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
     if len(judgments):
         judgments = with_traits(judgments, judged.answers, (LENGTH,))
         # A judged answer that is absent has no length.
-        judgments = judgments[judgments[_COLUMN].notna()]
+        judgments = judgments[judgments[DIFFERENCE].notna()]
     moves: dict[tuple[str, str], float] = {}
     moved_systems: dict[str, str] = {}
     for language, rows in judgments.groupby("language"):
-        raw = _posterior(rows.drop(columns=_COLUMN), ties)
+        raw = _posterior(rows.drop(columns=DIFFERENCE), ties)
         equal = _posterior(rows, ties)
         if raw is None or equal is None:
             continue

@@ -170,28 +170,7 @@ class JudgeBias:
         return self.coefficient - half_width, self.coefficient + half_width
 
 
-def bias_table(biases: Sequence[JudgeBias]) -> pd.DataFrame:
-    """List biases: columns ``judge, trait, logits, low, high``."""
-    rows = [(bias.judge, bias.trait, bias.coefficient, *bias.bounds) for bias in biases]
-    return pd.DataFrame(rows, columns=["judge", "trait", "logits", "low", "high"])
-
-
 LENGTH = "length"
-EQUAL: Mapping[str, tuple[str, ...]] = {
-    "length": (LENGTH,),
-    "style": (LENGTH, "lists", "headings", "bold"),
-}
-"""In what answers are made equal, and the traits of each."""
-
-
-def named_traits(names: str | None) -> tuple[str, ...]:
-    """Split a list of traits at commas; ``style`` stands for its traits."""
-    traits: dict[str, None] = {}
-    for name in filter(None, map(str.strip, (names or "").split(","))):
-        traits.update(dict.fromkeys(EQUAL.get(name, (name,))))
-    return tuple(traits)
-
-
 _LIST_ITEM = re.compile(r"^[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 _BOLD = re.compile(r"\*\*[^*\n]{1,500}\*\*|(?<!\w)__[^_\n]{1,500}__(?!\w)")

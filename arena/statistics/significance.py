@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit, ndtri, stdtrit
+from scipy.special import expit, logit, stdtrit
 
 from arena.data.types import Floats
 
@@ -51,14 +49,3 @@ def share_interval(share: float, standard_error: float, n_units: int) -> tuple[f
         half_width = stdtrit(n_units - 1, 0.975) * standard_error / (share * (1 - share))
         low, high = expit(logit(share) + np.array([-half_width, half_width]))
     return float(low), float(high)
-
-
-def scores_to_find(
-    difference: float, *, error: float, power: float, null_deviation: float, deviation: float
-) -> int:
-    """Return how many scores a two-sided test needs to find a difference (normal approximation).
-
-    ((z(1 - error / 2) s0 + z(power) s1) / difference)^2
-    """
-    reach = ndtri(1 - error / 2) * null_deviation + ndtri(power) * deviation
-    return math.ceil(float(reach / difference) ** 2)

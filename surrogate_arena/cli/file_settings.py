@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from arena.data.errors import UsageError
-from arena.data.files import path_below
+from arena.data.files import resolved
 from arena.llm.llm_settings import OPENAI_URL, URL_VARIABLE, LlmSettings
 
 Settings = TypeVar("Settings", bound=LlmSettings)
@@ -45,3 +45,14 @@ def checked_settings(
         if name in folders and getattr(settings, name):
             paths[name] = str(path_below(folders[name], getattr(settings, name)))
     return settings.model_copy(update=paths)
+
+
+def path_below(folder: Path, name: Path | str) -> Path:
+    """Return a path below a folder, links resolved."""
+    root = resolved(folder)
+    path = resolved(root / name)
+    links = [inner for inner in path.rglob("*") if inner.is_symlink()]
+    for place in (path, *map(resolved, links)):
+        if not place.is_relative_to(root):
+            raise UsageError(f"{str(name)!a} is outside {root}; name a path below it")
+    return path

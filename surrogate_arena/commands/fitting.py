@@ -20,11 +20,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.quality.judge_report import JudgeLabel
+    from arena.rating.biases import JudgeBias
     from arena.rating.ratings import Ratings
     from surrogate_arena.importers.judgments import CountedJudgments
 
 MOST_LISTED = 300
 """Systems whose pairs are listed in JSON; in Python there is no bound."""
+TRAITS_OF: Mapping[str, tuple[str, ...]] = {
+    "length": ("length",),
+    "style": ("length", "lists", "headings", "bold"),
+}
+"""Value of ``--equal`` to the traits that it stands for."""
 
 
 def fit(
@@ -69,7 +75,6 @@ def fit(
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.data.schema import ALL
-    from arena.rating.biases import bias_table, named_traits
     from arena.rating.judgments import selected_judgments
     from surrogate.board.ranks import without_ranks
     from surrogate_arena.cli.judging_records import labels_of_verdicts
@@ -78,7 +83,7 @@ def fit(
         raise UsageError("`--ridge` and `--position` are for one part; leave them or `--by` out")
     read, counted = _read(
         judgments,
-        named_traits(equal),
+        _named_traits(equal),
         columns=named_columns(columns),
         values=values or (),
         has_sides=not no_sides,
@@ -98,7 +103,7 @@ def fit(
     shown = {
         "ratings": table if as_json else _shown_ratings(table),
         "parts": parts if as_json or parts is None else _shown_ratings(parts),
-        "biases": bias_table(rated.biases) if as_json else with_spans(bias_table(rated.biases)),
+        "biases": _bias_table(rated.biases) if as_json else with_spans(_bias_table(rated.biases)),
         "understood": list(read.understood),
         "skipped": read.skipped,
         "remarks": _remarks(labels, rated, selected, len(read.table) - len(counted)),
@@ -113,6 +118,22 @@ def fit(
         "skipped": "Left out or changed on reading",
     }
     show(shown, as_json, titles)
+
+
+def _named_traits(names: str | None) -> tuple[str, ...]:
+    """Split a list of traits at commas; ``style`` stands for its traits."""
+    traits: dict[str, None] = {}
+    for name in filter(None, map(str.strip, (names or "").split(","))):
+        traits.update(dict.fromkeys(TRAITS_OF.get(name, (name,))))
+    return tuple(traits)
+
+
+def _bias_table(biases: Sequence[JudgeBias]) -> pd.DataFrame:
+    """List biases: columns ``judge, trait, logits, low, high``."""
+    import pandas as pd
+
+    rows = [(bias.judge, bias.trait, bias.coefficient, *bias.bounds) for bias in biases]
+    return pd.DataFrame(rows, columns=["judge", "trait", "logits", "low", "high"])
 
 
 def _read(

@@ -21,7 +21,6 @@ from arena.quality.people_agreement import (
     agreement_with_people,
     recorded_agreement,
 )
-from arena.quality.preferences import nearly_all_longer
 from arena.rating.judgment_columns import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate.board.board import Board, open_board
@@ -36,6 +35,7 @@ from surrogate_arena.gating.cost_comparison import compare_costs
 from surrogate_arena.gating.expected_losses import expected_losses
 from surrogate_arena.gating.fault_comparison import compare_faults
 from surrogate_arena.gating.gate_result import SURROGATE_SHARE, Gate, GateVerdict
+from surrogate_arena.gating.longer_answers import nearly_all_longer
 from surrogate_arena.gating.lost_questions import lost_questions
 from surrogate_arena.gating.rating_difference import (
     GateRates,

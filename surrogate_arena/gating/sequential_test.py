@@ -20,7 +20,6 @@ from scipy.special import ndtri, stdtrit
 
 from arena.data.errors import UsageError
 from arena.data.types import Floats
-from arena.statistics.significance import scores_to_find
 
 Difference = Literal["better", "same", "not worse", "worse"]
 EVEN = 0.5
@@ -109,14 +108,7 @@ class SequentialTest:
         """
         if not 0 < abs(difference) <= EVEN or variance <= 0 or not 0 < power < 1:
             raise UsageError("difference and variance must be above 0, power between 0 and 1")
-        deviation = math.sqrt(variance)
-        return scores_to_find(
-            difference,
-            error=self._last_error,
-            power=power,
-            null_deviation=deviation,
-            deviation=deviation,
-        )
+        return math.ceil((self._reach(power) / difference) ** 2 * variance)
 
     def difference_found(self, scores: int, variance: float, power: float = 0.8) -> float:
         """Return the difference that a number of scores finds; inverse of ``scores_needed``."""

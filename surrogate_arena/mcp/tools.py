@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from arena.data import __version__
 from arena.data.errors import ArenaError, DataError, UsageError, argument
-from arena.data.files import path_below
+from surrogate_arena.cli.file_settings import path_below
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import given_answers, given_judgments
 from surrogate_arena.cli.printing import plain

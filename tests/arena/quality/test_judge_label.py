@@ -10,7 +10,7 @@ from arena.quality import label_judge
 from arena.quality.judge_report import GRADES
 from arena.quality.judge_tests import cycles
 from arena.quality.people_agreement import PeopleAgreement
-from arena.quality.preferences import length_test, nearly_all_longer, side_test
+from arena.quality.preferences import length_test, side_test
 
 
 def judgments(winner_of, questions=40, both=True):
@@ -182,20 +182,6 @@ def test_a_judge_of_what_longer_answers_say_is_not_called_unreliable():
     answers["answer"] = ["x" * size for size in sizes]
     assert length_test(verdicts, answers).low > 0.9
     assert label_judge("j", verdicts, answers).grade == "doubtful"
-
-
-def test_only_a_judge_that_takes_nearly_every_longer_answer_is_counted():
-    verdicts, answers = tournament(longest)
-    n_won, n_decided = nearly_all_longer(verdicts, answers)
-    assert 0 < n_won == n_decided <= len(verdicts)
-    assert nearly_all_longer(*tournament(by_name)) is None
-    assert nearly_all_longer(verdicts.head(9), answers) is None
-    mirrored = verdicts.assign(
-        system_a=verdicts["system_b"],
-        system_b=verdicts["system_a"],
-        winner=verdicts["winner"].map({"a": "b", "b": "a"}),
-    )
-    assert nearly_all_longer(mirrored, answers) == (n_won, n_decided)
 
 
 def test_a_better_system_that_writes_more_is_not_taken_for_a_taste_for_length():
