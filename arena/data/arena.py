@@ -52,19 +52,17 @@ class Arena:
 
     Attributes:
         info: Name, languages, systems, reference system.
-        queries: Columns ``query_id, language, query, passages``; perhaps ``reference``, a reference
-            answer that takes no part, and ``history``, the conversation's earlier turns: a list of
-            ``{role, content}``, or None.
+        queries: Columns ``query_id, language, query, passages``; perhaps ``reference`` (a reference
+            answer) and ``history``: a list of ``{role, content}``.
         answers: Columns ``query_id, language, system, answer`` (raw output); perhaps own
-            ``passages`` or ``history`` (a list, or None), ``cost`` (in ``currency``), ``latency``
-            (seconds), ``tokens``.
-        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``. With a
-            ``criterion``, the judge's name ends in it: ``gpt-4o:fluency``.
+            ``passages`` or ``history``, ``cost`` (in ``currency``), ``latency`` (seconds),
+            ``tokens``.
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``. A
+            ``criterion`` ends the judge's name: ``gpt-4o:fluency``.
         outdated: Judgments that do not count, since an answer was edited after them.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits; NaN
-            without an error), also of systems that the arena does not have.
-        attributes: ``system`` and one column per attribute, such as ``model``; texts or None. Costs
-            and the like are those of an average answer.
+            without).
+        attributes: ``system`` and one column per attribute, such as ``model``.
         further: Further tables by question, by their names.
     """
 

@@ -35,7 +35,7 @@ class Judging:
     """Result of judging; the arena itself is unchanged.
 
     Attributes:
-        judgments: New rows, ``VERDICT_COLUMNS``, ``DIGESTS``, and ``chosen`` for adaptive pairs.
+        judgments: New rows, with ``DIGESTS``, and ``chosen`` for adaptive pairs.
         failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
         summaries: One for each judge.
         pairs: The pairs chosen, in this run and before.
@@ -43,11 +43,11 @@ class Judging:
         rounds: How often judges were asked.
         reason: Why the run stopped; empty where all that was chosen is judged.
         derived: Verdicts that a plan makes of several judges'.
-        records: What judges made besides verdicts, such as nuggets and marks.
+        records: What judges made besides, such as nuggets and marks.
         n_renewed: Judgments that replace earlier ones, which followed from other records.
         progress: With adaptive pairs, what each language has judged.
         ratings: With adaptive pairs, ratings by prior and verdicts.
-        error: Why a judge was asked no more, or the second of two gave no verdict.
+        error: Why a judge was asked no more.
     """
 
     judgments: pd.DataFrame

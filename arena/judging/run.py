@@ -37,17 +37,17 @@ def judge(
 ) -> Judging:
     """Judge pairs of an arena's answers with an LLM, a panel of them, or two in turn.
 
-    Judged pairs are not judged again, and stored replies are not asked for again. A pair without a
-    verdict is a counted failure, never a tie.
+    Judged pairs and stored replies are not asked for again. A pair without a verdict is a counted
+    failure, never a tie.
 
     Args:
-        arena: Questions, answers, and the judgments so far, or the path of their folder.
+        arena: The arena, or the path of its folder.
         settings: Who judges which pairs, and how.
         store: Keeps the replies: an open store, or the path of its file.
-        prior: With adaptive pairs, columns ``language, system, rating, standard_error``: expected
-            ratings (logits), such as ``surrogate.judging_prior`` returns.
+        prior: With adaptive pairs, ``language, system, rating, standard_error`` (logits), as of
+            ``surrogate.judging_prior``.
         failed: With adaptive pairs, pairs that got no verdict before.
-        prices: Price of each model, for the cost in the summaries.
+        prices: Price of each model.
         progress: Called with a judge's name, the pairs done, and all pairs.
         people: Agreement of judges with people, where measured before.
 
@@ -55,8 +55,8 @@ def judge(
         The new verdicts, with failures, calls and cost.
 
     Raises:
-        UsageError: If settings contradict each other, a judge cannot be used, or there is nothing
-            to judge. Replies that came are in the store.
+        UsageError: If settings contradict each other, a judge cannot be used, or nothing is left to
+            judge.
         RepliesAwaitedError: If replies are awaited in batches; the same call collects them.
     """
     settings.require_plan()

@@ -108,13 +108,12 @@ def ask_table(
     """Ask a model about every row of a table.
 
     Each answer is stored before it is read and asked once, also across processes with the same
-    store; equal prompts share a call. Calls that fail for a passing reason are counted, and a later
-    run tries them again. Ctrl-C waits for calls under way. With ``settings.batch``, prompts are
-    sent as batches, and the same call collects the replies later.
+    store. Passing failures are counted, and a later run tries them again. With ``settings.batch``,
+    a later call collects the replies.
 
     Args:
         rows: What to ask about, such as ``list(table.itertuples(index=False))``.
-        prompt: Makes a row's prompt; called once per row, in order.
+        prompt: Makes a row's prompt.
         parse: Reads a value from an answer, or raises ``UnparsableError``.
         llm: The model to ask.
         stage: Name for ``progress``.
@@ -124,9 +123,9 @@ def ask_table(
         A reply per row, and what was used.
 
     Raises:
-        UsageError: If there is no key, a prompt or setting cannot be sent, or no call can succeed
-            (a wrong key, an unknown model, no server).
-        MissingDependencyError: If the extra ``llm`` is not installed and a call is due.
+        UsageError: If a prompt or setting cannot be sent, or no call can succeed (no key, no
+            server, an unknown model).
+        MissingDependencyError: If the extra ``llm`` is not installed.
         RepliesAwaitedError: If replies are awaited in batches.
     """
     if llm.settings.batch and llm.budget.max_cost is not None:

@@ -52,12 +52,12 @@ def label_judge(
     its agreement with people. Without people the best is consistent with itself.
 
     Args:
-        judge: Its name, or several as ``judges_named`` takes them.
+        judge: Its name, or several with ``+`` or commas between.
         judgments: Verdicts of all judges; the judge is compared with the people among them.
         answers: Columns ``ANSWER_KEY`` and ``answer``; without them length is not tested.
         people: Its agreement with people, if already measured.
-        invalid: Number of replies without a readable verdict, but no refusals or failed calls.
-        replies: Number of all replies; by default the verdicts and the invalid replies.
+        invalid: Replies without a readable verdict, but no refusals or failed calls.
+        replies: All replies; by default the verdicts and the invalid ones.
 
     Returns:
         The label, and the tests that it rests on.

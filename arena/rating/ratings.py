@@ -130,26 +130,25 @@ def rate(
 
     By default the posterior of Bradley-Terry ratings, right for few questions and adaptive pairs,
     and free of the judges' biases to a side. A ridge gives the plain likelihood's maximum with a
-    bootstrap over questions; ``position`` a free term for side A, as published fits have.
+    bootstrap over questions.
 
     Args:
-        judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``, ``language``,
-            ``judge``, ``sides``, ``probability_a`` and ``probability_b``, and traits for ratings at
-            equal length or style; or an arena, or battles.
-        language: Language to take, where there are several; or ``all``.
-        judge: Judge to take, where there are several; or ``all``.
+        judgments: Columns ``system_a, system_b, winner`` and perhaps ``query_id, language, judge,
+            sides, probability_a, probability_b``; or an arena, or battles.
+        language: Which of several; or ``all``.
+        judge: Which of several; or ``all``.
         ties: ``half`` a win for both, or ``drop``.
         ridge: Precision of the prior of the plain model; 0 is maximum likelihood.
-        position: Whether to fit a term for side A, by maximum likelihood without a ridge.
-        rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
+        position: Fit a term for side A, as published fits have.
+        rounds: Bootstrap replicates; 0 for no intervals.
         seed: Seed of the resamples.
 
     Returns:
-        Ratings with intervals and ranks, and what they rest on.
+        Ratings with intervals and ranks.
 
     Raises:
-        UsageError: For an unknown choice, a choice to be made, or fewer than two connected systems.
-        ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
+        UsageError: For an unknown or open choice, or fewer than two connected systems.
+        ConvergenceError: With a ``ridge`` that leaves the data without maximum.
 
     Examples:
         >>> from arena import sample_arena

@@ -181,22 +181,21 @@ def extract(
     """Measure features on every answer.
 
     Args:
-        arena: Its questions, reference answers and answers; or the path of its folder.
+        arena: The arena, or the path of its folder.
         features: Features, as values or by name, or text for ``parse_features``.
         answers: Other systems' answers, ``query_id, language, system, answer``, or their file.
-        n_jobs: Processes for features without a model; -1 for all cores, None for the workers of
-            ``joblib.parallel_config``.
+        n_jobs: Processes for features without a model; -1 for all cores, None for joblib's workers.
         progress: Called with the stage, the answers done and the answers in all.
         models: How to run models, a ``features.ModelOptions``.
         cache: Folder that keeps values and scores by content.
 
     Returns:
-        One row per answer, sorted by ``language, system, query_id``. Each feature has a column of
-        its name, NaN where it has no value, and ``<feature>:missing`` with the reason there.
+        One row per answer, sorted. Each feature has a column, NaN where it has no value, and
+        ``<feature>:missing`` with the reason.
 
     Raises:
         UsageError: For unknown or repeated features, an absent model, or ``n_jobs=0``.
-        DataError: For malformed or duplicate answers and answers to unknown questions.
+        DataError: For malformed answers, or unknown questions.
         MissingDependencyError: If a feature needs a package that is not installed.
 
     Examples:

@@ -55,9 +55,9 @@ class Board:
         features: Feature table, one row per answer.
         judge_report: The quality of the judge.
         summary: Settings, agreement, holdout scores, what was skipped.
-        surrogate_or_file: The surrogate, or the file it is loaded from on first use.
-        built_from: The arena it was built from, or its folder; None for a loaded board.
-        folder: Folder it was loaded from; None for a board that was just built.
+        surrogate_or_file: The surrogate, or the file to load it from.
+        built_from: The arena it was built from, or its folder; None if loaded.
+        folder: Folder it was loaded from.
         own_features: Features of the user's own, which no file has.
         own_regressor: A regressor of the user's own, likewise.
     """

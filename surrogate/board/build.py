@@ -66,18 +66,17 @@ def build_board(
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
-    An arena without any verdict or published rating gets a first board; see ``first_board``.
+    An arena without any verdict or published rating gets a first board.
 
     Args:
         arena: The arena, or the path of its folder.
         settings: Settings of the board; ``options`` override them.
-        feature_table: Features already at hand; of ``features``, only those that it lacks are
-            measured, and none without ``features``.
-        judging_records: The judge's meta-evaluations and failures; from the arena folder.
+        feature_table: Features already at hand; only lacking ``features`` are measured.
+        judging_records: The judge's meta-evaluations and failures; by default the folder's.
         n_jobs: Processes to use; -1 for all cores.
-        models: How features' models are run; see ``features.extract``.
+        models: How features' models are run.
         progress: Called as stages advance.
-        cache: Folder that keeps features; see ``features.extract``.
+        cache: Folder that keeps features.
         options: Listed below; ``features`` may hold features as values, too.
 
     Returns:

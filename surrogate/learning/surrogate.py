@@ -67,19 +67,18 @@ class Covariances:
 class Surrogate(ABC):
     """Predicts how a judge would rate systems, from their answers and the ratings of others.
 
-    It is an estimator in the sense of scikit-learn: the constructor sets parameters, learned
-    attributes have a trailing underscore, and ``clone`` gives an unfitted copy.
+    An estimator in the sense of scikit-learn: the constructor sets parameters, learned attributes
+    have a trailing underscore, ``clone`` gives an unfitted copy.
 
     Attributes:
         rows: One training row per ``system`` and tournament, or one ``overall``.
-        pooled: Whether it learns from all verdicts in all languages together, and rates languages
-            that it has not seen. Others can be trained on one tournament, and have an R² for each.
+        pooled: Whether it learns from all languages together, and rates those it has not seen.
         has_errors: Whether it predicts standard errors.
-        reads_texts: Whether it learns from the column ``answer`` of a table, too.
+        reads_texts: Whether it also learns from the column ``answer``.
         failures_: Language to why it could not be learned from.
-        borrowing_: Languages with few rated systems, where verdicts in other languages count.
+        borrowing_: Languages with few rated systems, where other languages' verdicts count.
         X_: The rows it was trained on.
-        ratings_: Language to the ratings it was trained on, of the systems trained on.
+        ratings_: Language to the ratings of the systems trained on.
     """
 
     pooled: ClassVar[bool] = False

@@ -263,26 +263,26 @@ def rank_systems(
 ) -> RankedSystems:
     """Rank new systems by their answers, and by verdicts where there are some.
 
-    A new system has a place: one more than the number of ranked systems with a higher rating, which
-    do not change. Judged on enough questions, that is its rank. ``note`` says why it has neither. A
-    near-copy gets its original's rating.
+    A new system has a place among the ranked systems, which do not change; judged on enough
+    questions, it has that rank. ``note`` says why it has neither. A near-copy gets its original's
+    rating.
 
     Args:
         board: The board, or the path of its folder.
-        answers: Columns ``query_id, language, system, answer``, or the path of their file.
-        arena: The arena the board was built from, or its folder; by default the one it knows.
+        answers: Columns ``query_id, language, system, answer``, or their file.
+        arena: The arena it was built from; by default the one it knows.
         n_jobs: Processes for feature extraction.
         models: How features' models are run.
         feature_table: Features of the answers already at hand.
-        judgments: Verdicts on new systems; ``language`` may be absent where ids are unique.
+        judgments: Verdicts on new systems.
 
     Returns:
-        Places, ranks and ratings of the new systems, and reasons for them.
+        Places, ranks and ratings of the new systems, and reasons.
 
     Raises:
         UsageError: If a system is on the board, nobody has judged, the arena is another one, or a
-            feature is neither in the table nor can be extracted.
-        DataError: For malformed answers or judgments, and answers to unknown questions.
+            feature cannot be had.
+        DataError: For malformed answers or judgments, or unknown questions.
 
     Examples:
         >>> from arena import sample_arena

@@ -51,23 +51,23 @@ def choose_pairs(
 ) -> ChosenPairs:
     """Choose what to judge.
 
-    A question is drawn by a number of its own, which depends on its content alone: further
-    questions displace few. With all pairs, a further system adds pairs and changes none. With some
-    pairs a question, systems meet as evenly as possible. Pairs of identical texts are ties.
+    Questions are drawn by their content alone, so that further ones displace few. With some pairs a
+    question, systems meet as evenly as possible. Pairs of identical texts are ties.
 
     Args:
         arena: Questions and answers; its judgments do not matter.
-        questions: Questions of each language; None, or more than there are, takes all.
+        questions: Questions of each language; None takes all.
         pairs: ``all`` pairs of systems that answered a question, or so many of them.
         languages: None takes all.
         seed: Seed of all draws.
-        audit: Share of the pairs that are asked in both orders, 1 for all; see ``asked_pairs``. Of
-            others the order is drawn (see ``draw_pair``).
-        spread: Put the pairs in an order that is drawn over all questions, so that the first ones
-            are a random sample; else they come question by question.
+        audit: Share of the pairs that are asked in both orders; 1 for all.
+        spread: Order the pairs at random over all questions, not question by question.
+
+    Returns:
+        The pairs, in the order to ask in.
 
     Raises:
-        UsageError: For a number below 1, an unknown language, or an arena with nothing to judge.
+        UsageError: For a number below 1, an unknown language, or nothing to judge.
 
     Examples:
         >>> from arena import sample_arena
