@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from arena.data.answer_digests import replaced_flags
-from arena.data.errors import DataError
+from arena.data.errors import DataError, checked_choice
 from arena.data.files import open_text
 from arena.data.folder import (
     FURTHER_FOLDER,
     VOTES_FILE,
     find_table_file,
+    read_arena,
     read_info,
     read_votes,
     write_info,
@@ -35,6 +36,7 @@ from arena.data.schema import (
     ArenaInfo,
     TableSchema,
 )
+from arena.data.systems import STATE, SYSTEMS_TABLE
 from arena.data.tables import SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.types import Flags
 from arena.data.writing import atomic_path, locked_folder, synchronize
@@ -47,6 +49,26 @@ _APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
     "judgments": (JUDGMENTS, JUDGMENT_KEY),
 }
 """Tables that rows are added to, with the columns that tell their rows apart."""
+
+
+def set_state(folder: Path | str, systems: Collection[str], state: str) -> Path:
+    """Write the state of systems of an arena folder to its ``systems.csv``; return the file.
+
+    Raises:
+        UsageError: If the folder is no arena folder, or has no such system.
+        DataError: If its content is at fault.
+    """
+    folder = Path(folder)
+    with locked_folder(folder):
+        arena = read_arena(folder, is_judged=False, has_unlisted=True)
+        for system in systems:
+            checked_choice(system, arena.info.systems, "system of this arena")
+        attributes = arena.attributes.set_index("system")
+        rows = attributes.reindex(attributes.index.union(list(systems)))
+        rows.loc[list(systems), STATE] = state
+        path = find_table_file(folder, SYSTEMS_TABLE) or folder / f"{SYSTEMS_TABLE}.csv"
+        write_rows(rows.rename_axis("system").reset_index(), path)
+    return path
 
 
 def append_rows(

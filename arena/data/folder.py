@@ -40,7 +40,7 @@ from arena.data.schema import (
     QUESTION_KEY,
     ArenaInfo,
 )
-from arena.data.systems import SYSTEMS_TABLE
+from arena.data.systems import SYSTEMS_TABLE, unlisted_systems
 from arena.data.tables import CSV_SUFFIXES, SUFFIXES, json_records, read_rows, write_rows
 from arena.data.writing import atomic_path
 
@@ -54,7 +54,11 @@ FURTHER_FOLDER = "further"
 
 
 def read_arena(
-    folder: Path | str, questions: pd.DataFrame | None = None, *, is_judged: bool = True
+    folder: Path | str,
+    questions: pd.DataFrame | None = None,
+    *,
+    is_judged: bool = True,
+    has_unlisted: bool = False,
 ) -> Arena:
     """Read and check an arena folder.
 
@@ -65,6 +69,7 @@ def read_arena(
             ``votes.jsonl`` count as judgments.
         questions: Questions to read, by ``language`` and ``query_id``; None for all.
         is_judged: Whether to read the judgments.
+        has_unlisted: Keep systems that ``systems.csv`` calls ``held`` or ``withdrawn``.
 
     Returns:
         The arena, checked.
@@ -85,7 +90,7 @@ def read_arena(
     judgments = _read_judgments(folder, questions) if is_judged else None
     # Parquet skips what is not needed by ids alone, before the keys are compared.
     query_ids = None if questions is None else set(questions["query_id"])
-    return checked_arena(
+    arena = checked_arena(
         info,
         _rows_of_questions(with_no_passages(read_rows(queries, queries=query_ids)), questions),
         _rows_of_questions(_read_answers(answers, query_ids), questions),
@@ -94,6 +99,10 @@ def read_arena(
         _optional_rows(folder, SYSTEMS_TABLE),
         {path.stem: _rows_of_questions(read_rows(path), questions) for path in _further(folder)},
     )
+    unlisted = unlisted_systems(arena.attributes)
+    if has_unlisted or not unlisted:
+        return arena
+    return arena.select(systems=[name for name in info.systems if name not in unlisted])
 
 
 def _read_judgments(folder: Path, questions: pd.DataFrame | None) -> Rows | None:

@@ -20,6 +20,12 @@ from arena.data.rows import Rows, is_null, is_unstorable
 from arena.data.schema import AMOUNTS, OWN_PASSAGES, QUESTION_KEY, TableSchema
 
 SYSTEMS_TABLE = "systems"
+STATE = "state"
+"""Column of ``systems.csv`` by which an arena leaves systems out."""
+LISTED = "listed"
+HELD = "held"
+WITHDRAWN = "withdrawn"
+STATES = (LISTED, HELD, WITHDRAWN)
 _KEY = TableSchema(SYSTEMS_TABLE, {"system": "name"})
 PassageRecord = Mapping[str, Any]
 """A passage as tables hold it; see ``arena.data.schema.Passage``."""
@@ -43,6 +49,7 @@ def system_attributes(
             *undeclared(rows, "system", tuple(systems), "systems"),
             *_nested_values(rows),
             *_amount_problems(rows),
+            *_state_problems(rows),
         ]
     if problems:
         return no_attributes(), problems
@@ -68,6 +75,20 @@ def _amount_problems(rows: Rows) -> Iterator[Problem]:
             fault = None if is_null(value) else amount_fault(value)
             if fault is not None:
                 yield rows.problem(row, name, value, *fault)
+
+
+def _state_problems(rows: Rows) -> Iterator[Problem]:
+    for row, value in rows.table.get(STATE, pd.Series(dtype=object)).items():
+        if not is_null(value) and value not in STATES:
+            yield rows.problem(row, STATE, value, "is no state", f"write {', '.join(STATES)}")
+
+
+def unlisted_systems(attributes: pd.DataFrame) -> dict[str, str]:
+    """Return the systems that are held or withdrawn, with their state."""
+    if STATE not in attributes:
+        return {}
+    rows = attributes[attributes[STATE].isin([HELD, WITHDRAWN])]
+    return dict(zip(rows["system"], rows[STATE], strict=True))
 
 
 def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[Problem]]:

@@ -1,4 +1,4 @@
-"""Arena folders: ``init``, ``add``, ``check``, ``select``."""
+"""Arena folders: ``init``, ``check``, ``add``, ``withdraw``, ``accept``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from arena.data.names import PEOPLE, is_person
 from arena.data.wording import Remark, count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.counts import arena_counts, counts_line
-from surrogate_arena.cli.options import FILE, given_answers
-from surrogate_arena.cli.printing import command, print_notes, print_remarks, show
+from surrogate_arena.cli.options import FILE, FOLDER, given_answers
+from surrogate_arena.cli.printing import command, print_notes, print_remarks, show, wrapped
 
 if TYPE_CHECKING:
     from arena import Arena
@@ -98,11 +98,20 @@ def check(
         unit = f"tokens of {token_counter.name}"
         length = token_counter.count
     contents = arena_contents(read, length, split_names(systems))
-    remarks = [*answer_remarks(read), *gap_remarks(read)]
+    remarks = [*answer_remarks(read), *gap_remarks(read), *_unlisted_remarks(arena)]
     if as_json:
         show({"problems": [], "unit": unit, "languages": contents, "remarks": remarks}, as_json)
         return
     print_checked(read, remarks, arena)
+
+
+def _unlisted_remarks(folder: Path) -> Iterator[Remark]:
+    from arena.data.folder import read_arena
+    from arena.data.systems import unlisted_systems
+
+    whole = read_arena(folder, is_judged=False, has_unlisted=True)
+    for system, state in unlisted_systems(whole.attributes).items():
+        yield Remark(state, "info", f"{system} is {state}: no board has it", systems=(system,))
 
 
 def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None:
@@ -192,22 +201,82 @@ def add(
     arena: opt.Arena,
     answers: opt.Answers,
     columns: opt.Columns = None,
+    board: Annotated[
+        Path | None, Option(help="Board folder, to say which place is predicted.", **FOLDER)
+    ] = None,
+    hold: Annotated[
+        bool, Option("--hold", help="No board or judge sees them until they are accepted.")
+    ] = False,
 ) -> None:
-    """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
+    """Add new systems' answers to an arena, and report on them.
+
+    The report has what the checks find, questions without an answer, lengths, and with --board the
+    predicted place. 'judge' then asks for the new pairs alone.
+    """
+    from arena.data.appending import set_state
     from arena.data.folder import read_arena
-    from surrogate.checks.faults import find_faults
+    from arena.data.systems import HELD
+    from surrogate.board.board import Board
+    from surrogate.ranking.rank import rank_systems
+    from surrogate_arena.commands.ranking import place_sentences
     from surrogate_arena.importers.new_answers import add_answers
 
+    published = None if board is None else Board.load(board)
     before = read_arena(arena, is_judged=False)
     new = given_answers(answers, before.queries, columns)
     systems = list(dict.fromkeys(new["system"]))
     file, n_added, n_present = add_answers(arena, new)
-    read = read_arena(arena, is_judged=False)
+    if hold:
+        set_state(arena, systems, HELD)
     added = f"{count_of(n_added, 'answer')} of {', '.join(systems)}"
     print(f"{added} added to {file} ({n_present} were there)")
-    faults = find_faults(read, read.answers[read.answers["system"].isin(systems)])
-    for system in systems:
-        n_answers = int((read.answers["system"] == system).sum())
-        print(f"  {system}: answers to {n_answers} of {count_of(len(read.queries), 'question')}")
-        print_notes(faults.of(system).summary, f"  {system}")
+    _print_submission(read_arena(arena, is_judged=False, has_unlisted=True), systems)
+    if published is not None:
+        for text in place_sentences(rank_systems(published, new, before)):
+            print("\n".join(wrapped(f"  {text}")))
+    if hold:
+        print(f"Held: nobody sees {'it' if len(systems) == 1 else 'them'} until accepted")
+        print(command("accept", arena, systems[0]))
+    else:
+        print(command("judge", arena, "--model", "MODEL", "--dry-run"))
+
+
+def _print_submission(arena: Arena, systems: Sequence[str]) -> None:
+    """Print what checks find in the answers of systems, and how long and how many they are."""
+    from surrogate.checks.faults import find_faults
+
+    new = arena.answers[arena.answers["system"].isin(systems)]
+    faults = find_faults(arena, new)
+    for system, rows in new.groupby("system", sort=False):
+        lengths = rows["answer"].str.len()
+        print(
+            f"  {system}: answers to {len(rows)} of {count_of(len(arena.queries), 'question')}, of "
+            f"{lengths.min():,} to {lengths.max():,} characters, half below {lengths.median():,.0f}"
+        )
+        print_notes(faults.of(str(system)).summary or ["no fault was found"], f"  {system}")
+
+
+System = Annotated[str, Argument(metavar="SYSTEM", help="Its name, whatever is in it.")]
+
+
+def withdraw(arena: opt.Arena, system: System) -> None:
+    """Take a system off all boards of an arena; its answers and verdicts stay in the folder.
+
+    Boards that are made from now on leave it out; pages of their history do not name it.
+    """
+    from arena.data.appending import set_state
+    from arena.data.systems import WITHDRAWN
+
+    file = set_state(arena, [system], WITHDRAWN)
+    print(f"{system} is withdrawn, by {file}: boards made from now on leave it out")
+    print(command("accept", arena, system))
+
+
+def accept(arena: opt.Arena, system: System) -> None:
+    """List a system that was held or withdrawn on the boards of an arena."""
+    from arena.data.appending import set_state
+    from arena.data.systems import LISTED
+
+    file = set_state(arena, [system], LISTED)
+    print(f"{system} is listed, by {file}: boards made from now on have it")
     print(command("judge", arena, "--model", "MODEL", "--dry-run"))

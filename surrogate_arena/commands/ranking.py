@@ -81,16 +81,23 @@ def ranked_content(placed: RankedSystems) -> dict[str, Any]:
 
 def print_ranked(placed: RankedSystems, then: str = "") -> None:
     """Print the places of new systems, why they have them, and what to do next."""
-    import pandas as pd
-
-    new = placed.new
     table, columns = shown_board(placed.board, placed.overall)
     # Ranks are those of the board, which does not change, and of each new system among its rows.
-    is_new = table["system"].isin(set(new["system"]))
+    is_new = table["system"].isin(set(placed.new["system"]))
     table["new"] = is_new.map({True: "new", False: ""})
-    n_ranked = int(table.loc[~is_new, "rank"].notna().sum())
+    sentences = first_lines(place_sentences(placed), 2)
+    sentences += first_lines(placed.remarks, 3)
+    print_ranks(table, [*columns, "new"], sentences, [then] if then else [])
+
+
+def place_sentences(placed: RankedSystems) -> list[str]:
+    """Say of each new system which rank or place it has, and why."""
+    import pandas as pd
+
+    is_new = placed.overall["system"].isin(set(placed.new["system"]))
+    n_ranked = int(placed.overall.loc[~is_new, "rank"].notna().sum())
     sentences: list[str] = []
-    for row in table[table["new"] != ""].itertuples():
+    for row in placed.overall[is_new].itertuples():
         system = row.system
         place = ""
         if not pd.isna(row.rank):
@@ -102,6 +109,4 @@ def print_ranked(placed: RankedSystems, then: str = "") -> None:
             place = f"about place {row.place}{bounds} among {n_ranked} ranked systems"
         parts = [text for text in (place, placed.reasons[system]) if text]
         sentences.append(f"{system}: {'; '.join(parts)}")
-    sentences = first_lines(sentences, 2)
-    sentences += first_lines(placed.remarks, 3)
-    print_ranks(table, [*columns, "new"], sentences, [then] if then else [])
+    return sentences

@@ -206,7 +206,7 @@ def add_answers(
         DataError: For malformed answers, answers to unknown questions, and answers that differ
             from those that the arena has of the same system; nothing is added.
     """
-    arena = read_arena(folder)
+    arena = read_arena(folder, has_unlisted=True)
     table = read_own_answers(answers, arena.queries)
     answers_of_arena = arena.answers.set_index(ANSWER_KEY)["answer"]
     keys = pd.MultiIndex.from_frame(table[ANSWER_KEY])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,6 @@ from arena.data.wording import Remark, count_of
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 from surrogate_arena.pages.history import OVERALL
-from surrogate_arena.runs.past_boards import PastBoard
 from surrogate_arena.runs.placements import placement_remarks, placements
 
 SIGNIFICANCE = 0.05
@@ -62,9 +60,6 @@ RECENTERED = (
 )
 
 
-Compared: TypeAlias = Board | PastBoard
-
-
 @dataclass(frozen=True)
 class BoardDiff:
     """What moved between two boards.
@@ -89,7 +84,7 @@ class BoardDiff:
         return ", ".join(f"{count_of(number, 'system')} {name}" for name, number in counts)
 
 
-def diff_boards(old: Compared, new: Compared) -> BoardDiff:
+def diff_boards(old: Board, new: Board) -> BoardDiff:
     """Compare two boards system by system."""
     shared = sorted({*old.languages} & {*new.languages})
     if not shared:
@@ -118,7 +113,7 @@ def diff_boards(old: Compared, new: Compared) -> BoardDiff:
     return BoardDiff(changes.astype(ranks), came_true, tuple(remarks), is_comparable=not reason)
 
 
-def _remarks(old: Compared, new: Compared, *, is_tested: bool) -> Iterator[Remark]:
+def _remarks(old: Board, new: Board, *, is_tested: bool) -> Iterator[Remark]:
     has_same_questions = old.summary.fingerprint == new.summary.fingerprint
     if not has_same_questions:
         yield OTHER_QUESTIONS
@@ -131,7 +126,7 @@ def _remarks(old: Compared, new: Compared, *, is_tested: bool) -> Iterator[Remar
         yield Remark("languages", "warning", f"on the {side} board only", language)
 
 
-def _language_diff(old: Compared, new: Compared, language: str, reason: str) -> pd.DataFrame:
+def _language_diff(old: Board, new: Board, language: str, reason: str) -> pd.DataFrame:
     old_rows = _rated_rows(old, language)
     new_rows = _rated_rows(new, language)
     table = old_rows.merge(new_rows, on="system", how="outer", suffixes=("_old", "_new"))
@@ -155,14 +150,14 @@ def _language_diff(old: Compared, new: Compared, language: str, reason: str) -> 
     return _with_verdicts(table)
 
 
-def _rated_rows(board: Compared, language: str) -> pd.DataFrame:
+def _rated_rows(board: Board, language: str) -> pd.DataFrame:
     rows = board.ratings[board.ratings["language"] == language]
     # A rating without an upper bound has no error that a test could use.
     errors = rows["standard_error"].where(np.isfinite(rows["high"]))
     return rows[["system", "rank", "rating", "note"]].assign(error=errors, is_present=True)
 
 
-def _overall_diff(old: Compared, new: Compared, languages: pd.DataFrame) -> pd.DataFrame:
+def _overall_diff(old: Board, new: Board, languages: pd.DataFrame) -> pd.DataFrame:
     """Compare ranks over all languages, and test the mean change of ratings.
 
     Its standard error is the mean of the languages', as if their errors were fully correlated:

@@ -13,18 +13,16 @@ from arena.data.errors import UsageError
 from arena.data.languages import language_name
 from arena.data.tables import plain_records, write_record
 from arena.data.wording import count_of, first_of
-from arena.data.writing import replaced_folder
 from surrogate.board.board import Board
 from surrogate.board.remarks import conclusion
 from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move, news_of
 from surrogate_arena.runs.diff import GONE, MOVED, NEW, diff_boards
 from surrogate_arena.runs.past_boards import (
-    KEPT,
     RECORD_FILE,
     Digests,
-    PastBoard,
     PastRecord,
     now,
+    past_board,
     read_history,
 )
 from surrogate_arena.runs.records import Ingredients, changes
@@ -35,11 +33,15 @@ NO_CAUSES = ("arena/", "judge:", "site ", "publish:")
 """Start of ingredients that change nothing of a board, or that are causes by other words."""
 
 
-def keep_board(board: Board, past: Path, ingredients: Ingredients, arena: Arena) -> None:
-    """Add a board to the folder of past ones if it differs from the last of them."""
+def keep_board(
+    board: Board, past: Path, ingredients: Ingredients, arena: Arena, cause: str = ""
+) -> None:
+    """Add a board to the folder of past ones if it differs from the last of them.
+
+    ``cause`` says why it does, where that is no change of its arena or settings.
+    """
     records = read_history(past)
-    new = PastBoard(board.ratings, board.overall, board.summary)
-    texts = [getattr(new, name).to_csv(index=False) for name in KEPT]
+    texts = [table.to_csv(index=False) for table in (board.ratings, board.overall)]
     digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     if records and records[-1].digest == digest:
         return
@@ -66,17 +68,17 @@ def keep_board(board: Board, past: Path, ingredients: Ingredients, arena: Arena)
     )
     if records:
         last = records[-1]
-        old = PastBoard.load(past / last.entry.name)
-        causes = tuple(_causes(old, last, new, record)) or (NOTHING,)
+        old = past_board(past / last.entry.name)
+        causes = (cause,) if cause else tuple(_causes(old, last, board, record)) or (NOTHING,)
         news = news_of(
-            last.entry.standings, standings, has_same_languages=old.languages == new.languages
+            last.entry.standings, standings, has_same_languages=old.languages == board.languages
         )
-        fields = {**_changes(old, new), "causes": causes, "news": tuple(news)}
+        fields = {**_changes(old, board), "causes": causes, "news": tuple(news)}
         entry = entry.model_copy(update=fields)
         record = record.model_copy(update={"entry": entry})
-    with replaced_folder(past / entry.name) as target:
-        new.save(target)
-        write_record(record, target / RECORD_FILE)
+    board.save(past / entry.name)
+    # Written last: a board without it is not among those that were kept.
+    write_record(record, past / entry.name / RECORD_FILE)
 
 
 def content_digests(arena: Arena) -> Digests:
@@ -106,7 +108,7 @@ def content_digests(arena: Arena) -> Digests:
     return digests
 
 
-def _changes(old: PastBoard, new: PastBoard) -> dict[str, Any]:
+def _changes(old: Board, new: Board) -> dict[str, Any]:
     try:
         difference = diff_boards(old, new)
     except UsageError as error:
@@ -125,7 +127,7 @@ def _changes(old: PastBoard, new: PastBoard) -> dict[str, Any]:
 
 
 def _causes(
-    old: PastBoard, old_record: PastRecord, new: PastBoard, record: PastRecord
+    old: Board, old_record: PastRecord, new: Board, record: PastRecord
 ) -> Iterator[str]:
     for languages, verb in (
         (set(new.languages) - set(old.languages), "added"),
@@ -187,7 +189,7 @@ def _answering(contents: Digests) -> set[str]:
     return {name for name in contents if name.startswith(ANSWERS_OF)}
 
 
-def _total(board: PastBoard, attribute: str, languages: Sequence[str]) -> int:
+def _total(board: Board, attribute: str, languages: Sequence[str]) -> int:
     parts = [part for code, part in board.summary.languages.items() if code in languages]
     return sum(getattr(part, attribute) for part in parts)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.errors import checked_choice
 from arena.data.folder import FAILED_JUDGMENTS, FURTHER_FOLDER, VOTES_FILE, read_arena, table_files
 from arena.data.rows import are_in
 from arena.data.schema import INFO_FILE
@@ -34,7 +35,7 @@ from surrogate_arena.pages.site import check_replaceable, write_site
 from surrogate_arena.runs.configured import STORE_FILE, ConfiguredBoard
 from surrogate_arena.runs.in_use import against_in_use
 from surrogate_arena.runs.keeping import keep_board
-from surrogate_arena.runs.past_boards import HISTORY, read_history
+from surrogate_arena.runs.past_boards import HISTORY, past_board, read_history
 from surrogate_arena.runs.records import (
     BoardRecord,
     Ingredients,
@@ -101,8 +102,7 @@ def make_board(
     # Before anything is made, so that a change meanwhile is noticed by the next run.
     ingredients = ingredients_of(board)
     folder = out / board.name
-    is_published = board.options.publish
-    if is_published:
+    if board.options.publish:
         check_replaceable(web / board.name)
     arena = read_arena(board.arena)
     unfinished = ""
@@ -110,9 +110,46 @@ def make_board(
         arena, unfinished = _judged(board, board.judging, arena, out, n_jobs, progress)
     built = _build(board, arena, folder, out / FEATURE_CACHE, n_jobs, progress)
     keep_board(built, folder / HISTORY, ingredients, arena)
+    record = BoardRecord(ingredients=ingredients, unfinished=unfinished)
     in_use = against_in_use(built, arena, board.options.in_use)
-    if is_published:
-        history = [record.entry for record in read_history(folder / HISTORY)]
+    return _published(board, built, arena, folder, web, record, in_use)
+
+
+def restored_board(
+    board: ConfiguredBoard, date: str, out: Path, web: Path, record: BoardRecord
+) -> BoardRecord:
+    """Bring back a board that was kept, and its pages.
+
+    What it is made from stays that of the last board made, so that the next run makes it again
+    only where something has changed since.
+
+    Raises:
+        UsageError: If no board of that date was kept.
+    """
+    folder = out / board.name
+    kept = [past.entry.name for past in read_history(folder / HISTORY)]
+    checked_choice(date, kept, f"date of {board.name}")
+    if board.options.publish:
+        check_replaceable(web / board.name)
+    restored = past_board(folder / HISTORY / date).save(folder / BOARD)
+    cause = f"the board of {date} was restored"
+    arena = read_arena(board.arena)
+    keep_board(restored, folder / HISTORY, record.ingredients, arena, cause)
+    return _published(board, restored, None, folder, web, record)
+
+
+def _published(
+    board: ConfiguredBoard,
+    built: Board,
+    arena: Arena | None,
+    folder: Path,
+    web: Path,
+    record: BoardRecord,
+    in_use: str = "",
+) -> BoardRecord:
+    """Write the pages of a board that has any; return its record with what it says of the board."""
+    if board.options.publish:
+        history = [past.entry for past in read_history(folder / HISTORY)]
         settings = board.pages
         if settings.date is None:
             settings = settings.model_copy(update={"date": history[-1].date})
@@ -123,13 +160,12 @@ def make_board(
     is_unreliable = built.summary.macro.is_unreliable
     # The fault of an unreliable judge stands below, among the cautions.
     sentence = headline(built) if is_unreliable else conclusion(built)
-    return BoardRecord(
-        ingredients=ingredients,
-        cautions=tuple(_cautions(built)),
-        conclusion=f"{in_use} {sentence}".strip(),
-        unfinished=unfinished,
-        is_published=is_published,
-    )
+    fields = {
+        "cautions": tuple(_cautions(built)),
+        "conclusion": f"{in_use} {sentence}".strip(),
+        "is_published": board.options.publish,
+    }
+    return record.model_copy(update=fields)
 
 
 def _judged(

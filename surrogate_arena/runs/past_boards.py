@@ -6,18 +6,16 @@ import datetime
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import ArenaError, DataError, Problem, UsageError
-from arena.data.tables import read_record, write_record
+from arena.data.tables import read_record
 from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.board.summary import BoardSummary
 from surrogate_arena.pages.history import HistoryEntry
 from surrogate_arena.runs.records import Ingredients
 
@@ -28,44 +26,6 @@ HISTORY = "history"
 RECORD_FILE = "record.json"
 Digests: TypeAlias = dict[str, dict[str, str]]
 """Name of a content to language to its digest."""
-KEPT = ("ratings", "overall")
-"""Tables that are kept of a past board: those that two boards are compared by."""
-
-
-@dataclass(frozen=True, eq=False)
-class PastBoard:
-    """What is kept of a board: enough to compare it with another."""
-
-    ratings: pd.DataFrame
-    overall: pd.DataFrame
-    summary: BoardSummary
-
-    @property
-    def languages(self) -> list[str]:
-        """Languages with ratings."""
-        return sorted(self.ratings["language"].unique())
-
-    @classmethod
-    def load(cls, folder: Path) -> PastBoard:
-        """Read a past board."""
-        names = [tables.table_file(tables.TABLES[name]) for name in KEPT]
-        absent = [name for name in (*names, tables.SUMMARY_FILE) if not (folder / name).is_file()]
-        with _damage_named(folder):
-            if absent:
-                raise DataError(
-                    [Problem(name, None, None, None, "is missing", "") for name in absent]
-                )
-            read = {name: tables.read_board_table(tables.TABLES[name], folder) for name in KEPT}
-            summary = read_record(BoardSummary, folder / tables.SUMMARY_FILE, tables.REBUILD)
-        return cls(summary=summary, **read)
-
-    def save(self, folder: Path) -> None:
-        """Write it to a folder that is there."""
-        for name in KEPT:
-            tables.write_board_table(getattr(self, name), tables.TABLES[name], folder)
-        # Where the arena lies says nothing of what it was.
-        summary = self.summary.model_copy(update={"arena_folder": None})
-        write_record(summary, folder / tables.SUMMARY_FILE)
 
 
 class PastRecord(BaseModel):
@@ -82,11 +42,14 @@ class PastRecord(BaseModel):
     contents: Digests = {}
 
 
-def open_compared(folder: Path) -> Board | PastBoard:
-    """Read a board folder, or a past board that ``run`` kept."""
-    if (folder / RECORD_FILE).is_file():
-        return PastBoard.load(folder)
-    return Board.load(folder)
+def past_board(folder: Path) -> Board:
+    """Read a board that was kept.
+
+    Raises:
+        DataError: If a file of it is absent or damaged.
+    """
+    with _damage_named(folder):
+        return Board.load(folder)
 
 
 def board_before(folder: Path) -> Path:

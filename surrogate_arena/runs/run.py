@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from arena.data.errors import ArenaError
+from arena.data.errors import ArenaError, checked_choice
 from arena.data.folder import read_info
 from arena.data.types import Progress, finish
 from arena.data.wording import count_of
 from arena.data.writing import locked_folder
 from arena.llm.batches.awaiting import RepliesAwaitedError
+from surrogate_arena.pages.site import INDEX
 from surrogate_arena.runs.configured import WEB_ROOT, ConfiguredBoard, Leaderboards
-from surrogate_arena.runs.making import BOARD, ingredients_of, make_board
-from surrogate_arena.runs.records import RunRecords, changes
+from surrogate_arena.runs.making import BOARD, ingredients_of, make_board, restored_board
+from surrogate_arena.runs.records import BoardRecord, RunRecords, changes
 from surrogate_arena.runs.web_root import check_web_root, remove_withdrawn, write_front
 
 State = Literal["made", "current", "failed", "awaited", "would run"]
@@ -134,6 +135,30 @@ def bring_up_to_date(
         faults = {outcome.board: outcome.faults for outcome in outcomes}
         write_front(boards, records, faults, out, web)
     return RunReport(tuple(outcomes))
+
+
+def restore_board(
+    boards: Leaderboards, name: str, date: str, out: Path | str, site: Path | str | None = None
+) -> Path | None:
+    """Bring back a board that ``history/DATE`` keeps; return its first page, if it has pages.
+
+    Raises:
+        UsageError: If there is no such board, or none of that date was kept.
+        DataError: If what was kept is damaged.
+    """
+    out = Path(out)
+    web = out / WEB_ROOT if site is None else Path(site)
+    check_web_root(web, out, boards)
+    by_name = {board.name: board for board in boards.boards}
+    board = by_name[checked_choice(name, by_name, "board of the configuration")]
+    with locked_folder(out):
+        records = RunRecords.read(out)
+        record = records.boards.get(name, BoardRecord())
+        records.boards[name] = restored_board(board, date, out, web, record)
+        records.write(out)
+        faults = {other: record.cautions for other, record in records.boards.items()}
+        write_front(boards, records, faults, out, web)
+    return web / name / INDEX if board.options.publish else None
 
 
 def _checked(board: ConfiguredBoard, records: RunRecords, out: Path, web: Path) -> BoardOutcome:
