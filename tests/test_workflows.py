@@ -49,8 +49,8 @@ def test_a_pull_request_gets_its_place_and_its_pages(tmp_path, is_broken):
     write_arena(arena, tmp_path / "my-arena")
     new = arena.answers[arena.answers["system"] == arena.info.systems[0]].assign(system="mine")
     (tmp_path / "sent").mkdir()
-    rows = "{" if is_broken else new.to_json(orient="records", lines=True)
-    (tmp_path / "sent" / "answers.jsonl").write_text(rows, encoding="utf-8")
+    rows = new.assign(query_id="none") if is_broken else new
+    rows.to_csv(tmp_path / "sent" / "answers.csv", index=False)
     programs = {
         "pip": "#!/bin/sh\n",
         "surrogate-arena": f'#!/bin/sh\nexec {sys.executable} -m surrogate_arena "$@"\n',
@@ -59,7 +59,10 @@ def test_a_pull_request_gets_its_place_and_its_pages(tmp_path, is_broken):
     said = (tmp_path / "place" / "place.txt").read_text(encoding="utf-8")
     assert (tmp_path / "place" / "number").read_text() == "7\n"
     assert status == 2 * is_broken
-    assert ("answers.jsonl:1: " in said, "mine" in said) == (is_broken, not is_broken)
+    assert ("answers.csv:2: " in said, "mine: answers to 6 of 6" in said) == (
+        is_broken,
+        not is_broken,
+    )
     assert (tmp_path / "with-new" / "site" / "index.html").is_file() != is_broken
 
 

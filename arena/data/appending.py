@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.answer_digests import replaced_flags
-from arena.data.errors import DataError, checked_choice
+from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.files import open_text
 from arena.data.folder import (
     FURTHER_FOLDER,
@@ -36,7 +36,7 @@ from arena.data.schema import (
     ArenaInfo,
     TableSchema,
 )
-from arena.data.systems import STATE, SYSTEMS_TABLE
+from arena.data.systems import LISTED, STATE, SYSTEMS_TABLE
 from arena.data.tables import SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.types import Flags
 from arena.data.writing import atomic_path, locked_folder, synchronize
@@ -55,7 +55,8 @@ def set_state(folder: Path | str, systems: Collection[str], state: str) -> Path:
     """Write the state of systems of an arena folder to its ``systems.csv``; return the file.
 
     Raises:
-        UsageError: If the folder is no arena folder, or has no such system.
+        UsageError: If the folder is no arena folder, has no such system, or would lose its
+            reference.
         DataError: If its content is at fault.
     """
     folder = Path(folder)
@@ -63,6 +64,8 @@ def set_state(folder: Path | str, systems: Collection[str], state: str) -> Path:
         arena = read_arena(folder, is_judged=False, has_unlisted=True)
         for system in systems:
             checked_choice(system, arena.info.systems, "system of this arena")
+        if arena.info.reference_system in systems and state != LISTED:
+            raise UsageError(f"{arena.info.reference_system!r} is the reference of all others")
         attributes = arena.attributes.set_index("system")
         rows = attributes.reindex(attributes.index.union(list(systems)))
         rows.loc[list(systems), STATE] = state

@@ -105,6 +105,12 @@ def read_arena(
     return arena.select(systems=[name for name in info.systems if name not in unlisted])
 
 
+def read_unlisted(folder: Path) -> dict[str, str]:
+    """Return the systems that an arena folder holds back or has withdrawn, with their state."""
+    rows = _optional_rows(folder, SYSTEMS_TABLE)
+    return {} if rows is None else unlisted_systems(rows.table)
+
+
 def _read_judgments(folder: Path, questions: pd.DataFrame | None) -> Rows | None:
     path = find_table_file(folder, JUDGMENTS.name)
     query_ids = None if questions is None else set(questions["query_id"])

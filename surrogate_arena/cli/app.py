@@ -77,12 +77,6 @@ COMMANDS = {
         "Take a system off the boards of an arena.",
         "withdraw my-arena v6",
     ),
-    "accept": Entry(
-        START,
-        "commands.arenas:accept",
-        "List a system that was held or withdrawn.",
-        "accept my-arena v6",
-    ),
     "select": Entry(
         START,
         "generation.commands:select",
@@ -163,12 +157,6 @@ COMMANDS = {
     ),
     "run": Entry(
         PUBLISH, "runs.commands:run", "Bring several boards up to date.", "run leaderboards.toml"
-    ),
-    "restore": Entry(
-        PUBLISH,
-        "runs.commands:restore",
-        "Bring a dated board back.",
-        "restore boards.toml support 2026-11-27",
     ),
     "diff": Entry(
         PUBLISH,

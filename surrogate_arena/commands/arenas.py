@@ -1,4 +1,4 @@
-"""Arena folders: ``init``, ``check``, ``add``, ``withdraw``, ``accept``."""
+"""Arena folders: ``init``, ``check``, ``add``, ``withdraw``."""
 
 from __future__ import annotations
 
@@ -106,11 +106,9 @@ def check(
 
 
 def _unlisted_remarks(folder: Path) -> Iterator[Remark]:
-    from arena.data.folder import read_arena
-    from arena.data.systems import unlisted_systems
+    from arena.data.folder import read_unlisted
 
-    whole = read_arena(folder, is_judged=False, has_unlisted=True)
-    for system, state in unlisted_systems(whole.attributes).items():
+    for system, state in read_unlisted(folder).items():
         yield Remark(state, "info", f"{system} is {state}: no board has it", systems=(system,))
 
 
@@ -205,7 +203,7 @@ def add(
         Path | None, Option(help="Board folder, to say which place is predicted.", **FOLDER)
     ] = None,
     hold: Annotated[
-        bool, Option("--hold", help="No board or judge sees them until they are accepted.")
+        bool, Option("--hold", help="No board or judge sees them until withdraw --undo.")
     ] = False,
 ) -> None:
     """Add new systems' answers to an arena, and report on them.
@@ -229,14 +227,14 @@ def add(
     if hold:
         set_state(arena, systems, HELD)
     added = f"{count_of(n_added, 'answer')} of {', '.join(systems)}"
-    print(f"{added} added to {file} ({n_present} were there)")
+    state = ", held" if hold else ""
+    print(f"{added} added to {file} ({n_present} were there){state}")
     _print_submission(read_arena(arena, is_judged=False, has_unlisted=True), systems)
     if published is not None:
         for text in place_sentences(rank_systems(published, new, before)):
             print("\n".join(wrapped(f"  {text}")))
     if hold:
-        print(f"Held: nobody sees {'it' if len(systems) == 1 else 'them'} until accepted")
-        print(command("accept", arena, systems[0]))
+        print(command("withdraw", arena, systems[0], "--undo"))
     else:
         print(command("judge", arena, "--model", "MODEL", "--dry-run"))
 
@@ -256,27 +254,21 @@ def _print_submission(arena: Arena, systems: Sequence[str]) -> None:
         print_notes(faults.of(str(system)).summary or ["no fault was found"], f"  {system}")
 
 
-System = Annotated[str, Argument(metavar="SYSTEM", help="Its name, whatever is in it.")]
-
-
-def withdraw(arena: opt.Arena, system: System) -> None:
+def withdraw(
+    arena: opt.Arena,
+    system: Annotated[str, Argument(metavar="SYSTEM", help="Its name, whatever is in it.")],
+    undo: Annotated[
+        bool, Option("--undo", help="List it, also if it was held since 'add --hold'.")
+    ] = False,
+) -> None:
     """Take a system off all boards of an arena; its answers and verdicts stay in the folder.
 
-    Boards that are made from now on leave it out; pages of their history do not name it.
+    Boards that are made from now on leave it out, and pages of their history do not name it.
     """
     from arena.data.appending import set_state
-    from arena.data.systems import WITHDRAWN
+    from arena.data.systems import LISTED, WITHDRAWN
 
-    file = set_state(arena, [system], WITHDRAWN)
-    print(f"{system} is withdrawn, by {file}: boards made from now on leave it out")
-    print(command("accept", arena, system))
-
-
-def accept(arena: opt.Arena, system: System) -> None:
-    """List a system that was held or withdrawn on the boards of an arena."""
-    from arena.data.appending import set_state
-    from arena.data.systems import LISTED
-
-    file = set_state(arena, [system], LISTED)
-    print(f"{system} is listed, by {file}: boards made from now on have it")
-    print(command("judge", arena, "--model", "MODEL", "--dry-run"))
+    state = LISTED if undo else WITHDRAWN
+    file = set_state(arena, [system], state)
+    print(f"{system} is {state} ({file}): boards made from now on {'have' if undo else 'lack'} it")
+    print(command(*(["check", arena] if undo else ["withdraw", arena, system, "--undo"])))

@@ -59,9 +59,13 @@ Row = dict[str, Any]
 
 
 def compact_numbers(table: pd.DataFrame) -> list[list[float | int | None]]:
-    """Return a table's numbers, row by row, as short as JSON has them."""
+    """Return a table's numbers, row by row, as short as JSON has them.
+
+    Wins keep all their decimals: rounded twice, they would differ from those of a sentence.
+    """
+    digits = {name: 6 if name.startswith("wins") else 4 for name in table}
     rows: list[list[float | int | None]] = []
-    for values in table.astype(float).round(4).to_numpy().tolist():
+    for values in table.astype(float).round(digits).to_numpy().tolist():
         # 3 instead of 3.0: most cells of a page are ranks and counts.
         rows.append([int(value) if value.is_integer() else finite(value) for value in values])
     return rows
@@ -115,7 +119,10 @@ def board_page(
         data[code] = {
             "name": language_name(code) if code else f"{len(languages)} {board.summary.parts}",
             "pairs": files.get(code, ""),
-            "sentences": [name_parts(remark) for remark in headlines(board, code)],
+            "sentences": [
+                name_parts(in_its_language(remark), remark.systems)
+                for remark in headlines(board, code)
+            ],
             "caution": without_ranks or caution_of(board, code),
             "facts": _counts(board, code),
             "rows": [[index, *row, note] for index, row, note in cells],
@@ -172,7 +179,10 @@ def in_its_language(remark: Remark) -> str:
     """Return a sentence with the name of the language that it is on."""
     if not remark.subject:
         return remark.sentence
-    return f"In {language_name(remark.subject)}, {lower_first(remark.sentence)}"
+    # A system's name keeps its first letter.
+    begins_with_name = remark.sentence.startswith(remark.systems)
+    text = remark.sentence if begins_with_name else lower_first(remark.sentence)
+    return f"In {language_name(remark.subject)}, {text}"
 
 
 def _overall_rows(board: Board) -> pd.DataFrame:

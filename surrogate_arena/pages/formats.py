@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import mul
 from types import MappingProxyType
 from typing import Literal, SupportsFloat
 from urllib.parse import urlsplit
 
 from arena.data.languages import UNDETERMINED, is_language_code, language_name
-from arena.data.wording import DIGEST_DIGITS, Remark, short_digest
+from arena.data.wording import DIGEST_DIGITS, short_digest
 from surrogate.board.remarks import NARROW
 
 MISSING = "–"
@@ -121,14 +121,14 @@ def percent(value: Number, digits: int = 0) -> str:
     return f"{decimal(shown, digits)}%"
 
 
-def name_parts(remark: Remark) -> list[str]:
-    """Cut a sentence at the names of its systems: texts and names by turns."""
-    if not remark.systems:
-        return [remark.sentence]
+def name_parts(text: str, names: Collection[str]) -> list[str]:
+    """Cut a text at names of systems: texts and names by turns."""
+    if not names:
+        return [text]
     # Of two names that begin alike the longer one is meant where it stands.
-    names = sorted(remark.systems, key=len, reverse=True)
-    pattern = "|".join(map(re.escape, names))
-    return re.split(rf"(?<!\w)({pattern})(?!\w)", remark.sentence)
+    longest_first = sorted(names, key=len, reverse=True)
+    pattern = "|".join(map(re.escape, longest_first))
+    return re.split(rf"(?<!\w)({pattern})(?!\w)", text)
 
 
 def lower_first(text: str) -> str:

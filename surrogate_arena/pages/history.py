@@ -13,13 +13,15 @@ from pydantic import BaseModel, ConfigDict
 
 from arena.data.languages import language_name
 from arena.data.wording import all_of, count_of
-from surrogate_arena.pages.formats import decimal, rank_interval
+from surrogate_arena.pages.formats import decimal, name_parts, rank_interval
 
 WIDTH = 240
 HEIGHT = 48
 MARGIN = 6
 """Of the drawing of a line, in its own units."""
 OVERALL = "overall"
+REMOVED = "(removed system)"
+"""Stands for a system that has left: it may have been asked to be forgotten."""
 LATEST = slice(None, -25, -1)
 """Boards that the table of all ranks has room for, the last one first."""
 
@@ -110,6 +112,33 @@ class HistoryEntry(BaseModel):
         return sentences
 
 
+def without_removed(entries: Sequence[HistoryEntry]) -> list[HistoryEntry]:
+    """Leave names of systems that are on the last board no more out of what entries say."""
+    if not entries:
+        return []
+    past = {system for entry in entries for system in entry.standings}
+    removed = past - entries[-1].standings.keys()
+
+    def shown(text: str) -> str:
+        parts = name_parts(text, removed)
+        return "".join(REMOVED if part in removed else part for part in parts)
+
+    redacted = []
+    for entry in entries:
+        moves = [
+            move.model_copy(update={"system": REMOVED}) if move.system in removed else move
+            for move in entry.moves
+        ]
+        fields = {
+            "conclusion": shown(entry.conclusion),
+            "news": tuple(map(shown, entry.news)),
+            "causes": tuple(map(shown, entry.causes)),
+            "moves": tuple(moves),
+        }
+        redacted.append(entry.model_copy(update=fields))
+    return redacted
+
+
 Standings: TypeAlias = Mapping[str, tuple[float | None, float | None]]
 """System to its overall rank and mean rating."""
 MOST_PASSED = 5
@@ -133,6 +162,9 @@ def news_of(old: Standings, new: Standings, *, has_same_languages: bool) -> Iter
     for system in sorted(new.keys() - old.keys()):
         rank, _ = new[system]
         yield f"{system} entered" + (", predicted" if rank is None else f" at rank {rank:.0f}")
+    for system in sorted(_ranks_of(new).keys() & old.keys() - _ranks_of(old).keys()):
+        rank, _ = new[system]
+        yield f"{system} was judged: rank {rank:.0f}"
     n_left = len(old.keys() - new.keys())
     if n_left:
         yield f"{count_of(n_left, 'system')} left"
@@ -187,7 +219,7 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
     rows = []
     for name in ordered:
         row = {
-            "system": name,
+            "system": name if name in systems else REMOVED,
             "first_rank": _first(ranks[name]),
             "rank": ranks[name][-1],
             "first_rating": _first(ratings[name]),
@@ -200,7 +232,7 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
     return {
         "rows": rows,
         "span": _span(entries),
-        "entries": list(entries)[::-1],
+        "entries": without_removed(entries)[::-1],
         "columns": [entry.name for entry in entries][LATEST],
         "width": WIDTH,
         "height": HEIGHT,

@@ -18,6 +18,8 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.folder import open_arena
 from arena.data.languages import language_name
+from arena.data.schema import QUESTION_KEY
+from arena.data.tables import write_rows
 from arena.data.wording import short_digest
 from arena.data.writing import replaced_folder, write_text
 from arena.quality.influence import LISTED
@@ -56,6 +58,7 @@ from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.pair_texts import Texts
 from surrogate_arena.pages.pairs import MOST_SYSTEMS, pair_page
 from surrogate_arena.pages.site_settings import SiteSettings, chosen_site
+from surrogate_arena.pages.submit_page import submit_page
 from surrogate_arena.pages.views import SystemPages
 
 MARKER = "site.json"
@@ -66,6 +69,8 @@ RECORD = "board.json"
 """A board for other programs: its findings and rows."""
 PICTURE = "preview.png"
 """What is shown where a link to a board is shared."""
+QUESTIONS = "questions.csv"
+"""Questions that submitted systems answer."""
 EMBEDDED = 5
 """Systems of the page that others embed."""
 FIRST_LANGUAGE = "en"
@@ -153,6 +158,7 @@ def write_site(
     tables = None
     about: dict[str, Any] = {}
     licenses: list[str] = []
+    questions: pd.DataFrame | None = None
     if isinstance(source, tuple):
         whole, judged = source
         costs = cost_table(board, judged)
@@ -161,6 +167,8 @@ def write_site(
         faults = arena_faults(whole) if faults is None else faults
         if faults is not None:
             tables = FaultTables(whole, faults, has_texts=chosen.questions > 0)
+        if chosen.questions and chosen.submissions:
+            questions = whole.queries[[*QUESTION_KEY, "query"]]
         if chosen.questions:
             texts = Texts(judged, board.summary.settings.seed, chosen.questions)
     elif chosen.questions:
@@ -171,6 +179,7 @@ def write_site(
         "faults": tables,
         "about": about,
         "licenses": licenses,
+        "asked": questions,
     }
     with _site_files(out) as folder:
         _write_pages(board, texts, costs, folder, chosen, values, is_served=is_served)
@@ -248,6 +257,11 @@ def _write_pages(
         write("costs", view=cost_page(board, costs))
     missing = missing_counts(board.features).to_dict("records")
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)), missing=missing)
+    if settings.submissions:
+        asked = values["asked"]
+        if asked is not None:
+            write_rows(asked, folder / QUESTIONS)
+        write("submit", view=submit_page(board, by_name, "" if asked is None else QUESTIONS))
     if values["history"]:
         write("history", view=history_view(values["history"], board.systems))
     shown: list[dict[str, Any]] = []
@@ -302,7 +316,7 @@ def _write_systems(
             view=pages.page(system),
             compared=compared,
             system_faults=of_system,
-            standing=name_parts(remarks[system]) if system in remarks else [],
+            standing=name_parts(remarks[system].sentence, [system]) if system in remarks else [],
             has_place=bool(has_place.get(system, False)),
             examples=examples and examples.of(system),
         )

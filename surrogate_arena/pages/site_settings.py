@@ -44,6 +44,10 @@ class PageSettings(BaseModel):
     address: WebAddress = Field(
         default="", description="Address where the pages are served, for links from elsewhere."
     )
+    submissions: WebAddress = Field(
+        default="",
+        description="Where new answers are sent; makes a page on how to submit.",
+    )
     questions: int = Field(
         default=MOST_QUESTIONS,
         ge=0,

@@ -1,11 +1,11 @@
-"""Many boards: ``run``, ``restore`` and the schema of their file, ``diff``."""
+"""Many boards: ``run`` and the schema of its file, ``diff``."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Exit, Option, echo
 
@@ -23,39 +23,34 @@ from surrogate_arena.cli.printing import (
     wrapped,
 )
 
-if TYPE_CHECKING:
-    from surrogate_arena.runs.configured import Leaderboards
-
-
-
-Configuration = Annotated[
-    Path,
-    Argument(metavar="CONFIG.toml", help="The boards; paths are relative to the file.", **FILE),
-]
-RunFolder = Annotated[Path | None, Option("--out", help="Default: the file's", **OUT_FOLDER)]
-SiteFolder = Annotated[
-    Path | None,
-    Option(
-        "--site", help="Folder of all pages, for a web server. Default: OUT/_site", **OUT_FOLDER
-    ),
-]
-Servers = Annotated[
-    list[str] | None,
-    Option(
-        "--base-url",
-        help="Server of judges that the file may name; repeatable. OpenAI's and the one in "
-        "OPENAI_BASE_URL need no option.",
-    ),
-]
-
 
 def run(
-    configuration: Configuration,
-    out: RunFolder = None,
-    site: SiteFolder = None,
-    servers: Servers = None,
+    configuration: Annotated[
+        Path,
+        Argument(metavar="CONFIG.toml", help="The boards; paths are relative to the file.", **FILE),
+    ],
+    out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
+    site: Annotated[
+        Path | None,
+        Option(help="Folder of all pages, for a web server. Default: OUT/_site", **OUT_FOLDER),
+    ] = None,
+    servers: Annotated[
+        list[str] | None,
+        Option(
+            "--base-url",
+            help="Server of judges that the file may name; repeatable. OpenAI's and the one in "
+            "OPENAI_BASE_URL need no option.",
+        ),
+    ] = None,
     jobs: opt.Jobs = -1,
     _cluster: opt.Cluster = None,
+    restore: Annotated[
+        str | None,
+        Option(
+            metavar="BOARD=DATE",
+            help="Only bring a board of its history back, until its arena or settings change.",
+        ),
+    ] = None,
     check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
     as_json: opt.Json = False,
 ) -> None:
@@ -68,10 +63,17 @@ def run(
     from surrogate_arena.pages.site import INDEX
     from surrogate_arena.runs.config import read_configuration
     from surrogate_arena.runs.configured import WEB_ROOT
-    from surrogate_arena.runs.run import bring_up_to_date
+    from surrogate_arena.runs.run import bring_up_to_date, restore_board
 
     boards = read_configuration(configuration, servers or ())
-    folder = _out_folder(boards, out)
+    folder = out or boards.out
+    if folder is None:
+        raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
+    if restore is not None:
+        name, _, date = restore.partition("=")
+        pages = restore_board(boards, name, date, folder, site)
+        print(f"The board of {date} is back" + (f": open {pages}" if pages else ""))
+        return
     with plain_warnings():
         report = bring_up_to_date(
             boards,
@@ -101,34 +103,6 @@ def run(
         raise Exit(1)
     if report.awaited:
         raise Exit(RepliesAwaitedError.exit_status)
-
-
-def _out_folder(boards: Leaderboards, out: Path | None) -> Path:
-    folder = out or boards.out
-    if folder is None:
-        raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
-    return folder
-
-
-def restore(
-    configuration: Configuration,
-    board: Annotated[str, Argument(metavar="BOARD", help="Its name in the file.")],
-    date: Annotated[str, Argument(metavar="DATE", help="Folder of the board in its history.")],
-    out: RunFolder = None,
-    site: SiteFolder = None,
-    servers: Servers = None,
-) -> None:
-    """Bring a dated board back, and its pages, until its arena or settings change.
-
-    Where the arena has other questions now, pages show no answers. The board that was current
-    stays in the history.
-    """
-    from surrogate_arena.runs.config import read_configuration
-    from surrogate_arena.runs.run import restore_board
-
-    boards = read_configuration(configuration, servers or ())
-    pages = restore_board(boards, board, date, _out_folder(boards, out), site)
-    print(f"The board of {date} is back" + (f": open {pages}" if pages else ""))
 
 
 def diff(

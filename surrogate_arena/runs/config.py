@@ -34,7 +34,7 @@ HIDDEN = "(not shown)"
 SEE = "see examples/leaderboards.toml"
 
 Raw = Mapping[str, Any]
-OF_ALL = {"license", "home", "questions"}
+OF_ALL = {"license", "home", "questions", "submissions"}
 """Settings of ``[site]`` that hold for the pages of every board."""
 FEATURE_SOURCES = {"features": "feature_table", "feature_table": "features"}
 """Each source of features to the other one, which it replaces."""

@@ -88,7 +88,7 @@ class Configuration(BaseModel):
     )
     site: RunSite = Field(
         default=RunSite(),
-        description="The page over all boards; its license, home and questions hold for all pages.",
+        description="The page over all boards, and what all pages state.",
     )
     defaults: dict[str, Any] = Field(
         default={}, description="Options of every board that does not give its own."

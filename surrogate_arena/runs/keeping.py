@@ -126,9 +126,7 @@ def _changes(old: Board, new: Board) -> dict[str, Any]:
     }
 
 
-def _causes(
-    old: Board, old_record: PastRecord, new: Board, record: PastRecord
-) -> Iterator[str]:
+def _causes(old: Board, old_record: PastRecord, new: Board, record: PastRecord) -> Iterator[str]:
     for languages, verb in (
         (set(new.languages) - set(old.languages), "added"),
         (set(old.languages) - set(new.languages), "removed"),

@@ -13,7 +13,7 @@ from arena.data.files import resolved
 from arena.data.writing import write_text
 from surrogate.board.tables import FEATURE_CACHE
 from surrogate_arena.pages.feed import FEED, FeedEntry, atom_feed
-from surrogate_arena.pages.history import HistoryEntry
+from surrogate_arena.pages.history import HistoryEntry, without_removed
 from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.site import INDEX, RECORD, check_replaceable
 from surrogate_arena.runs.configured import ConfiguredBoard, Leaderboards
@@ -85,7 +85,8 @@ def write_front(
     for board in boards.boards:
         past: list[HistoryEntry] = []
         try:
-            past = [record.entry for record in read_history(out / board.name / HISTORY)]
+            kept = [record.entry for record in read_history(out / board.name / HISTORY)]
+            past = without_removed(kept)
         except DataError:
             # Making the board has failed by it, too, and said so.
             feed = None

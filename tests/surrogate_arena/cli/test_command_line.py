@@ -135,7 +135,7 @@ def test_messages_name_a_setting_without_an_option_by_its_key(run, arena_folder,
 def test_the_surface_is_small():
     group = get_command(app)
     commands = {name: group.get_command(None, name) for name in group.list_commands(None)}
-    assert len(commands) <= 26
+    assert len(commands) <= 27
     for name, command in commands.items():
         options = [each.name for each in command.params if each.param_type_name == "option"]
         assert len(options) <= 19, name

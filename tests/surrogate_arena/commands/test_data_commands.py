@@ -1,6 +1,7 @@
 """Commands that begin, check and extend an arena folder."""
 
 import json
+import re
 import shlex
 import shutil
 from dataclasses import replace
@@ -178,3 +179,33 @@ def test_a_new_system_joins_the_arena_and_its_pairs_alone_are_judged(grown, run,
     assert len(new) == 5 * 6
     assert 0 < calls <= len(new)  # the same texts are asked about once
     assert len(judged) == len(new) + 10 * 6
+
+
+def test_a_submission_is_held_until_it_is_accepted_and_withdrawn_by_any_name(grown, run, capsys):
+    arena = grown / "arena"
+    name = "acme, inc. v2"
+    answers = pd.read_json(grown / "new.jsonl", lines=True, dtype=False).assign(system=name)
+    answers.to_csv(grown / "new.csv", index=False)
+    assert run("add", arena, grown / "new.csv", "--hold") == 0
+    said = capsys.readouterr().out
+    assert f"{name}: answers to 6 of 6 questions, of " in said
+    assert f"withdraw {arena} '{name}' --undo" in said
+    assert name not in read_arena(arena).info.systems
+    run("check", arena)
+    assert f"{name} is held" in capsys.readouterr().out
+    # Answers that are there already are known, whatever the state.
+    assert run("add", arena, grown / "new.csv") == 0
+    assert "(6 were there)" in capsys.readouterr().out
+    assert run("withdraw", arena, name, "--undo") == 0
+    assert name in read_arena(arena).info.systems
+    assert run("withdraw", arena, name) == 0
+    assert name not in read_arena(arena).info.systems
+
+
+def test_adding_says_which_place_a_board_predicts(grown, run, capsys, tmp_path):
+    arena, board = grown / "arena", tmp_path / "board"
+    assert run("board", arena, "--out", board, "--no-site") == 0
+    capsys.readouterr()
+    assert run("add", arena, grown / "new.jsonl", "--board", board) == 0
+    told = capsys.readouterr().out
+    assert re.search(rf"^  {NEW}: .*(place|rank)", told, re.MULTILINE)

@@ -283,3 +283,26 @@ def test_a_shared_link_shows_the_first_systems(board, small_arena, tmp_path):
     # A PNG begins with its size.
     size = (shared / "preview.png").read_bytes()[16:24]
     assert (int.from_bytes(size[:4]), int.from_bytes(size[4:])) == (1200, 630)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("questions", [0, 5])
+def test_the_page_on_how_to_submit_is_made_from_the_settings(
+    board, small_arena, tmp_path, questions
+):
+    address = "https://example.org/new"
+    index = write_site(
+        board, tmp_path / "site", small_arena, submissions=address, questions=questions
+    )
+    assert 'href="submit.html"' in index.read_text("utf-8")
+    page = (tmp_path / "site" / "submit.html").read_text("utf-8")
+    assert f'href="{address}"' in page
+    counts = page.split('id="states-table"')[1].split("</table>")[0]
+    judged = int(board.overall["rank"].notna().sum())
+    assert re.search(rf"Judged.*?>{judged}<", counts)
+    # Private questions are published in no file.
+    asked = tmp_path / "site" / "questions.csv"
+    assert asked.exists() == bool(questions)
+    if questions:
+        listed = pd.read_csv(asked, dtype=str)["query_id"]
+        assert set(listed) == set(small_arena.queries["query_id"])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from arena import read_arena, write_arena
+from arena.data.errors import UsageError
 from arena.data.tables import read_rows, write_rows
 from surrogate import Board
 from surrogate_arena.pages.feed import FeedEntry, atom_feed
@@ -26,11 +27,12 @@ from surrogate_arena.pages.history import (
     history_view,
     news_of,
     places,
+    without_removed,
 )
 from surrogate_arena.runs.config import read_configuration
 from surrogate_arena.runs.keeping import content_digests
 from surrogate_arena.runs.past_boards import now, read_history
-from surrogate_arena.runs.run import bring_up_to_date
+from surrogate_arena.runs.run import bring_up_to_date, restore_board
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 DAY = 86_400
@@ -238,11 +240,6 @@ def test_a_board_is_compared_with_any_past_one(three, run, capsys):
     assert "name two boards" in capsys.readouterr().err
 
 
-def test_past_boards_hold_no_questions_or_answers(three):
-    names = {path.name for path in (three.out / "a" / "history" / "2024-10-04").iterdir()}
-    assert names == {"board.csv", "overall.csv", "summary.json", "record.json"}
-
-
 def test_a_damaged_past_board_is_named_and_costs_readers_nothing(three, make, configure):
     folder = three.out / "a" / "history" / "2024-10-09"
     root = three.out / "_site"
@@ -370,7 +367,7 @@ def test_systems_that_are_gone_stay_in_the_past():
         entry(2, {"new": (1, 0.4), "x": (2, -0.4)}),
     ]
     view = history_view(entries, ["new", "x"])
-    assert [row["system"] for row in view["rows"]] == ["new", "x", "gone"]
+    assert [row["system"] for row in view["rows"]] == ["new", "x", "(removed system)"]
     assert view["rows"][2]["cells"] == [(None, None), (2, -0.5)]
     assert view["rows"][1]["ranks"].text == "1, 2"
 
@@ -458,3 +455,43 @@ def test_the_feed_keeps_the_latest_of_a_day_in_their_order():
     entries = feed_of(atom_feed(changes[::-1], title="t")).findall(f"{ATOM}entry")
     pages = [item.find(f"{ATOM}link").get("href") for item in entries]
     assert pages == [f"a/history.html#{number}" for number in range(60, 10, -1)]
+
+
+@pytest.mark.slow
+def test_a_dated_board_comes_back_with_its_pages_until_something_changes(three, run_on):
+    past = three.out / "a" / "history"
+    first, *_, last = read_history(past)
+    before = Board.load(past / first.entry.name)
+    index = restore_board(three, "a", first.entry.name, three.out)
+    restored = Board.load(three.out / "a" / "board")
+    pd.testing.assert_frame_equal(restored.ratings, before.ratings)
+    assert restored.arena_folder().resolve() == three.boards[0].arena.resolve()
+    *kept, newest = read_history(past)
+    assert [record.entry.name for record in kept][-1] == last.entry.name
+    assert newest.entry.causes == (f"the board of {first.entry.name} was restored",)
+    assert json.loads((index.parent / "board.json").read_text("utf-8"))["title"] == "a"
+    # The fix is a change of the arena or the settings: until then the board stays.
+    assert run_on(three, 20_009).boards[0].state == "current"
+    with pytest.raises(UsageError, match=r"unknown date of a '2020-01-01'; use one of 2024-10-04"):
+        restore_board(three, "a", "2020-01-01", three.out)
+
+
+def test_systems_that_left_are_named_nowhere():
+    left = entry(
+        1, {"a": (1.0, 0.0), "b": (2.0, 0.0)}, news=("a entered at rank 1",), causes=("a joined",)
+    )
+    now_there = entry(2, {"b": (1.0, 0.0)}, moves=(Move(system="a", verdict="gone"),))
+    shown_first, shown_last = without_removed([left, now_there])
+    assert shown_first.news == ("(removed system) entered at rank 1",)
+    # No other word is taken for a name.
+    assert shown_first.causes == ("(removed system) joined",)
+    assert shown_first.conclusion == "x leads."
+    assert shown_last.sentences == ["(removed system) is gone"]
+    view = history_view([left, now_there], ["b"])
+    assert [row["system"] for row in view["rows"]] == ["b", "(removed system)"]
+
+
+def test_news_say_that_a_predicted_system_was_judged():
+    old = {"a": (1.0, 0.0), "b": (None, None)}
+    new = {"a": (1.0, 0.0), "b": (2.0, 0.0)}
+    assert "b was judged: rank 2" in list(news_of(old, new, has_same_languages=True))

@@ -1,0 +1,54 @@
+"""The data of the page on how to submit a system to a board."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from arena.data.errors import ArenaError
+from arena.data.folder import read_unlisted
+from arena.data.systems import HELD, LISTED, WITHDRAWN
+from surrogate.board.board import Board
+from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, needed_answers
+from surrogate.checks.rules import CHECKS
+
+JUDGED = "judged"
+MEANINGS = {
+    HELD: "It was received, and nobody has accepted it yet. No page names it.",
+    LISTED: "It has a place by its answers, which is a prediction and moves no other system.",
+    JUDGED: f"It has a rank by verdicts on {FEWEST_JUDGED_QUESTIONS} questions or more.",
+    WITHDRAWN: "It was taken off. No page names it any more.",
+}
+
+
+def submit_page(board: Board, languages: Sequence[str], questions_file: str) -> dict[str, Any]:
+    """Prepare the page, with languages in the order given.
+
+    ``questions_file`` has the questions, if they are published.
+    """
+    summary = board.summary
+    questions = []
+    for language in languages:
+        count = summary.languages[language].questions
+        row = {"language": language, "questions": count, "needed": needed_answers(count)}
+        questions.append(row)
+    overall = board.overall
+    states = Counter(_unlisted_states(board))
+    states[JUDGED] = int(overall["rank"].notna().sum())
+    states[LISTED] = int((overall["rank"].isna() & overall["place"].notna()).sum())
+    return {
+        "questions": questions,
+        "file": questions_file,
+        "meanings": MEANINGS,
+        "states": states,
+        "checks": [check.many for check in CHECKS.values()],
+    }
+
+
+def _unlisted_states(board: Board) -> list[str]:
+    try:
+        return list(read_unlisted(board.arena_folder()).values())
+    except ArenaError:
+        # Pages are made without the arena's folder, too.
+        return []
