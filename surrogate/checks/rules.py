@@ -355,7 +355,7 @@ def _refusal_pattern(language: str) -> re.Pattern[str]:
 
 def leaks(sample: Sample) -> bool | None:
     """Return whether it shows the prompt, a template, a tool call or thoughts."""
-    if has_thoughts(sample.output):
+    if has_thoughts(sample.output) or _labels_its_question(sample):
         return True
     match = marks("leak").search(_without_code(sample.output))
     if match is None:
@@ -363,6 +363,13 @@ def leaks(sample: Sample) -> bool | None:
     is_quoted = match[0] in given_text(sample.question)
     is_asked = marks("about_prompts").search(sample.question.query)
     return None if is_quoted or is_asked else True
+
+
+def _labels_its_question(sample: Sample) -> bool:
+    """Return whether it repeats the question after a label, as a prompt has it."""
+    query = re.escape(sample.question.query.strip())
+    labeled = rf"^\W*[^\W\d]+\W{{0,3}}[:：]\W{{0,3}}{query}"
+    return query != "" and re.search(labeled, sample.output, re.MULTILINE) is not None
 
 
 def addresses_judge(sample: Sample) -> bool:
