@@ -21,6 +21,14 @@ NUMBER_FIELDS = (
     "output_tokens",
 )
 """Fields of tables and tools' records; a name that states a unit is a field of its own."""
+_UNITS = (
+    ("cost", COST, 1),
+    ("cost_usd", COST, 1),
+    ("latency", LATENCY, 1),
+    ("latency_ms", LATENCY, 1000),
+    ("tokens", TOKENS, 1),
+)
+"""A field, the amount that it is, and how many of its units are one; the first field counts."""
 
 
 def amounts_of(collected: Collected, place: Place, values: Mapping[str, object]) -> Record:
@@ -42,21 +50,14 @@ def amounts_of(collected: Collected, place: Place, values: Mapping[str, object])
             continue
         numbers[field] = number
     amounts: Record = {}
-    if "cost" in numbers:
-        amounts[COST] = numbers["cost"]
-        amounts[CURRENCY] = _currency(values.get("currency"))
-    elif "cost_usd" in numbers:
-        amounts[COST] = numbers["cost_usd"]
-        amounts[CURRENCY] = "USD"
-    if "latency" in numbers:
-        amounts[LATENCY] = numbers["latency"]
-    elif "latency_ms" in numbers:
-        amounts[LATENCY] = numbers["latency_ms"] / 1000
+    for field, name, divisor in _UNITS:
+        if field in numbers:
+            amounts.setdefault(name, numbers[field] / divisor)
+    if COST in amounts:
+        amounts[CURRENCY] = _currency(values.get("currency")) if "cost" in numbers else "USD"
     parts = [numbers[field] for field in ("input_tokens", "output_tokens") if field in numbers]
-    if "tokens" in numbers:
-        amounts[TOKENS] = numbers["tokens"]
-    elif parts:
-        amounts[TOKENS] = sum(parts)
+    if parts:
+        amounts.setdefault(TOKENS, sum(parts))
     # In the units of an arena, whose checks would refuse the whole table.
     for name in AMOUNTS:
         if name in amounts and amount_fault(amounts[name]) is not None:

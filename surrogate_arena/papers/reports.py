@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from arena.data.types import Floats
 from arena.llm import Usage
 from arena.quality.judge_report import MetaEvaluation
 from surrogate_arena.papers.judges import SENT
@@ -87,12 +86,6 @@ def verdict_counts(verdicts: pd.DataFrame, may_be_null: bool = False) -> dict[st
     }
 
 
-def standard_error(replicates: Floats) -> float:
-    """Return the standard deviation of the replicates that are defined; NaN of fewer than two."""
-    defined = replicates[np.isfinite(replicates)]
-    return float(defined.std(ddof=1)) if len(defined) > 1 else math.nan
-
-
 def metaevaluations(
     scores: Iterable[Mapping[Any, Any]], dataset: str, metric: str, languages: Iterable[object]
 ) -> list[MetaEvaluation]:
@@ -100,23 +93,12 @@ def metaevaluations(
 
     Those without a value or a standard error are left out.
     """
-    codes = list(map(str, languages))
+    about = {"dataset": dataset, "metric": metric, "languages": list(map(str, languages))}
+    names = ("judge", "prompt", "value", "standard_error", "n", "failures")
     entries = []
     for row in scores:
-        if pd.isna(row["value"]) or pd.isna(row["standard_error"]):
-            continue
-        entry = MetaEvaluation(
-            dataset=dataset,
-            metric=metric,
-            languages=codes,
-            judge=row["judge"],
-            prompt=row["prompt"],
-            value=row["value"],
-            standard_error=row["standard_error"],
-            n=row["n"],
-            failures=row["failures"],
-        )
-        entries.append(entry)
+        if pd.notna(row["value"]) and pd.notna(row["standard_error"]):
+            entries.append(MetaEvaluation(**about, **{name: row[name] for name in names}))
     return entries
 
 

@@ -30,8 +30,9 @@ from surrogate_arena.papers.memerag.sentences import (
     JUDGED_RELEVANCE,
     SENTENCE_KEY,
 )
-from surrogate_arena.papers.reports import BY_JUDGE, judges_of, standard_error, verdict_counts
+from surrogate_arena.papers.reports import BY_JUDGE, judges_of, verdict_counts
 from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
+from surrogate_arena.studies.scores import spread
 
 MACRO = "macro"
 SIGNIFICANCE = 0.05
@@ -47,7 +48,7 @@ class _Estimate(NamedTuple):
 
     def row(self) -> dict[str, object]:
         # A draw without a sentence of one label has no balanced accuracy.
-        error = standard_error(self.replicates)
+        error = spread(self.replicates)
         return {"value": self.value, "standard_error": error, "reason": self.reason}
 
 

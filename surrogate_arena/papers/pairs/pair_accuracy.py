@@ -13,7 +13,7 @@ import pandas as pd
 from arena.data.types import Floats
 from arena.statistics.bootstrap import generator, resampled_sums
 from arena.statistics.significance import share_interval
-from surrogate_arena.papers.reports import standard_error
+from surrogate_arena.studies.scores import spread
 
 Ratios: TypeAlias = tuple[tuple[str, str], ...]
 """Columns of counts: numerators and denominators."""
@@ -84,7 +84,7 @@ def _estimate(ratios: Ratios, counts: pd.DataFrame, resampled: pd.DataFrame) -> 
 
 def estimate_of(value: float, replicates: Floats, n: int, n_questions: int) -> Estimate:
     """Return a value with its standard error, that of its finite replicates, and its interval."""
-    error = standard_error(replicates)
+    error = spread(replicates)
     low, high = share_interval(value, error, n_questions)
     return Estimate(value, error, low, high, n)
 

@@ -12,7 +12,7 @@ from arena.data.types import Floats, Integers
 from arena.quality.agreement import PAIR, QUESTION_PAIR, oriented_verdicts
 from arena.statistics.bootstrap import bootstrap_weights, generator, percentile_interval
 from surrogate_arena.papers.pairs.pair_accuracy import Estimate, estimate_of
-from surrogate_arena.papers.reports import standard_error
+from surrogate_arena.studies.scores import spread
 
 FEWEST_SYSTEMS = 3
 """Systems below which two judges have no ranking to agree on."""
@@ -75,7 +75,7 @@ def soft_accuracy_by_chance(
         return estimate_of(np.nan, np.empty(0), 0, 0)
     means = np.mean(values, axis=0)
     low, high = percentile_interval(means)
-    return Estimate(float(means.mean()), standard_error(means), low, high, n_pairs)
+    return Estimate(float(means.mean()), spread(means), low, high, n_pairs)
 
 
 def _shared_items(

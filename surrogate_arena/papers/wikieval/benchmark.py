@@ -33,13 +33,13 @@ from surrogate_arena.papers.reports import (
     left_out_notes,
     metaevaluations,
     scores_by_part,
-    standard_error,
     verdict_counts,
 )
 from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
 from surrogate_arena.papers.wikieval import judges
 from surrogate_arena.papers.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
 from surrogate_arena.papers.wikieval.pairs import read_wikieval
+from surrogate_arena.studies.scores import spread
 
 DATASET = "wikieval"
 WIKIEVAL_PROMPTS = (SCORE, RANKING, *RAGAS_PROMPTS)
@@ -168,7 +168,7 @@ def score_preferences(
             shares = sums / len(credits)
         return {
             "value": value,
-            "standard_error": standard_error(shares),
+            "standard_error": spread(shares),
             **verdict_counts(pairs),
             "reason": reason,
             "ties": int(is_tied.sum()),
