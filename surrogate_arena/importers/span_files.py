@@ -145,12 +145,8 @@ def _epoch_seconds(time: object) -> Fraction | None:
     """Return a time in seconds since 1970, of digits in any unit or as ISO 8601 writes it."""
     text = str(time).strip()
     if text.isascii() and text.isdecimal():
-        number = int(text)
-        # Of this century: programs count nanoseconds, microseconds, milliseconds or seconds.
-        for limit, units in ((10**17, 10**9), (10**14, 10**6), (10**11, 10**3)):
-            if number >= limit:
-                return Fraction(number, units)
-        return Fraction(number)
+        # Seconds have ten digits; programs count milli-, micro- or nanoseconds, too.
+        return Fraction(int(text), 10 ** max(0, len(text) - 10))
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -14,16 +14,14 @@ from surrogate_arena.importers.opened import found
 from surrogate_arena.importers.tables import text_of_file
 from surrogate_arena.importers.values import id_text
 
-_TOPIC_IDS = (
-    "topic_id || request_id || narrative_id",
-    "metadata.[topic_id, request_id, narrative_id] | [?@] | [0]",
-    "query.qid || qid || query_id || id",
+_TOPIC_ID = (
+    "topic_id || request_id || narrative_id"
+    " || (metadata.[topic_id, request_id, narrative_id] | [?@] | [0])"
+    " || query.qid || qid || query_id || id"
 )
-_TOPICS = (
-    "problem_statement && join('. ', [title, problem_statement][?@])",
-    "topic || narrative",
-    "metadata.narrative || metadata.topic",
-    "query.text || query || title || text",
+_TOPIC = (
+    "problem_statement && join('. ', [title, problem_statement][?@]) || topic || narrative"
+    " || metadata.narrative || metadata.topic || query.text || query || title || text"
 )
 _DROPPED = ("background", "narrative_background")
 """Fields of a topic that are not part of the question."""
@@ -58,8 +56,8 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
         if _sentences_of(record) is not None:
             answers.append((place, record))
             continue
-        topic_id = _first(record, _TOPIC_IDS)
-        topic = _first(record, _TOPICS)
+        topic_id = found(record, _TOPIC_ID)
+        topic = found(record, _TOPIC)
         if topic_id is not None and isinstance(topic, str):
             topics.setdefault(_id(topic_id), topic)
             collected.became(place, PART)
@@ -71,7 +69,7 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
         answer = _with_text(place, record, collected)
         topic_id = answer["query_id"]
         answer["passages"] = _passages_of(place, answer.pop("references"), documents, collected)
-        answer["question"] = _first(record, _TOPICS)
+        answer["question"] = found(record, _TOPIC)
         if answer["question"] is None and topic_id is not None:
             answer["question"] = topics.get(topic_id)
         yield place, {**record, **answer}
@@ -86,7 +84,7 @@ def _with_text(place: Place, record: Record, collected: Collected) -> Record:
             numbers = _numbers(place, sentence.get("citations"), references, collected)
             marks = "".join(f"[{number}]" for number in numbers)
             sentences.append(f"{text.strip()} {marks}".strip())
-    topic_id = _first(record, _TOPIC_IDS)
+    topic_id = found(record, _TOPIC_ID)
     if topic_id is not None:
         topic_id = _id(topic_id)
     return {
@@ -185,33 +183,28 @@ def _documents_of(record: Record) -> Iterator[Record]:
             yield from _document(element, None)
 
 
-_IDS = ("docid", "doc_id", "id", "_id", "segment_id")
-_TEXTS = ("text", "segment", "contents", "content", "body", "passage")
+_ID = "docid || doc_id || id || _id || segment_id"
+_TEXT = "text || segment || contents || content || body || passage"
 
 
 def _document(document: object, key: str | None) -> Iterator[Record]:
     if not isinstance(document, Mapping):
         return
     holder = document["doc"] if isinstance(document.get("doc"), Mapping) else document
-    name = _first(document, _IDS) or _first(holder, _IDS) or key
-    text = _first(holder, _TEXTS)
+    name = found(document, _ID) or found(holder, _ID) or key
+    text = found(holder, _TEXT)
     if name is not None and isinstance(text, str):
-        yield {"id": _id(name), "text": text, "title": _first(holder, ("title",))}
+        yield {"id": _id(name), "text": text, "title": holder.get("title")}
 
 
 def _reference_id(element: object) -> str:
     if isinstance(element, Mapping):
-        return _id(_first(element, _IDS))
+        return _id(found(element, _ID))
     return _id(element)
 
 
 def _id(value: object) -> str:
     return id_text(value).strip()
-
-
-def _first(record: Mapping[str, Any], paths: Iterable[str]) -> Any:  # noqa: ANN401 - of JSON
-    values = (found(record, path) for path in paths)
-    return next((value for value in values if value not in (None, "")), None)
 
 
 def _listed(value: object) -> list[Any]:
