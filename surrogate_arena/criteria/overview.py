@@ -236,9 +236,7 @@ def save_overview(
     return saved, out / INDEX
 
 
-def _overview_page(
-    overview: Overview, links: Mapping[str, str], settings: SiteSettings, parent: str = ""
-) -> str:
+def _overview_page(overview: Overview, links: Mapping[str, str], settings: SiteSettings) -> str:
     boards = []
     for name, board in overview.boards.items():
         entry = {"name": name, "conclusion": conclusion(board), "link": links[name], "fault": ""}
@@ -252,7 +250,7 @@ def _overview_page(
         ("tables.js",),
         overview=overview,
         settings=settings,
-        parent=parent,
+        parent="",
         rows=plain_records(overview.table),
         boards=boards,
         least=min(finite_ends, default=0),

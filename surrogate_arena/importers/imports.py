@@ -85,7 +85,7 @@ def import_arena(
     try:
         foreign = reader(paths, **options)
     except (UsageError, DataError) as error:
-        raise _withevident_kind(error, kind, paths) from None
+        raise _with_evident_kind(error, kind, paths) from None
     if not isinstance(foreign, ForeignArena):
         raise UsageError(
             f"{shown_kind} returned {type(foreign).__name__}; a reader returns an "
@@ -93,7 +93,7 @@ def import_arena(
         )
     # Files of another kind often read as tables without a single row of use.
     if foreign.arena.queries.empty and foreign.arena.judgments.empty:
-        raise _withevident_kind(UsageError(_nothing_read(foreign)), kind, paths)
+        raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
     skipped = foreign.skipped
     is_repeat = skipped["reason"].isin([SAME_AGAIN, COPY, REPLACED])
     left_out = foreign.tally.get("left out", 0) - int(skipped.loc[is_repeat, "count"].sum())
@@ -101,7 +101,7 @@ def import_arena(
         foreign.tally.get(name, 0) for name in ("answers", "verdicts", "scores", "questions")
     )
     if left_out > kept and options.get("repeats") != "first":
-        raise _withevident_kind(UsageError(_most_left_out(foreign)), kind, paths)
+        raise _with_evident_kind(UsageError(_most_left_out(foreign)), kind, paths)
     return foreign
 
 
@@ -126,7 +126,7 @@ def _reasons(foreign: ForeignArena) -> str:
     return "; ".join(reasons) or "the files hold no rows"
 
 
-def _withevident_kind(
+def _with_evident_kind(
     error: UsageError | DataError, kind: str | Reader, paths: Sequence[Path | str]
 ) -> UsageError | DataError:
     problems = error.problems if isinstance(error, DataError) else []

@@ -93,7 +93,7 @@ def metaevaluations(
 
     Those without a value or a standard error are left out.
     """
-    about = {"dataset": dataset, "metric": metric, "languages": list(map(str, languages))}
+    about: Any = {"dataset": dataset, "metric": metric, "languages": list(map(str, languages))}
     names = ("judge", "prompt", "value", "standard_error", "n", "failures")
     entries = []
     for row in scores:
