@@ -24,12 +24,12 @@ def answer_digest(output: str) -> str:
 
 
 def outdated_sentence(n_judgments: int) -> str:
-    """Say how many judgments do not count, and why, without a full stop."""
+    """Say how many judgments do not count, and why."""
     return f"{count_of(n_judgments, 'judgment')} left out: {EDITED}"
 
 
 def with_digests(judgments: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Add the digests of the judged answers, ``DIGESTS``, to new verdicts; none where absent."""
+    """Add ``DIGESTS`` of the judged answers to new verdicts."""
     columns = {}
     for side, column in _SIDES.items():
         columns[column] = _digests_of(judgments, side, answers)
@@ -39,14 +39,14 @@ def with_digests(judgments: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame
 def without_outdated(
     judgments: pd.DataFrame, answers: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Split judgments into those that count and those on a former text."""
+    """Split judgments into counting and outdated ones."""
     is_outdated = outdated_flags(judgments, answers)
     current = judgments[~is_outdated].reset_index(drop=True)
     return current, judgments[is_outdated].reset_index(drop=True)
 
 
 def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
-    """Return which judgments are on an answer whose text has changed since, shape (N,)."""
+    """Return which judgments are on an answer edited since, shape (N,)."""
     is_outdated = np.zeros(len(judgments), dtype=np.bool_)
     for side, column in _SIDES.items():
         if column not in judgments:

@@ -77,7 +77,7 @@ def set_state(folder: Path | str, systems: Collection[str], state: str) -> Path:
 def append_rows(
     folder: Path | str, name: Table, rows: pd.DataFrame, *, replacing: bool = False
 ) -> tuple[Path, int]:
-    """Add rows to a table of an arena folder, in the format of the existing file.
+    """Add rows to an arena folder's table, in the file's format.
 
     The file is replaced in one step, under a lock. Rows whose key exists are kept, or with
     ``replacing`` overwritten; judgments of a pair's former texts are replaced. Systems of new
@@ -184,7 +184,7 @@ def _rewrite_lines(path: Path, is_kept: Flags, new: pd.DataFrame) -> None:
 def list_failures(
     path: Path, failures: pd.DataFrame, key: list[str], settled: Collection[tuple[object, ...]]
 ) -> Path | None:
-    """Update a list of failures (JSON lines); the file is removed where none is left."""
+    """Update a list of failures (JSON lines); an empty one is removed."""
     if path.is_file():
         old = read_rows(path).table
         keys = old[key].itertuples(index=False, name=None)

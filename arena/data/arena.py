@@ -303,7 +303,7 @@ def checked_arena(
     attribute_rows: Rows | None = None,
     further: Mapping[str, Rows] = MappingProxyType({}),
 ) -> Arena:
-    """Build an arena from rows, checking each table and how the tables agree."""
+    """Build an arena, checking each table and how they agree."""
     queries = with_columns(queries, QUERIES)
     answers = with_columns(answers, ANSWERS)
     judgments = with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)

@@ -103,7 +103,7 @@ def history_fault(turns: object) -> str | None:
 
 
 def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
-    """Return the problems of all rows in line order; missing columns alone if there are any."""
+    """Return all rows' problems in line order; missing columns alone if any."""
     table = rows.table
     problems = [
         Problem(
@@ -203,7 +203,7 @@ def _fault_of_kind(value: object, kind: Kind) -> Fault | None:
 
 
 def amount_fault(value: object) -> Fault | None:
-    """Return what is wrong with a cost, a latency or a number of tokens."""
+    """Return what is wrong with a cost, latency or number of tokens."""
     amount = finite_number(value)
     if amount is None or not (amount == 0 or LEAST_AMOUNT <= amount <= MOST_AMOUNT):
         hint = f"write 0, a number from {LEAST_AMOUNT:g} to {MOST_AMOUNT:g}, or nothing"
@@ -258,7 +258,7 @@ def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> lis
 
 
 def table_problems(info: ArenaInfo, queries: Rows, answers: Rows, judgments: Rows) -> list[Problem]:
-    """List what is wrong between tables whose rows are sound, and with names in them."""
+    """List what is wrong between sound tables, and with names."""
     name_source = "systems" if queries.is_frame else INFO_FILE
     return [
         *duplicates(queries, QUESTION_KEY, "query"),
@@ -278,7 +278,7 @@ def table_problems(info: ArenaInfo, queries: Rows, answers: Rows, judgments: Row
 
 
 def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
-    """List the rows about questions that the query table does not hold."""
+    """List rows about questions that the query table lacks."""
     is_unknown = ~are_in(rows.table, queries.table, QUESTION_KEY)
     fault = f"this {noun} is to a question that is not in {queries.source}"
     hint = f"add the question there or leave the {noun} out"

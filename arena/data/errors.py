@@ -56,7 +56,7 @@ class Problem:
 
 
 def place_of(source: str, line: int | None, is_frame: bool) -> str:
-    """Show a place in a table: ``answers.jsonl:3``, or ``answers.iloc[3]`` of a frame."""
+    """Show a place: ``answers.jsonl:3``, or ``answers.iloc[3]`` of a frame."""
     if line is None:
         return source
     return f"{source}.iloc[{line}]" if is_frame else f"{source}:{line}"
@@ -65,7 +65,7 @@ def place_of(source: str, line: int | None, is_frame: bool) -> str:
 def counted_problems(
     faults: Sequence[Item], problem_of: Callable[[Item], Problem] | None = None
 ) -> list[Problem]:
-    """List the first ``MOST_PROBLEMS`` faults, and count the others in one more."""
+    """List the first ``MOST_PROBLEMS`` faults, and count the others."""
     listed = faults[:MOST_PROBLEMS]
     if problem_of is None:
         problems = cast(list[Problem], list(listed))
@@ -96,7 +96,7 @@ def _shown(value: object) -> str:
 
 
 def argument(name: str) -> str:
-    """Return an argument's name in backticks for the message of an error.
+    """Return an argument's name in backticks for an error's message.
 
     An invisible mark tells it from quoted names, so that the command line shows its option.
     """
@@ -164,13 +164,13 @@ class UsageError(ArenaError, ValueError):
 
 
 class UnusableRepliesError(ArenaError):
-    """No reply of a model could be used, so that there is no result; the message says why."""
+    """No reply could be used, so there is no result."""
 
     exit_status = 1
 
 
 def checked_choice(value: str, choices: Iterable[Choice], noun: str) -> Choice:
-    """Return the choice that a text names; a UsageError lists all, if it names none."""
+    """Return the choice that a text names; a UsageError lists all."""
     for choice in choices:
         if choice == value:
             return choice
@@ -187,7 +187,7 @@ class MissingDependencyError(ArenaError, ImportError):
 
 
 def _install_command(extra: str) -> str:
-    """Return the command that installs an extra from the package's own source (PEP 610)."""
+    """Return the command that installs an extra (PEP 610)."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     requirement = f"{PACKAGE}[{extra}]"

@@ -28,7 +28,7 @@ _DECODER = json.JSONDecoder()
 
 
 def most_expanded(size: int) -> int:
-    """Return how many bytes a compressed file of a size may expand to."""
+    """Return how many bytes a compressed file may expand to."""
     return max(MOST_EXPANDED, MOST_RATIO * size)
 
 
@@ -72,7 +72,7 @@ def file_digest(path: Path) -> str:
 
 
 def small_file(path: Path) -> bytes:
-    """Read a small UTF-8 file (settings, templates) without its byte order mark."""
+    """Read a small UTF-8 file without its byte order mark."""
     check_small_file(path)
     with path.open("rb") as stream:
         content = stream.read(MOST_SMALL_BYTES + 1)
@@ -82,7 +82,7 @@ def small_file(path: Path) -> bytes:
 
 
 def check_small_file(path: Path) -> None:
-    """Check, without reading it, that a file can be read in one piece."""
+    """Check that a file can be read in one piece."""
     if not path.is_file():
         raise UsageError(f"there is no file {path}")
     if path.stat().st_size > MOST_SMALL_BYTES:
@@ -96,7 +96,7 @@ def _too_large(path: Path) -> UsageError:
 
 @contextmanager
 def open_text(path: Path, mode: str = "rt", errors: str = "strict") -> Iterator[TextIO]:
-    """Open a UTF-8 text file (``.gz`` or ``.zst`` if compressed), without a byte order mark."""
+    """Open a UTF-8 text file, perhaps compressed, without a byte order mark."""
     encoding = "utf-8-sig" if "r" in mode else "utf-8"
     with (
         open_bytes(path, mode.replace("t", "b")) as stream,
@@ -113,7 +113,7 @@ def line_end(path: Path) -> str:
 
 @contextmanager
 def open_bytes(path: Path, mode: str = "rb") -> Iterator[IO[bytes]]:
-    """Open a file, compressed by its name; it expands to ``most_expanded`` at most."""
+    """Open a file, perhaps compressed, up to ``most_expanded``."""
     with cast(IO[bytes], path.open(mode)) as stream:
         if path.suffix in PACKED:
             stream = cast(IO[bytes], _packed(stream, path.suffix, mode))
@@ -157,7 +157,7 @@ class _BoundedStream(io.RawIOBase):
 
 
 def resolved(path: Path) -> Path:
-    """Return an absolute path without links; a circular link is a UsageError."""
+    """Return an absolute path without links; circular ones are a UsageError."""
     try:
         absolute = path.resolve()
         # From Python 3.13 on, ``resolve`` leaves such a link as it is.

@@ -134,7 +134,7 @@ def _rows_of_questions(rows: Rows, questions: pd.DataFrame | None) -> Rows:
 
 
 def _read_answers(path: Path, query_ids: Collection[str] | None) -> Rows:
-    """Read answers; an empty CSV cell is the empty answer, for CSV has no null."""
+    """Read answers; an empty CSV cell is the empty answer."""
     rows = read_rows(path, queries=query_ids)
     if path.name.endswith(CSV_SUFFIXES) and "answer" in rows.table.columns:
         return replace(rows, table=rows.table.assign(answer=rows.table["answer"].fillna("")))
@@ -147,7 +147,7 @@ def _optional_rows(folder: Path, name: str) -> Rows | None:
 
 
 def open_arena(arena: Arena | Path | str, *, is_judged: bool = True) -> Arena:
-    """Return an arena, read from its folder if a path is given."""
+    """Return an arena, perhaps read from its folder."""
     if isinstance(arena, Path | str):
         return read_arena(arena, is_judged=is_judged)
     if isinstance(arena, Arena):
@@ -242,7 +242,7 @@ def table_files() -> list[str]:
 
 
 def find_table_file(folder: Path, name: str) -> Path | None:
-    """Return the file of a table, or its folder of Parquet files, or None."""
+    """Return a table's file, or folder of Parquet files, or None."""
     found_paths = []
     for suffix in SUFFIXES:
         path = folder / f"{name}{suffix}"
@@ -264,7 +264,7 @@ def _table_file(folder: Path, name: str) -> Path:
 
 
 def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -> Arena:
-    """Read an arena folder to generate answers for, with or without answers already."""
+    """Read an arena folder to generate answers for."""
     folder = Path(folder)
     info = read_info(folder)
     if not without_answers and find_table_file(folder, "answers") is not None:
@@ -276,7 +276,7 @@ def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -
 
 
 def read_votes(folder: Path) -> Rows | None:
-    """Read the last vote of each judge on the same sides; None without a file."""
+    """Read each judge's last vote on the same sides, if any."""
     path = folder / VOTES_FILE
     if not os.path.lexists(path):
         return None
@@ -293,7 +293,7 @@ def read_votes(folder: Path) -> Rows | None:
 
 
 def with_votes(judgments: Rows | None, votes: Rows) -> Rows:
-    """Add votes, which replace judgments of the same judge on the same sides."""
+    """Add votes, replacing the same judge's on the same sides."""
     judgments = with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
     if row_problems(judgments, JUDGMENTS):
         return judgments  # the checks of the arena report them
@@ -308,7 +308,7 @@ def with_votes(judgments: Rows | None, votes: Rows) -> Rows:
 
 
 def read_own_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
-    """Check answers (a table, or a file of one) to the questions of an arena.
+    """Check answers (table or file) to the questions of an arena.
 
     ``language`` may be absent where ids are unique, ``passages`` where they are the question's.
     """

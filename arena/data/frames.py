@@ -30,7 +30,7 @@ from arena.data.wording import repeated
 
 
 def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
-    """Check answers to the questions of an arena; ``passages`` stay where systems had their own."""
+    """Check answers to an arena's questions; systems' own ``passages`` stay."""
     answers = with_columns(answers, ANSWERS)
     problems = row_problems(answers, ANSWERS)
     if not problems:
@@ -47,14 +47,14 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
 
 
 def answers_of_frame(answers: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
-    """Check answers in memory; ``language`` may be absent where question ids are unique."""
+    """Check answers; ``language`` may be absent where ids are unique."""
     query_rows = frame_rows(queries, "questions")
     answer_rows = rows_of_frame(answers, "answers", ANSWERS, questions=query_rows)
     return checked_answers(answer_rows, queries)
 
 
 def frame_of(table: object, name: str) -> pd.DataFrame:
-    """Convert a table of polars, pyarrow or DuckDB to pandas; anything else is a UsageError."""
+    """Convert a table of polars, pyarrow or DuckDB to pandas."""
     if isinstance(table, pd.DataFrame):
         return table
     if hasattr(table, "__arrow_c_stream__"):
@@ -66,7 +66,7 @@ def frame_of(table: object, name: str) -> pd.DataFrame:
 
 
 def frame_rows(table: object, name: str) -> Rows:
-    """Wrap a user's table so that it is checked like a file; a named index counts as columns."""
+    """Wrap a user's table to be checked like a file; a named index is columns."""
     frame = frame_of(table, name)
     index_names = [label for label in frame.index.names if label is not None]
     repeated_names = repeated(str(column) for column in [*index_names, *frame.columns])
@@ -88,7 +88,7 @@ def rows_of_frame(
     language: str | None = None,
     questions: Rows | None = None,
 ) -> Rows:
-    """Wrap an arena's table: ids as texts, and a language for every row (its question's)."""
+    """Wrap an arena's table: ids as texts, a language for every row."""
     none = replace(empty_rows(schema), source=name, is_frame=True)
     if table is None:
         return none
@@ -114,13 +114,13 @@ def rows_of_frame(
 
 
 def as_list(value: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
-    """Return a list for the arrays and tuples of Parquet and pandas."""
+    """Return a list for arrays and tuples of Parquet and pandas."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     return list(plain) if isinstance(plain, tuple) else plain
 
 
 def with_language_of(rows: Rows, questions: pd.DataFrame) -> Rows:
-    """Give rows without a language their question's, where its id alone tells it."""
+    """Give rows their question's language, where its id alone tells it."""
     has_keys = "query_id" in rows.table and {"query_id", "language"} <= set(questions)
     if "language" in rows.table or not has_keys or questions["query_id"].duplicated().any():
         return rows
@@ -137,7 +137,7 @@ def with_default(rows: Rows, column: str, values: str | list[str] | None) -> Row
 
 
 def with_passages(queries: Rows) -> Rows:
-    """Read the passages of questions: lists of records, or of texts, which are numbered."""
+    """Read the passages of questions: records, or texts, which are numbered."""
     values = queries.table.get(OWN_PASSAGES, [None] * len(queries.lines))
     cells = pd.Series([_passages(value) for value in values], queries.table.index, dtype=object)
     return replace(queries, table=queries.table.assign(**{OWN_PASSAGES: cells}))
@@ -159,7 +159,7 @@ def _passages(value: object) -> object:
 
 
 def with_no_passages(queries: Rows) -> Rows:
-    """Give questions without passages none, unless a list has another name, which checks report."""
+    """Give questions without passages none, unless a list may hold them."""
     further = queries.table.drop(columns=[*QUERIES.columns, *QUERIES.optional], errors="ignore")
     has_list = further.map(lambda value: isinstance(value, list | np.ndarray)).any(axis=None)
     if queries.table.empty or OWN_PASSAGES in queries.table or has_list:
@@ -170,14 +170,14 @@ def with_no_passages(queries: Rows) -> Rows:
 
 
 def distinct_texts(rows: Rows, column: str) -> list[str]:
-    """Return the distinct texts of a column, in order, without blank ones."""
+    """Return the distinct texts of a column, without blank ones."""
     values = rows.table.get(column, ())
     texts = [value for value in values if isinstance(value, str) and value.strip()]
     return list(dict.fromkeys(texts))
 
 
 def as_rows(table: pd.DataFrame, source: str) -> Rows:
-    """Wrap a table already in memory so that it can be checked like a file."""
+    """Wrap a table in memory to be checked like a file."""
     lines = pd.Series(range(1, len(table) + 1), dtype=int)
     return Rows(table.reset_index(drop=True), lines, source)
 
@@ -211,14 +211,14 @@ def row_problems(rows: Rows, schema: TableSchema) -> list[Problem]:
 
 
 def keys_of_rows(rows: pd.DataFrame, key: list[str]) -> pd.MultiIndex:
-    """Return keys of rows and, of judgments, the number of a repeated vote."""
+    """Return keys, with the number of a judgment's repeated vote."""
     repeats = rows.get(REPEAT, pd.Series(None, rows.index, dtype=object)).astype(object)
     votes = repeats.where(repeats.notna(), "").astype(str)
     return pd.MultiIndex.from_frame(rows[key].assign(**{REPEAT: votes}))
 
 
 def typed_table(rows: Rows, schema: TableSchema) -> pd.DataFrame:
-    """Return checked rows as an arena holds them: the schema's columns first, texts typed."""
+    """Return checked rows as an arena holds them: columns in order, texts typed."""
     columns = list(schema.columns)
     further = [column for column in rows.table.columns if column not in columns]
     texts = [column for column in columns if column != "passages"]

@@ -34,7 +34,7 @@ _TAG = re.compile(r"(?P<code>[a-z]{2,3})(?P<rest>([-_][a-z0-9]{1,8})*)(\.[a-z0-9
 
 @dataclass(frozen=True)
 class LanguageReading:
-    """A language as a file or a user names it; ``remark`` says how ``pt-BR`` was read."""
+    """A language as a file or a user names it; a remark says how it was read."""
 
     code: str | None
     remark: str = ""
@@ -42,7 +42,7 @@ class LanguageReading:
 
 
 def read_language(text: str) -> LanguageReading:
-    """Read a language: a code, an English name, or a tag whose region or script is dropped."""
+    """Read a language: a code, an English name, or a tag without its region."""
     name = text.strip().casefold()
     if name in _NAMES:
         return LanguageReading(_NAMES[name])
@@ -57,14 +57,14 @@ def read_language(text: str) -> LanguageReading:
 
 
 def is_language_code(code: str) -> bool:
-    """Return whether a text is a code of ISO 639-1, or else of ISO 639-3."""
+    """Return whether a text is a code of ISO 639-1 or 639-3."""
     if len(code) == 2:
         return code in _ISO_639
     return re.fullmatch(LANGUAGE_CODE, code) is not None and code not in _THREE_LETTERS
 
 
 def language_hint(text: object) -> str:
-    """Return what to write instead of a text that is no language code."""
+    """Return what to write instead of a wrong language code."""
     if not isinstance(text, str):
         return _hint("")
     reading = read_language(text)
@@ -86,12 +86,12 @@ def language_code(name: str) -> str | None:
 
 
 def language_name(code: str) -> str:
-    """Return a language's English name, or its code where that is not known."""
+    """Return a language's English name, or its code if unknown."""
     if code == UNDETERMINED:
         return "Unknown language"
     return _ISO_639[code][1] if code in _ISO_639 else code
 
 
 def named_language(code: str) -> str:
-    """Return the English name of a MIRACL language, else the code with a remark."""
+    """Return a MIRACL language's English name, else the code with a remark."""
     return MIRACL_LANGUAGES.get(code) or f"the language '{code}' (ISO 639)"

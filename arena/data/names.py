@@ -52,22 +52,22 @@ _CONFUSED = str.maketrans({"I": "l", "1": "l", "|": "l", "O": "o", "0": "o"})
 
 
 def is_person(judge: str) -> bool:
-    """Return whether a judge's name is a person's or people's, not a machine's."""
+    """Return whether a judge is a person or people by its name."""
     return _PERSON_NAME.fullmatch(judge.strip()) is not None
 
 
 def names_one_judge(judge: str) -> bool:
-    """Return whether a name is one judge's, rather than people's or no one's."""
+    """Return whether a name is one judge's, not people's or no one's."""
     return _UNNAMED.fullmatch(judge.strip()) is None
 
 
 def is_derived(judge: str) -> bool:
-    """Return whether a judge's verdicts follow from others', so are no further evidence."""
+    """Return whether a judge's verdicts follow from others'."""
     return judge.startswith(PANEL)
 
 
 def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str, ...]:
-    """Return the reference judge (people, or the first named), then the other judges.
+    """Return the reference judge (people, or the first named), then the others.
 
     ``chosen`` has commas, or is ``all`` but panels; by default people, or the only one.
     """
@@ -100,7 +100,7 @@ def chosen_judges(names: Sequence[str], chosen: str | None = None) -> tuple[str,
 
 
 def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
-    """Return the judges of a name: one, all ``people``, or several with ``+`` or commas."""
+    """Return a name's judges: one, all ``people``, or several with ``+`` or commas."""
     if judge in names:
         return (judge,)
     people = tuple(name for name in names if is_person(name))
@@ -117,7 +117,7 @@ def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
 def dropped_names(
     noun: str, chosen: Collection[str] | None, names: Collection[str]
 ) -> frozenset[str]:
-    """Return the names that are not chosen; none if nothing is chosen."""
+    """Return the names not chosen; none if nothing is chosen."""
     if chosen is None:
         return frozenset()
     if isinstance(chosen, str):
@@ -136,7 +136,7 @@ def without_names(names: tuple[str, ...], dropped: Collection[str]) -> tuple[str
 
 
 def name_problems(names: Iterable[str], source: str, field: str) -> list[Problem]:
-    """List names with invisible characters, and those that differ only in their Unicode form."""
+    """List names with invisible characters, or different only in Unicode form."""
     faults = _name_faults(sorted(set(names)))
     return [Problem(source, None, field, ascii(name), *fault) for name, fault in faults]
 
@@ -163,7 +163,7 @@ def _name_faults(names: Iterable[str]) -> Iterator[tuple[str, Fault]]:
 
 
 def hides_characters(name: str) -> bool:
-    """Return whether a name has invisible characters, but for joiners that scripts need."""
+    """Return whether a name has invisible characters that no script needs."""
     if name.isascii():
         return not name.isprintable()
     for previous, character in pairwise(["", *name]):
@@ -177,7 +177,7 @@ def hides_characters(name: str) -> bool:
 
 
 def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, str]]:
-    """Return names that a reader may confuse: sorted pairs among names, or with others.
+    """Return pairs of names that a reader may confuse.
 
     They are equal but for case, outer spaces and look-alike characters (``I``, ``l``, ``1``; ``O``,
     ``0``), or one has an ASCII letter or dash where the other has not.

@@ -32,7 +32,7 @@ _KEPT = (
 
 
 def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
-    """Read a Parquet file, or a folder of part files; rows know their file."""
+    """Read a Parquet file or folder; rows know their file."""
     parts = []
     for file in part_files(path):
         name = source if file == path else f"{source}/{file.relative_to(path).as_posix()}"
@@ -59,7 +59,7 @@ def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows
 
 
 def objects_of(column: pa.ChunkedArray) -> list[Any]:
-    """Return Python objects, NaN as None, and equal texts as one object."""
+    """Return Python objects: NaN as None, equal texts as one object."""
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         # A text may repeat in every row, such as a passage: decode each distinct one once.
         encoded = column.cast(pa.large_string()).dictionary_encode().combine_chunks()
@@ -89,7 +89,7 @@ def part_files(table: Path) -> list[Path]:
 
 
 def with_partition(rows: pa.Table, file: Path, table: Path) -> pa.Table:
-    """Add columns that the folders above a part file name, such as ``language=en``."""
+    """Add columns that folders above a file name, such as ``language=en``."""
     if file == table:
         return rows
     for folder in file.relative_to(table).parts[:-1]:
@@ -102,7 +102,7 @@ def with_partition(rows: pa.Table, file: Path, table: Path) -> pa.Table:
 def read_parquet(
     source: Path | bytes, name: str, queries: Collection[str] | None = None
 ) -> pa.Table:
-    """Read a Parquet file, or its bytes, part by part, no further than it may expand.
+    """Read a Parquet file part by part, no further than it may expand.
 
     ``queries`` keeps only their rows, with a column ``LINE`` of numbers.
     """
@@ -142,7 +142,7 @@ def _parts(
 
 
 def _bounded_groups(file: pq.ParquetFile, name: str, most: int) -> list[Any]:
-    """Return a file's row groups; a DataError if they state more than is read."""
+    """Return a file's row groups, if not too large (else DataError)."""
     n_cells = file.metadata.num_rows * file.metadata.num_columns
     refuse_beyond(name, n_cells, MOST_CELLS, "cells")
     groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
@@ -157,7 +157,7 @@ def _may_hold(group: Any, queries: Collection[str]) -> bool:  # noqa: ANN401 - o
 
 
 def id_range(group: Any) -> tuple[str, str] | None:  # noqa: ANN401 - of pyarrow, untyped
-    """Return the least and largest ``query_id`` of a row group, if stated."""
+    """Return a row group's least and largest ``query_id``, if stated."""
     for index in range(group.num_columns):
         column = group.column(index)
         if column.path_in_schema != "query_id":

@@ -50,14 +50,14 @@ class PlugIn:
             raise self.unusable(f"cannot be imported: {exception_line(error)}") from error
 
     def load_function(self) -> Guarded:
-        """Import a function; an exception that it raises later names the package."""
+        """Import a function whose later exceptions name the package."""
         target = self.load()
         if not callable(target):
             raise self.unusable(f"is of type {type(target).__name__}, not a function")
         return Guarded(target, str(self))
 
     def unusable(self, fault: str) -> UsageError:
-        """Return the error of a plug-in that does not do what it should."""
+        """Return the error of a faulty plug-in."""
         return _unusable(str(self), fault)
 
 
@@ -91,7 +91,7 @@ def _unusable(origin: str, fault: str) -> UsageError:
 
 @cache
 def plug_ins(kind: Kind) -> tuple[PlugIn, ...]:
-    """Return the plug-ins of a kind, sorted by name and package, without importing any."""
+    """Return a kind's plug-ins, sorted, without importing any."""
     declared: set[PlugIn] = set()
     for entry_point in entry_points(group=f"surrogate_arena.{kind}s"):
         distribution = entry_point.dist

@@ -29,7 +29,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_null(value: object) -> bool:
-    """Return whether a cell is None or NaN, as tables hold missing values."""
+    """Return whether a cell is None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
@@ -39,7 +39,7 @@ def is_true(values: pd.Series) -> pd.Series:
 
 
 def finite_number(value: object) -> float | None:
-    """Return the finite number of a cell, also as digits; else None."""
+    """Return a cell's finite number, also as digits; else None."""
     if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
     try:
@@ -50,7 +50,7 @@ def finite_number(value: object) -> float | None:
 
 
 def whole_digits(value: object) -> str | None:
-    """Write a whole number as an id: 1.0 is ``1``, as pandas makes floats of ids; else None."""
+    """Write a whole number as an id (1.0 is ``1``); else None."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, float) and value.is_integer():
@@ -59,7 +59,7 @@ def whole_digits(value: object) -> str | None:
 
 
 def is_unstorable(value: object) -> bool:
-    """Return whether a value holds half a surrogate pair at any depth."""
+    """Return whether a value holds half a surrogate pair."""
     if isinstance(value, str):
         return not value.isascii() and _SURROGATE.search(value) is not None
     if isinstance(value, dict):
@@ -130,7 +130,7 @@ class Rows:
 
 
 def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()) -> Rows:
-    """Make rows of numbered records; ``columns`` come first, even where no record has them."""
+    """Make rows of numbered records; ``columns`` come first."""
     cells: dict[str, list[Any]] = {name: [] for name in columns}
     lines: list[int] = []
     problems: list[Problem] = []

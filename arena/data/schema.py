@@ -88,7 +88,7 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 
 
 def likeliest_winner(probability_a: float, probability_b: float) -> Winner:
-    """Return the likeliest of ``a``, ``b`` and ``tie``; a tie where both sides are as likely."""
+    """Return the likeliest of ``a``, ``b`` and ``tie``; a tie if equal."""
     probability_tie = 1.0 - probability_a - probability_b
     if probability_a == probability_b or probability_tie > max(probability_a, probability_b):
         return "tie"
@@ -179,7 +179,7 @@ class ArenaInfo(BaseModel):
 
 @dataclass(frozen=True)
 class TableSchema:
-    """A kind of table, of data or of results; ``key`` tells its rows apart."""
+    """A kind of table; ``key`` tells its rows apart."""
 
     name: str
     columns: Mapping[str, Kind]

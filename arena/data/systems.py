@@ -39,7 +39,7 @@ def no_attributes() -> pd.DataFrame:
 def system_attributes(
     rows: Rows | None, systems: Collection[str]
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Check attributes of systems: texts or None, sorted by system; also return problems."""
+    """Check systems' attributes (texts or None); also return problems."""
     if rows is None or (rows.table.empty and not rows.problems):
         return no_attributes(), []
     problems = [*rows.problems, *check_table(rows, _KEY)]
@@ -92,7 +92,7 @@ def unlisted_systems(attributes: pd.DataFrame) -> dict[str, str]:
 
 
 def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[Problem]]:
-    """Check the passages that answers have of their own, and look up those given by id.
+    """Check answers' own passages, and look up ids.
 
     Those equal to the question's have its relevance. Also return problems.
     """

@@ -50,7 +50,7 @@ _STRICT_JSON = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def row_suffix(path: Path) -> str:
-    """Return the one of ``SUFFIXES`` in a file's name, or raise a UsageError."""
+    """Return a file's suffix, one of ``SUFFIXES``, else UsageError."""
     for suffix in SUFFIXES:
         if path.name.endswith(suffix):
             return suffix
@@ -60,7 +60,7 @@ def row_suffix(path: Path) -> str:
 def read_rows(
     path: Path, source: str | None = None, queries: Collection[str] | None = None
 ) -> Rows:
-    """Read a table as ``write_rows`` writes it, with the line of each row.
+    """Read a table that ``write_rows`` wrote, with lines of rows.
 
     CSV is UTF-8 with a header and commas; cells are texts, those of ``NESTED`` JSON, empty ones
     missing. Of Parquet, rows of some ``queries`` alone.
@@ -100,7 +100,7 @@ def readable(path: Path, source: str) -> Iterator[None]:
 
 
 def json_records(lines: Iterable[str], source: str) -> Numbered:
-    """Yield each line's number and object, or what is wrong with it."""
+    """Yield each line's number and object, or its fault."""
     hint = f"write one JSON object per line; {CONVERT}"
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -165,7 +165,7 @@ def _nested_value(cell: str) -> object:
 
 
 def write_rows(table: pd.DataFrame, path: Path) -> None:
-    """Write a table atomically in the format of its suffix, without its index.
+    """Write a table atomically in its suffix's format, without index.
 
     The same table gives the same bytes. Missing values are null or empty cells, lists JSON in CSV.
 
@@ -188,7 +188,7 @@ def write_rows(table: pd.DataFrame, path: Path) -> None:
 
 
 def json_lines(table: pd.DataFrame) -> Iterator[str]:
-    """Yield a table's rows as lines of JSON, missing values as null."""
+    """Yield rows as lines of JSON, missing values as null."""
     for record in plain_records(table):
         yield json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -217,7 +217,7 @@ def _nested_cell(value: object) -> object:
 
 
 def guarded_csv(table: pd.DataFrame) -> str:
-    """Return CSV for people: no text in it is run by a spreadsheet."""
+    """Return CSV whose texts no spreadsheet runs."""
     texts = table.select_dtypes(["object", "string"])
     columns = {name: _guarded_column(texts[name]) for name in texts}
     return str(table.assign(**columns).to_csv(index=False, lineterminator="\n"))

@@ -32,7 +32,7 @@ def short_digest(text: str, digits: int = DIGEST_DIGITS) -> str:
 
 
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
-    """Show a count with its noun, such as ``1 system`` or ``1,200 systems``."""
+    """Show a count with its noun: ``1,200 systems``."""
     if number == 1:
         return f"1 {noun}"
     return f"{number:,.0f} {plural or noun + 's'}"
@@ -46,7 +46,7 @@ def first_of(names: Sequence[str], most: int = MOST_LISTED) -> str:
 
 
 def all_of(names: Sequence[str]) -> str:
-    """List all names: ``a``, ``a and b``, or ``a, b and c``."""
+    """List all names: ``a, b and c``."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -62,7 +62,7 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return ``did you mean 'x'?`` if a name is close, in any case."""
+    """Return ``did you mean 'x'?`` if a name is close."""
     names = list(islice(names, MOST_COMPARED))
     # Reversed: of names that differ in case only, the first is offered.
     folded = {text.casefold()[:MOST_COMPARED]: text for text in reversed(names)}
@@ -113,7 +113,7 @@ def by_severity(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
 def notebook_html(
     caption: str, summary: str | Iterable[Remark], table: pd.DataFrame, footnote: str = ""
 ) -> str:
-    """Show a table below a caption and remarks; all text is escaped."""
+    """Show a table below caption and remarks, escaped."""
     if not isinstance(summary, str):
         summary = " ".join(sentence(str(remark)) for remark in summary)
     html = table.to_html(index=False, na_rep="–", float_format="{:z.2f}".format, escape=True)

@@ -55,7 +55,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def disk_advice(error: Exception, path: Path) -> str:
-    """Return what to do about a full or read-only disk (also SQLite's); else nothing."""
+    """Return what to do about a full or read-only disk; else nothing."""
     number = getattr(error, "errno", None) or 0
     name = getattr(error, "sqlite_errorname", errno.errorcode.get(number, ""))
     if name in DISK_IS_FULL:
@@ -70,7 +70,7 @@ def disk_advice(error: Exception, path: Path) -> str:
 
 
 def synchronize(path: Path) -> None:
-    """Wait until a file, and its name in its folder, are on the disk."""
+    """Wait until a file and its name are on the disk."""
     # Windows can open no folder, and writes names through.
     for place in (path, path.parent) if os.name == "posix" else (path,):
         descriptor = os.open(place, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
@@ -87,7 +87,7 @@ def write_text(text: str, path: Path) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether a path must not be replaced: a device, a pipe, or /dev/stdout."""
+    """Return whether a path is a device or pipe, not to be replaced."""
     if not path.exists() or path.is_dir():
         return False
     return not path.is_file() or STREAMS.fullmatch(str(path.absolute())) is not None
@@ -95,7 +95,7 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder that takes the place of ``folder`` when the block succeeds.
+    """Yield an empty folder that replaces ``folder`` when the block succeeds.
 
     Readers find the old or the new one, never a mixture. The next writer removes the remains of one
     that was killed.
@@ -119,7 +119,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary_folder(target: Path) -> Iterator[Path]:
-    """Yield an empty folder beside the target, locked as long as its writer is alive."""
+    """Yield an empty folder beside the target, locked by its writer."""
     from filelock import FileLock
 
     _remove_abandoned(target)
@@ -165,7 +165,7 @@ def _remove_abandoned(target: Path) -> None:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder against other processes (file ``.lock``); logs where it must wait."""
+    """Lock a folder against other processes (``.lock``); log waits."""
     waiting = f"another command that writes to {folder}"
     with held_lock(folder / LOCK_FILE, waiting):
         yield

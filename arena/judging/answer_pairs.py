@@ -40,7 +40,7 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True)
 class ShownTurn:
-    """A turn of the conversation before a question; ``given_to`` as of a passage."""
+    """A turn of the conversation before a question."""
 
     number: int
     role: TurnRole
@@ -53,7 +53,7 @@ Shown = TypeVar("Shown", ShownPassage, ShownTurn)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two answers to a question: what each side wrote, and what they were given."""
+    """Two answers to a question, and what they were given."""
 
     key: PairKey
     question: str
@@ -93,7 +93,7 @@ class ArenaTexts:
         return str(query)
 
     def passages(self, key: QuestionKey, system: str | None = None) -> tuple[ShownPassage, ...]:
-        """Return the passages of a question, or what a system was given instead."""
+        """Return a question's passages, or a system's own."""
         _, records, _ = self._questions[key]
         if system is not None:
             records = self._system_passages.get((key, system), records)
@@ -109,7 +109,7 @@ class ArenaTexts:
         return tuple(passages)
 
     def history(self, key: QuestionKey, system: str | None = None) -> tuple[ShownTurn, ...]:
-        """Return the turns before a question, or those of a system's own conversation."""
+        """Return the turns before a question, or a system's own."""
         _, _, turns = self._questions[key]
         if system is not None:
             turns = self._system_turns.get((key, system), turns)
@@ -120,7 +120,7 @@ class ArenaTexts:
         return sorted(self._outputs.get(key, {}))
 
     def systems_by_output(self, key: QuestionKey) -> list[str]:
-        """Return the systems that answered a question, in the order of what they wrote."""
+        """Return the systems that answered a question, ordered by output."""
         outputs = self._outputs.get(key, {})
         return sorted(outputs, key=lambda system: (outputs[system].strip(), system))
 
@@ -171,7 +171,7 @@ class ArenaTexts:
 
 
 def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
-    """Join passages (or turns) of several answers, each once by content, naming answers."""
+    """Join several answers' passages (or turns), each once by content."""
     answers_of: dict[Shown, list[str]] = {}
     for name, parts in parts_of.items():
         for part in parts:
@@ -187,7 +187,7 @@ def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
 
 
 def shown_turns(history: object) -> tuple[ShownTurn, ...]:
-    """Return the turns of a cell with a sound history, if any."""
+    """Return the turns of a sound history, if any."""
     if not isinstance(history, list):
         return ()
     return tuple(
@@ -209,12 +209,12 @@ def _lists_of_systems(
 
 
 def pair_keys(table: pd.DataFrame) -> Iterator[PairKey]:
-    """Yield the key of every row of a table of pairs or judgments."""
+    """Yield every row's key of pairs or judgments."""
     yield from _rows(table, "language", "query_id", "system_a", "system_b")
 
 
 def pair_cells(key: PairKey) -> dict[str, str]:
-    """Return the cells of a row of judgments that name its pair."""
+    """Return the cells of a judgment that name its pair."""
     language, query_id, system_a, system_b = key
     return {
         "query_id": query_id,
@@ -225,7 +225,7 @@ def pair_cells(key: PairKey) -> dict[str, str]:
 
 
 def unordered(key: PairKey) -> PairKey:
-    """Return the key of a pair in the order of its systems' names."""
+    """Return a pair's key in the order of names."""
     language, query_id, system_a, system_b = key
     first, second = sorted((system_a, system_b))
     return language, query_id, first, second
@@ -242,7 +242,7 @@ class PairDraw:
 
 
 def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: int = 0) -> PairDraw:
-    """Draw which of two systems is shown on side A, and whether an audit takes the pair.
+    """Draw a pair's side A, and whether it is audited.
 
     It depends on question and answers alone, in either order: a new system reshuffles nothing.
     """

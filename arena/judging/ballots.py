@@ -36,7 +36,7 @@ Digest = Annotated[str, Field(pattern="^[0-9a-f]{20}$")]
 
 @dataclass(frozen=True)
 class BallotPair:
-    """One pair as a person sees it; the id is a digest of question, systems, sides and texts."""
+    """A pair as a person sees it; its id digests systems, sides and texts."""
 
     id: str
     comparison: Comparison
@@ -98,7 +98,7 @@ def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0)
 
 
 def ballot_pair(texts: ArenaTexts, key: PairKey) -> BallotPair:
-    """Return a pair as a person sees it; a UsageError if an answer is absent."""
+    """Return a pair as a person sees it (else UsageError)."""
     comparison = texts.comparison(key)
     digest_of_pair = pair_id(key, comparison.question, comparison.answer_a, comparison.answer_b)
     return BallotPair(id=digest_of_pair, comparison=comparison)
@@ -110,7 +110,7 @@ def pair_id(key: PairKey, question: str, answer_a: str, answer_b: str) -> str:
 
 
 def pairs_by_id(arena: Arena) -> dict[str, PairKey]:
-    """Return every pair of an arena's answers, in both orders, by its id."""
+    """Return every pair of answers, in both orders, by id."""
     texts = ArenaTexts(arena)
     pairs: dict[str, PairKey] = {}
     for language in arena.info.languages:
@@ -135,7 +135,7 @@ def _printable(name: str) -> str:
 
 
 def judges_by_name(arena: Arena) -> dict[str, str]:
-    """Return the people who judged, as the arena spells them, by their name in NFC."""
+    """Return the arena's spelling of people's names, by NFC."""
     judges = filter(is_person, arena.judgments["judge"].unique())
     return {normalize("NFC", judge.removeprefix(PERSON)): judge for judge in judges}
 
@@ -144,7 +144,7 @@ Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_printable)
 
 
 class Vote(BaseModel):
-    """One choice: the pair's id, and which answer is better, or neither."""
+    """A choice: the pair's id, and the better answer, or neither."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -153,7 +153,7 @@ class Vote(BaseModel):
 
 
 class NamedVote(Vote):
-    """A choice with its voter's name, as it is sent to a server."""
+    """A choice with its voter, as sent to a server."""
 
     voter: Name
 

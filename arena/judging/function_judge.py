@@ -72,7 +72,7 @@ class FunctionPrompt(ComparisonPrompt):
 
 
 def plug_in_settings(settings: JudgingSettings) -> tuple[JudgingSettings, FunctionPrompt]:
-    """Import the judge that ``settings.plug_in`` names: put it in a server's place."""
+    """Import ``settings.plug_in`` in a server's place."""
     plug_in = _judge_plug_in(str(settings.plug_in))
     function = plug_in.load_function().function
     files = source_files(function, plug_in.entry_point.module)

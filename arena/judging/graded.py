@@ -35,7 +35,7 @@ LOG_ODDS_OF_MARK = 2.0
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """An answer as a judge sees it: its text, and the passages and turns it was given."""
+    """An answer with the passages and turns it was given."""
 
     text: str
     passages: tuple[ShownPassage, ...]
@@ -43,7 +43,7 @@ class ShownAnswer:
 
 
 class AnswerGroup(NamedTuple):
-    """The contents of one prompt: a question, and distinct answers in the order shown."""
+    """The contents of one prompt: distinct answers in the order shown."""
 
     question: QuestionKey
     answers: tuple[ShownAnswer, ...]

@@ -103,6 +103,6 @@ def _distinct_names(judges: Sequence[LlmJudge]) -> list[str]:
 
 
 def _renewed(judgments: pd.DataFrame, judges: Sequence[LlmJudge]) -> pd.DataFrame:
-    """Make verdicts again by tables that people may have edited; if unchanged, nothing is asked."""
+    """Make verdicts again by tables that people may have edited."""
     renewing = [judge.judge for judge in judges if judge.prompt.renews_verdicts]
     return judgments[judgments["judge"].isin(renewing)]

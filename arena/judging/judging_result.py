@@ -23,7 +23,7 @@ from arena.llm.usage import Usage
 
 @dataclass(frozen=True)
 class DerivedVerdicts:
-    """Verdicts that follow from several judges' and replace former ones of their kind."""
+    """Verdicts that follow from several judges', and replace former ones."""
 
     name: str
     judgments: pd.DataFrame

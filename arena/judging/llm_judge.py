@@ -85,7 +85,7 @@ class LlmJudge:
 
 
 def llm_judges(settings: JudgingSettings) -> list[LlmJudge]:
-    """Return the judge of the settings, then the other members of its panel."""
+    """Return the settings' judge, then its panel's others."""
     if settings.plug_in is not None:
         asked, function_prompt = plug_in_settings(settings)
         return [LlmJudge(asked, function_prompt, settings.first_judge)]
@@ -107,7 +107,7 @@ def ask_judge(
     budget: Budget,
     progress: Progress | None,
 ) -> tuple[Verdicts, Usage]:
-    """Ask an LLM about the pairs that it has not judged; memory grows with verdicts alone."""
+    """Ask an LLM about pairs left; memory grows with verdicts alone."""
     task = _task_of(arena, judge, pairs)
     outcomes = judge.prompt.ask(task, Llm(judge.asked_settings, store, budget), progress)
     return _verdicts_of(outcomes, task, judge.prompt.version), outcomes.usage
@@ -153,7 +153,7 @@ def _verdict_cells(verdict: PairVerdict, answer_flags: Sequence[str]) -> dict[st
 
 
 def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs:
-    """Leave out the pairs that a judge has judged in the arena."""
+    """Leave out pairs that a judge has judged."""
     return pairs.without(arena.judgments[arena.judgments["judge"] == judge.judge])
 
 

@@ -37,7 +37,7 @@ VARIABLES = MappingProxyType(
 
 @dataclass(frozen=True)
 class ReplyForm:
-    """How a judge of pairs states its verdict: a prompt, its reading, and fields of the request."""
+    """How a judge of pairs states its verdict, and is asked for it."""
 
     prompt: ReplaceablePrompt
     read: Callable[[Completion], PairVerdict]
@@ -78,7 +78,7 @@ REPLY_FORMS = MappingProxyType[VerdictForm, ReplyForm](
 
 
 class ComparisonPrompt(JudgePrompt):
-    """A form that asks pair by pair which of two answers is better."""
+    """A form that asks which of two answers is better."""
 
     form = "pairwise"
 

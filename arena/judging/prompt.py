@@ -171,7 +171,7 @@ class TemplatePrompt(JudgePrompt):
 
 
 def answer_flags(answer: str) -> tuple[str, ...]:
-    """Name what in an answer looks like an attempt to steer the judge; a hint for people.
+    """Name what in an answer may steer the judge; a hint for people.
 
     Such as ``[[A]]``, "ignore the above", or text like the prompt's own delimiters.
     """

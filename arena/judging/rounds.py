@@ -21,7 +21,7 @@ from arena.quality.judge_tests import same_verdict
 
 
 class JudgedRounds:
-    """The rounds asked in one run, and the outcomes and usages of each judge.
+    """The rounds asked in one run, and each judge's outcomes and usages.
 
     ``reason`` says why no more was asked, ``useless`` if a judge's verdicts say nothing.
     """
@@ -42,7 +42,7 @@ class JudgedRounds:
         budget: Budget,
         progress: Progress | None,
     ) -> None:
-        """Ask all judges about round after round, until the chooser has no more."""
+        """Ask all judges, round after round."""
         rounds = pairs.rounds()
         outcome: Verdicts | None = None
         while True:
@@ -86,7 +86,7 @@ class JudgedRounds:
 
 
 def _why_useless(judge: str, verdicts: Verdicts) -> str:
-    """Say why asking further is no use: always the same verdict, or none; empty if it may be."""
+    """Say why asking further is no use; empty if it may be."""
     fewest = 30
     failures = verdicts.failures
     judgments = without_identical(verdicts.judgments)
@@ -135,13 +135,13 @@ def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
 
 
 def joined_first_votes(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Join judgments, without second votes in the same order, which tell how verdicts repeat."""
+    """Join judgments, without second votes in the same order."""
     votes = [table[table[REPEAT].isna()] if REPEAT in table else table for table in tables]
     return _joined_rows(votes, list(JUDGMENTS.columns))
 
 
 def _joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    """Join tables that have rows: empty ones would change the columns' types."""
+    """Join tables that have rows: empty ones change columns' types."""
     filled = [table[list(columns)] for table in tables if len(table)]
     if not filled:
         return pd.DataFrame(columns=list(columns), dtype=object)

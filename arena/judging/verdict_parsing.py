@@ -43,7 +43,7 @@ _STEP = re.compile(rf"({_SIGN})?\[{{0,2}}\s?(?:{_SIDE})?(\d{{1,3}})", re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """A verdict on a pair, the last one stated, with what is odd about the reply.
+    """A verdict on a pair, the last one stated.
 
     ``shares`` is the probability of each, if log-probabilities or scores tell it; ``reason`` the
     text before it.
@@ -58,7 +58,7 @@ class PairVerdict:
     def of_scores(
         cls, score_a: int, score_b: int, log_odds: float | None, reason: str = ""
     ) -> Self:
-        """Return the verdict of two scores; a difference of 1 is ``log_odds``, equal ones tie."""
+        """Return the verdict of two scores; equal ones tie."""
         if score_a == score_b:
             return cls("tie", reason=reason)
         winner: Winner = "a" if score_a > score_b else "b"
@@ -74,7 +74,7 @@ class PairVerdict:
 
 
 def read_verdict(completion: Completion) -> PairVerdict:
-    """Read the verdict that a reply states, and flag what is odd about it.
+    """Read a reply's verdict, and flag what is odd.
 
     Lower case, full-width letters and brackets, marks inside, ``[[Assistant A]]``, ``[[C: tie]]``
     and ``[[tie]]`` count.
@@ -104,12 +104,12 @@ def _letter(verdict: re.Match[str]) -> str:
 
 
 def holds_verdict(text: str) -> bool:
-    """Return whether a text holds anything that would be read as a verdict."""
+    """Return whether a text holds anything readable as a verdict."""
     return _VERDICT.search(text) is not None
 
 
 def read_letter(completion: Completion) -> PairVerdict:
-    """Read the letters' probabilities where an answer first may have one; the likeliest wins."""
+    """Read the letters' probabilities; the likeliest is the verdict."""
     if not completion.logprobs:
         raise UnparsableError(
             "the reply has no log-probabilities: this provider or model does not return them; "

@@ -20,7 +20,7 @@ def read_answer(
     api_key: str,
     latency_s: float | None = None,
 ) -> Completion | Fault:
-    """Read the answer to a request, and remove the key from it."""
+    """Read the answer to a request, without the key."""
     if report is not None:
         return fault_of(report, headers, api_key, request.fields)
     reader = read_embedding if request.path == EMBEDDINGS else read_completion

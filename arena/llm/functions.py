@@ -28,7 +28,7 @@ RAISED = (Exception, SystemExit, KeyboardInterrupt)
 
 @dataclass(frozen=True)
 class FunctionTransport:
-    """Calls a function where other settings call a server, by a prompt of JSON arguments.
+    """Calls a function where other settings call a server.
 
     Attributes:
         function: The function; one that is not async runs in a thread.
@@ -76,7 +76,7 @@ class FunctionTransport:
         return read_completion({"choices": [{"message": message}]}, time.perf_counter() - started)
 
     def _in_thread(self, *values: object, **arguments: object) -> asyncio.Future[Any]:
-        """Call the function in a thread that does not keep the program from ending."""
+        """Call the function in a thread that does not block the exit."""
         result: Future[Any] = Future()
         result.set_running_or_notify_cancel()
 
@@ -91,14 +91,14 @@ class FunctionTransport:
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Return whether a call gives a coroutine, also by an async ``__call__``."""
+    """Return whether a call gives a coroutine."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         type(function).__call__
     )
 
 
 def source_files(function: Callable[..., Any], module: str) -> tuple[str, ...]:
-    """Return the files of the module, and of the function that it may only import."""
+    """Return the files of the module and its function."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     files = {getattr(sys.modules[module], "__file__", None), getattr(code, "co_filename", None)}
     return tuple(sorted(file for file in files if file and Path(file).is_file()))

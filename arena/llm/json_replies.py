@@ -15,11 +15,11 @@ _NOT_IN_A_KEY = re.compile(r"[\W_]+")
 
 
 class JsonReplyError(ValueError):
-    """A reply without a readable object of the fields; the message says why."""
+    """A reply without a readable object of these fields."""
 
 
 def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict[str, Any]:
-    """Return the last JSON object with one of the fields, with plain keys.
+    """Return the last JSON object with one of the fields.
 
     Where none is JSON, it is repaired, unless the reply was cut off.
     """
@@ -35,7 +35,7 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict
 
 
 def json_list(text: str, name: str) -> list[Any] | None:
-    """Return the list of a reply, bare, in a code block or under a name; else None."""
+    """Return a reply's list, bare, in code or under a name."""
     block = _CODE_BLOCK.search(text)
     try:
         value = json.loads(text if block is None else block[1], strict=False)

@@ -86,7 +86,7 @@ def _server(value: str) -> str:
 
 
 def checked_body(value: dict[str, Any]) -> dict[str, Any]:
-    """Refuse a body that cannot be sent, without showing a possible key."""
+    """Refuse an unusable body, without showing a possible key."""
     fault = None
     if doubled := sorted(_STATED_APART & set(value)):
         fault = f"holds {', '.join(doubled)}; use the settings of that name"
@@ -317,7 +317,7 @@ class LlmSettings(BaseModel):
 
 
 class EmbeddingSettings(LlmSettings):
-    """How a model that embeds texts is asked; a vector comes back as JSON."""
+    """How a model that embeds texts is asked, for JSON vectors."""
 
     temperature: None = None
     max_tokens: None = None

@@ -48,5 +48,5 @@ def is_file_name(served: str) -> bool:
 
 
 def names_deployments(base_url: str) -> bool:
-    """Return whether users name the models at a server, as at Azure."""
+    """Return whether users name a server's models, as at Azure."""
     return _DEPLOYMENT_HOST.search((urlsplit(base_url).hostname or "").casefold()) is not None

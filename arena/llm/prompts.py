@@ -34,7 +34,7 @@ _UNCLEAR = re.compile(r"[\s@+|,()=]+")
 
 @dataclass(frozen=True)
 class PromptTemplate:
-    """A template, with a version such as ``pairwise.v1@0f3c5a7b9d1e``; ``also`` are other names."""
+    """A template, with a version such as ``pairwise.v1@0f3c5a7b9d1e``."""
 
     version: str
     text: str = field(repr=False)
@@ -46,7 +46,7 @@ class PromptTemplate:
         return self.version.rpartition("@")[2]
 
     def fill(self, values: Mapping[str, Any]) -> str:
-        """Fill in values in one pass: template marks inside of values stay."""
+        """Fill in values in one pass: template marks inside stay."""
         variables = dict(values)
         for further_name, name in self.also:
             if name in values:
@@ -57,7 +57,7 @@ class PromptTemplate:
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a template, with a sample to try it; ``also`` are further names.
+    """A variable of a template, with a sample to try it.
 
     A required one must be shown.
     """
@@ -70,7 +70,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class ReplaceablePrompt:
-    """A prompt that is sent unless the user's file (``--template fluency=FILE``) takes its place.
+    """A prompt unless the user's file (``--template fluency=FILE``) replaces it.
 
     ``reply`` is the part of a reply that is read.
     """
@@ -103,7 +103,7 @@ class ReplaceablePrompt:
         return self.packaged() if path is None else self.read(path)
 
     def read(self, path: Path | str) -> PromptTemplate:
-        """Read a user's template, or the one of this prompt's name in a folder, and try it."""
+        """Read and try a user's template, or this prompt's in a folder."""
         path = Path(path)
         path = path / f"{self.name}{_SUFFIX}" if path.is_dir() else path
         try:
@@ -138,7 +138,7 @@ class ReplaceablePrompt:
 
 @dataclass(frozen=True)
 class Templates:
-    """A user's templates by names of prompts; those ``from_folder`` may serve other commands."""
+    """A user's templates by names of prompts."""
 
     templates: tuple[tuple[str, PromptTemplate], ...] = ()
     from_folder: frozenset[str] = frozenset()
@@ -185,7 +185,7 @@ NO_TEMPLATES = Templates()
 def read_templates(
     sources: Mapping[str, Path | str] | Sequence[str], prompts: Sequence[ReplaceablePrompt]
 ) -> Templates:
-    """Read and try a user's templates: files by prompt, texts ``NAME=FILE``, or folders."""
+    """Read and try templates: files by prompt, ``NAME=FILE``, or folders."""
     by_name = {prompt.name: prompt for prompt in prompts}
     paths: list[tuple[str, Path | str]] = []
     if isinstance(sources, Mapping):

@@ -8,7 +8,7 @@ from arena.llm.replies import FINAL, Fault
 
 
 class Prospects:
-    """Stops a run in which no call can succeed; ``is_proven`` once the model has answered."""
+    """Stops a run in which no call can succeed."""
 
     def __init__(self, settings: LlmSettings, is_proven: bool) -> None:
         self.is_proven = is_proven
@@ -22,14 +22,14 @@ class Prospects:
         self._n_equal = 0
 
     def check_fault(self, fault: Fault) -> None:
-        """Raise a UsageError if no call can succeed until the user changes something."""
+        """Raise a UsageError if no call can succeed."""
         if fault.advice is not None:
             raise self._error(fault, fault.advice)
         if fault.setting is not None and not self.is_proven:
             raise self._error(fault, fault.setting)
 
     def count_failed(self, fault: Fault) -> None:
-        """Count a failed prompt; UsageError after too many in a row for one reason.
+        """Count a failed prompt; UsageError after too many in a row.
 
         Those too long or filtered do not count.
         """

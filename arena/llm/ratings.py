@@ -41,7 +41,7 @@ _ZEROS = re.compile(r"[.,]0+\Z")
 
 
 def find_rating(text: str, form: RatingForm, is_cut: bool | None = None) -> tuple[int, int]:
-    """Find a reply's rating from 1 to 5 (``[[4]]``, ``##Rating: 4``), and its place."""
+    """Find a reply's rating (``[[4]]``, ``##Rating: 4``), and its place."""
     start = answer_start(text, is_cut)
     # Blanks take the place of thoughts, so that places in the text stay what they are.
     answer = " " * start + text[start:]

@@ -169,7 +169,7 @@ class Reply(Generic[T]):
 
 
 def storable_text(value: object) -> str | None:
-    """Return a text with U+FFFD for what no store can keep; else None."""
+    """Return a text with U+FFFD for what cannot be stored."""
     return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else None
 
 
@@ -182,7 +182,7 @@ def read_vector(completion: Completion) -> tuple[float, ...]:
 
 
 def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[str, float]:
-    """Add up the probabilities of each candidate's spellings: "A", " A", "Ａ", "ĠA"."""
+    """Add up each candidate's spellings: "A", " A", "Ａ", "ĠA"."""
     likeliest = dict(token.alternatives)
     likeliest.setdefault(token.token, token.logprob)  # it need not be among the likeliest
     masses: dict[str, float] = {}

@@ -53,7 +53,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A prompt to one model: the ``body`` is sent, and ``content`` (with its purpose) digested.
+    """A prompt to one model: ``body`` is sent, ``content`` digested.
 
     Both are canonical JSON; ``path`` follows the server's address.
     """
@@ -117,7 +117,7 @@ def request_of_content(content: str, version: str, path: str) -> Request:
 
 
 def canonical_json(value: object) -> str:
-    """Write a value as the JSON that is digested; TypeError, ValueError for others."""
+    """Write a value as the JSON that is digested."""
     return json.dumps(
         value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
     )
@@ -129,7 +129,7 @@ def digest(text: str) -> str:
 
 
 def object_schema(properties: Mapping[str, object]) -> dict[str, Any]:
-    """Return the schema of an object with exactly these properties, strict in OpenAI's sense."""
+    """Return the strict schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": dict(properties),

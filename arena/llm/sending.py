@@ -44,13 +44,13 @@ def _open_transport(settings: LlmSettings) -> Transport:
 
 
 class Sender:
-    """Sends requests in a thread, and writes each result as it arrives.
+    """Sends requests in a thread, and writes results as they arrive.
 
     A killed process loses the calls under way at most.
     """
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:
-        """Open the connections; ``proven`` if the model has answered such a request before."""
+        """Open the connections; ``proven`` if the model answered before."""
         self.finished: SimpleQueue[tuple[str, Completion | None] | BaseException] = SimpleQueue()
         self._settings = settings
         self._store = store
@@ -72,7 +72,7 @@ class Sender:
             call.add_done_callback(self._calls.discard)
 
     def stop(self) -> None:
-        """Wait for calls under way, and write their answers; Ctrl-C drops them."""
+        """Wait for calls under way; Ctrl-C drops them."""
         self._loop.call_soon_threadsafe(self._stopping.set)
         try:
             wait(list(self._calls))

@@ -106,7 +106,7 @@ class ReportedError:
 
 
 def reported(status: int, text: str) -> ReportedError:
-    """Read an answer with an error status: JSON, a page of HTML, or plain text."""
+    """Read an error answer: JSON, HTML, or plain text."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -246,7 +246,7 @@ def _report(body: object, status: int | None, is_paid: bool = False) -> Reported
 
 
 def _innermost_error(body: object) -> object:
-    """Return what OpenAI, Google (in a list) and FastAPI (as ``detail``) say about an error."""
+    """Return what OpenAI, Google and FastAPI say about an error."""
     for _ in range(_DEEPEST):
         inner = None
         if isinstance(body, list) and body:

@@ -27,7 +27,7 @@ def stated_match(
     form: str = "",
     is_cut: bool | None = None,
 ) -> re.Match[str]:
-    """Return the match that states the result of a reply: the last one that ends its line.
+    """Return the match that states a reply's result: the last that ends its line.
 
     Quotations, lines with several values and remarks in parentheses do not count. If one value
     stands alone on its line, and a later one does not and differs, such as a criterion's, the reply

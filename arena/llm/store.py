@@ -60,19 +60,19 @@ class Store:
 
     @contextmanager
     def asking(self, model: str) -> Iterator[None]:
-        """Hold off other runs that would pay a model for the same."""
+        """Hold off runs that would pay a model for the same."""
         path = self.path.with_name(f".{self.path.name}.{digest(model)[:12]}.lock")
         with held_lock(path, f"another run, which asks {model} too ({self.path})"):
             yield
 
     def look_up(self, keys: Sequence[str]) -> dict[str, Completion]:
-        """Return the completions of these requests that the store has, by key."""
+        """Return the stored completions, by key."""
         with self.transaction() as connection:
             rows = connection.execute(_LOOK_UP, (json.dumps(keys),))
             return {row["key"]: _completions().validate_json(row["reply"]) for row in rows}
 
     def save(self, request: Request, completion: Completion, tries: int = 1) -> None:
-        """Write a request's completion, unless there is one; passing failures are not kept."""
+        """Write a completion, unless there is one or it may pass."""
         with self.transaction("IMMEDIATE") as connection:
             save_completion(connection, request, completion, tries)
 

@@ -9,7 +9,7 @@ from arena.llm.replies import LEAST_LOGPROB, MOST_LOGPROB, TokenLogprobs, storab
 
 
 def read_logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
-    """Read the tokens of an answer, and at each place the likeliest ones."""
+    """Read tokens, and the likeliest ones at each place."""
     content = value.get("content") if isinstance(value, Mapping) else None
     if not isinstance(content, list):
         return None

@@ -132,7 +132,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 def _redirect_fault(headers: Mapping[str, str], api_key: str) -> Fault:
-    """Return the fault of a redirect: prompts are never sent to another address."""
+    """Return a redirect's fault: prompts go to no other address."""
     # A query may hold a key.
     target = shown_detail(headers.get("location", "nowhere").partition("?")[0], api_key)
     detail = f"it redirects prompts to {target}, which the settings do not name"

@@ -21,7 +21,7 @@ _JOINER = "\u200d"
 
 @dataclass(frozen=True)
 class Trimmer:
-    """Cuts texts off after so many tokens of a model, or else of four bytes of UTF-8.
+    """Cuts texts after so many tokens, or four bytes each.
 
     800 tokens are some 3,200 Latin letters or 1,066 of Devanagari, Thai or Chinese; tokenizers
     differ by a factor of two at most for most scripts.
@@ -50,7 +50,7 @@ class Trimmer:
         return text[:end]
 
     def count(self, text: str) -> int:
-        """Count the model's tokens; or four bytes, or a rest, as one."""
+        """Count the model's tokens, or four bytes as one."""
         if self._tokenizer is None:
             return -(-len(text.encode(errors="replace")) // BYTES_A_TOKEN)
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)

@@ -39,7 +39,7 @@ SHOWN_NAMES = 5
 
 
 def oriented_verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Orient judgments: ``first`` and ``second`` by name, ``outcome`` 1, -1 or 0."""
+    """Orient judgments: ``first`` and ``second`` by name."""
     # Sides that were not shown are no order.
     judgments = sideless_by_name(judgments)
     code_a, names_a = text_codes(judgments["system_a"])
@@ -76,7 +76,7 @@ def won_by_a(table: pd.DataFrame) -> pd.Series:
 
 
 def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Make one verdict of several under the same key: a win needs more than half."""
+    """Make one verdict per key: a win needs more than half."""
     is_known = table[keys].notna().all(axis=1)
     if not is_known.all():
         table = table[is_known]
@@ -123,7 +123,7 @@ MEASURED = ["items", "questions", "agreement", "kappa", "standard_error", "low",
 
 
 def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> pd.DataFrame:
-    """Compare every two judges, or those in ``of``, on the items both judged, by majority.
+    """Compare every two judges (with one of ``of``, if any), by majority.
 
     Of more than ``MANY_JUDGES``, those with the most judgments. Kappa has a bootstrap error and a
     95% interval over questions (NaN with one question or fewer than ``FEWEST_ITEMS`` items).
@@ -168,7 +168,7 @@ def _measured(
 
 
 def _question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
-    """Count one judge's verdicts by another's, a flat 3 x 3 table per question, (questions, 9).
+    """Count one judge's verdicts by another's, flat 3 x 3 tables, (questions, 9).
 
     Every item counts half in either orientation, so that relabeling systems changes nothing.
     """
@@ -187,7 +187,7 @@ def _kappas(cells: Floats) -> Floats:
 
 
 def agreement_with_reference(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
-    """Compare every judge with a reference, such as people: all of them, by majority.
+    """Compare every judge with a reference, such as all people, by majority.
 
     ``MEASURED`` is of all languages together; ``RANKED`` is Kendall's tau of rankings by all
     verdicts, mean over languages, with its 95% interval (NaN below three systems), and the shares
@@ -235,7 +235,7 @@ def _shared_items(table: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame
 
 
 def posteriors_by_language(judgments: pd.DataFrame) -> dict[str, RatingPosterior]:
-    """Rate the largest group of systems in each language, by verdicts alone."""
+    """Rate the largest group in each language, by verdicts alone."""
     return {
         str(language): battle_posterior(Battles.from_judgments(rows).largest_group())
         for language, rows in judgments.groupby("language")
@@ -270,7 +270,7 @@ def _rankings(
 
 
 def rating_differences(judge: RatingPosterior, reference: RatingPosterior) -> pd.DataFrame:
-    """Compare a judge's ratings, brought to the reference's spread, with the reference's.
+    """Compare a judge's ratings, brought to the reference's spread, with it.
 
     Intervals hold 95% for all systems at once (Bonferroni).
     """

@@ -105,7 +105,7 @@ class Matches:
         return ratings
 
     def supporters(self, ratings: Floats, leader: int, opponent: int) -> tuple[Indices, int]:
-        """Return a lead's verdicts, the most influential first, and how many undo it."""
+        """Return a lead's verdicts by influence, and how many undo it."""
         won, met = self._counts()
         information, _ = self._information_and_gradient(ratings, won, met)
         contrast = np.zeros(self.n_systems)
@@ -200,7 +200,7 @@ def _fewest(
 
 
 def first_places(judgments: pd.DataFrame) -> list[FirstPlace]:
-    """Find verdicts that decide first place, by judge and language; people are one judge."""
+    """Find verdicts that decide first place, by judge and language."""
     is_by_people = judgments["judge"].map(is_person).astype(bool)
     judged = judgments.assign(judge=judgments["judge"].mask(is_by_people, PEOPLE))
     n_verdicts = judged["judge"].value_counts()

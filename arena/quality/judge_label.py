@@ -94,7 +94,7 @@ def label_judge(
 def verdict_tests(
     judgments: pd.DataFrame, answers: pd.DataFrame | None = None
 ) -> tuple[JudgeTest, ...]:
-    """Test one judge's verdicts: length, sameness, flips, repeats, side, ties and circles."""
+    """Test one judge's verdicts: length, sameness, flips, repeats, side, ties, circles."""
     judged = without_identical(judgments, answers)
     if judged.empty:
         return ()

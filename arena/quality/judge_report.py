@@ -53,7 +53,7 @@ class DecisiveVerdict:
 
 @dataclass(frozen=True)
 class FirstPlace:
-    """The fewest verdicts that decide first place, by one judge in one language.
+    """The fewest verdicts that decide first place in one language.
 
     ``successor`` would be first without the ``dropped`` of all ``verdicts``, which are
     ``decisive``, the most influential first.
@@ -216,7 +216,7 @@ class JudgeLabel:
 
 
 class JudgingRecords(BaseModel):
-    """Meta-evaluations and failures (reason to number of pairs; null if unknown) of a judge."""
+    """A judge's meta-evaluations and failures (pairs by reason, if known)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -225,7 +225,7 @@ class JudgingRecords(BaseModel):
 
 
 class JudgeReport(JudgingRecords):
-    """The quality of a board's judge; no label where it has no verdict."""
+    """The quality of a board's judge; no label without verdicts."""
 
     judge: str
     label: JudgeLabel | None = None

@@ -60,7 +60,7 @@ class Share:
 
 
 def same_verdict(winners: pd.Series) -> tuple[str, int] | None:
-    """Return the verdict that nearly all are (``a``, ``b`` or ``tie``) and its count, or None."""
+    """Return the verdict that nearly all are, and its count."""
     if len(winners) < FEWEST_VERDICTS:
         return None
     counts = winners.value_counts()
@@ -93,7 +93,7 @@ def same_verdict_test(judgments: pd.DataFrame, side: JudgeTest | None) -> JudgeT
 
 
 def flip_test(oriented: pd.DataFrame) -> JudgeTest:
-    """Compare both orders of every pair judged in both; an order counts by its majority."""
+    """Compare both orders of every pair judged in both."""
     # Share of flips of a judge whose single verdicts cannot be relied on
     unreliable_flips = 0.25
     orders = majorities(oriented, [*ITEM, "first_on_a"])
@@ -178,7 +178,7 @@ FEWEST_QUESTIONS = 10
 
 @dataclass(frozen=True)
 class Cycles:
-    """Triples of decided verdicts on one question, and how many of them run in a circle.
+    """Triples of decided verdicts on one question, and circles.
 
     ``circular`` triads are Kendall's and Babington Smith's (1940), ``expected`` those by the
     ratings if verdicts were independent, ``beyond`` the excess in standard deviations over
@@ -193,7 +193,7 @@ class Cycles:
 
 
 def cycles(judgments: pd.DataFrame) -> Cycles:
-    """Count the triples of one judge's verdicts on a question that run in a circle.
+    """Count one judge's triples on a question that run in a circle.
 
     Ratings tell the expected number: few where systems are far apart, a quarter where equal.
     """

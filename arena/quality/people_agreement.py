@@ -39,7 +39,7 @@ _OUTCOMES = (-1, 0, 1)
 
 @dataclass(frozen=True)
 class AmongPeople:
-    """Kappa of two people's votes on a pair, and of the judge with one vote.
+    """Kappa of two people's votes, and of the judge with one.
 
     Both are on pairs that several people judged, as a majority is steadier than one vote.
     ``difference_error`` is by bootstrap over questions.
@@ -52,13 +52,13 @@ class AmongPeople:
 
     @property
     def is_as_good(self) -> bool:
-        """Whether the judge is not shown to agree less with people than they do."""
+        """Whether the judge is not shown to agree less than people do."""
         return self.kappa - self.judge_kappa <= NORMAL_95 * self.difference_error
 
 
 @dataclass(frozen=True)
 class PeopleAgreement:
-    """How far a judge agrees with people: Cohen's kappa with the majority of votes on a pair.
+    """How far a judge agrees with the majority of people: Cohen's kappa.
 
     The standard error is by bootstrap over questions.
     """
@@ -105,7 +105,7 @@ def people_test(people: PeopleAgreement) -> JudgeTest:
 
 
 def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> PeopleAgreement | None:
-    """Compare judges, taken as one, with people; None with too few shared pairs for an interval."""
+    """Compare judges with people; None with too few shared pairs."""
     is_by_people = judgments["judge"].map(is_person).astype(bool)
     is_by_judge = judgments["judge"].isin(judges) & ~is_by_people
     people = sorted(set(judgments.loc[is_by_people, "judge"]))
@@ -131,7 +131,7 @@ def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> Peo
 
 
 def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> AmongPeople | None:
-    """Compare every two people's votes on a pair, and the judge's verdict with one vote.
+    """Compare every two people's votes, and the judge's with one.
 
     An unnamed vote is one more person's. Every pair has the same weight. None with too few pairs
     for an interval.
@@ -215,12 +215,12 @@ LLM_PREFIX = "llm:"
 
 
 def model_name(judge: str) -> str:
-    """Return a judge's name as the ``judge`` column of judgments has it."""
+    """Return a judge's name as judgments have it."""
     return judge.removeprefix(LLM_PREFIX)
 
 
 def recorded_agreement(entries: Iterable[MetaEvaluation], judge: str) -> PeopleAgreement | None:
-    """Return agreement by the meta-evaluation on the most pairs; None without any."""
+    """Return agreement by the largest meta-evaluation, if any."""
     best: MetaEvaluation | None = None
     for entry in entries:
         is_of_judge = model_name(entry.judge) == model_name(judge)

@@ -32,7 +32,7 @@ DIFFERENCE = f"{TRAIT}{LENGTH}"
 
 
 def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
-    """Estimate side A's bias with the ratings, as better systems may stand there more often."""
+    """Estimate side A's bias with the ratings: better systems may stand there."""
     # A share this far from one half is worth a warning; smaller differences hardly matter
     notable = 0.05
     shown = shown_sides(judgments)
@@ -57,7 +57,7 @@ def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
 
 
 def length_test(judgments: pd.DataFrame, answers: pd.DataFrame) -> JudgeTest | None:
-    """Estimate a bias to longer answers with the ratings, as better systems may write more."""
+    """Estimate a bias to longer answers: better systems may write more."""
     measured = with_traits(judgments, answers, (LENGTH,))
     table = calibrated_judgments(measured[measured["winner"] != "tie"], hard=True)
     # A judge that looks at length alone may decide by a single word.

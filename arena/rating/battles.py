@@ -161,11 +161,11 @@ class Battles:
         return round(float(self.weight.sum()))
 
     def counted(self, ties: str) -> Battles:
-        """Keep battles that count: ``drop`` leaves out ties, and what has no other battles."""
+        """Keep battles that count: ``drop`` leaves out ties."""
         return self.only(self.winner != TIE) if ties == "drop" else self
 
     def only(self, rows: Flags) -> Battles:
-        """Keep the battles (N,), and the questions and systems that have any of them."""
+        """Keep the battles (N,), and what has any of them."""
         battles = self._take(rows)
         if not len(battles):
             raise UsageError("there are no judgments to count")
@@ -201,14 +201,14 @@ class Battles:
         return replace(self, question=present.codes, n_questions=n_questions, questions=names)
 
     def largest_group(self) -> Battles:
-        """Keep the largest group of systems that battles connect, and its questions."""
+        """Keep the largest connected group, and its questions."""
         numbers = self._group_numbers()
         if not numbers.any():
             return self
         return self._group(numbers, 0)
 
     def groups(self) -> list[Battles]:
-        """Split the battles by the groups of systems that they connect, the largest group first."""
+        """Split battles by connected groups, the largest first."""
         if not len(self):
             return []
         numbers = self._group_numbers()
@@ -238,7 +238,7 @@ class Battles:
 
     @cached_property
     def items(self) -> JudgedItems:
-        """Sum outcomes by pair and question; a pair's first system is the one first by name."""
+        """Sum outcomes by pair and question, systems ordered by name."""
         is_swapped = self.side_a > self.side_b
         first = np.minimum(self.side_a, self.side_b)
         second = np.maximum(self.side_a, self.side_b)
@@ -253,7 +253,7 @@ class Battles:
 
     @cached_property
     def items_by_side(self) -> JudgedItems:
-        """Sum outcomes by judge, pair, question and voter; a pair's first system is on side A."""
+        """Sum outcomes by judge, pair, question and voter; the first is on side A."""
         n_systems = max(len(self.systems), 1)
         judges = distinct(np.zeros(1, np.intp), 1)
         if self.judge is not None and len(self):
@@ -291,14 +291,14 @@ class Battles:
 
 
 def system_records(battles: Battles) -> pd.DataFrame:
-    """Count each system's ``wins, losses, ties``, whole numbers unless soft or weighted."""
+    """Count each system's ``wins, losses, ties``."""
     table = pd.DataFrame({"system": pd.Series(battles.systems, dtype="str")})
     table[RECORD] = _counts(battles, battles.side_a, battles.side_b, len(battles.systems))
     return table
 
 
 def pair_records(battles: Battles) -> pd.DataFrame:
-    """Count ``wins, losses, ties`` of every two systems that met, in both directions."""
+    """Count ``wins, losses, ties`` of pairs, in both directions."""
     n_systems = max(len(battles.systems), 1)
     system = np.concatenate([battles.side_a, battles.side_b])
     opponent = np.concatenate([battles.side_b, battles.side_a])

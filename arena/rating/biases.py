@@ -101,12 +101,12 @@ class Biases:
         return np.tile(self.precisions, len(self.judges))
 
     def logits(self, coefficients: Floats) -> Floats:
-        """Add up what the judges like about the first answer of each pair: (C,) to (P,)."""
+        """Add up what judges like about first answers: (C,) to (P,)."""
         by_judge = coefficients.reshape(len(self.judges), len(self.traits))
         return np.asarray((self.values * by_judge[self.judge]).sum(axis=1))
 
     def sums(self, values: Floats) -> Floats:
-        """Add a value per pair, times its traits, to the coefficients (transposed ``logits``)."""
+        """Add values of pairs, times traits, to coefficients (transposed ``logits``)."""
         sums = np.empty((len(self.judges), len(self.traits)))
         for trait in range(len(self.traits)):
             products = self.values[:, trait] * values
@@ -136,7 +136,7 @@ class Biases:
     def estimated(
         self, coefficients: Floats, standard_errors: Floats, own_errors: Floats
     ) -> tuple[JudgeBias, ...]:
-        """Name the coefficients, (C,); ``own_errors`` are errors with nothing known of ratings."""
+        """Name the coefficients, (C,); ``own_errors`` know nothing of ratings."""
         estimated = []
         for number, (judge, trait) in enumerate(product(self.judges, self.traits)):
             deviation = SIDE_PRECISION**-0.5
@@ -188,12 +188,12 @@ def is_measured(trait: str) -> bool:
 
 
 def count_trait(trait: str, answer: str) -> float:
-    """Count a trait in an answer without its reason; of ``length`` the characters."""
+    """Count a trait in an answer; of ``length`` the characters."""
     return float(_COUNTED[trait](parse_answer(answer).text))
 
 
 def answer_traits(answers: pd.DataFrame, traits: Sequence[str] = (LENGTH,)) -> pd.DataFrame:
-    """Count traits of each answer without its reason: a column per trait, by ``ANSWER_KEY``."""
+    """Count traits of answers without reasons, by ``ANSWER_KEY``."""
     texts = [parse_answer(answer).text for answer in answers["answer"]]
     counts = {name: [float(_COUNTED[name](text)) for text in texts] for name in traits}
     index = pd.MultiIndex.from_frame(answers[ANSWER_KEY])
@@ -203,7 +203,7 @@ def answer_traits(answers: pd.DataFrame, traits: Sequence[str] = (LENGTH,)) -> p
 def with_traits(
     judgments: pd.DataFrame, answers: pd.DataFrame, traits: Sequence[str]
 ) -> pd.DataFrame:
-    """Add by how much A's answer exceeds B's in each trait; NaN where an answer is absent."""
+    """Add A's excess over B in each trait; NaN without answers."""
     counts = answer_traits(answers, traits)
     counts = counts[~counts.index.duplicated()]
     of_a, of_b = (_counts_of(judgments, side, counts) for side in ("system_a", "system_b"))
@@ -214,7 +214,7 @@ def with_traits(
 
 
 def relative_difference(trait: str, of_a: Floats, of_b: Floats) -> Floats:
-    """Return by how much A exceeds B in a trait, shape (N,).
+    """Return A's excess over B in a trait, shape (N,).
 
     Of lengths, the log ratio within -1 and 1; of counts, (a - b) / (a + b), or 0; of numbers that
     may be below 0, a - b over its root mean square.
@@ -235,7 +235,7 @@ def _counts_of(judgments: pd.DataFrame, side: str, counts: pd.DataFrame) -> Floa
 
 
 def trait_differences(columns: pd.DataFrame) -> Floats | None:
-    """Return by how much A exceeds B in each trait, shape (N, F); None without traits."""
+    """Return A's excess over B in each trait, shape (N, F)."""
     if not len(columns.columns):
         return None
     differences: Floats = columns.to_numpy(np.float64)

@@ -69,7 +69,7 @@ class WarmStart:
 
 
 def around(problem: PenalizedLikelihood) -> WarmStart | None:
-    """Fit one replicate, for others to start from; None if it has no maximum."""
+    """Fit one replicate, for others to start from, if possible."""
     try:
         parameters = newton(problem, problem.start())
         return WarmStart(parameters, problem.solver(parameters))
@@ -82,7 +82,7 @@ def solve(
     warm_start: WarmStart | None = None,
     tolerance: float = TOLERANCE,
 ) -> BradleyTerryFit:
-    """Fit all replicates, with errors of at most ``tolerance`` logits, from a fit close to them."""
+    """Fit all replicates, with errors of at most ``tolerance`` logits."""
     n_replicates = problem.points.shape[1]
     n_systems = problem.pairs.n_systems
     if warm_start is None:
@@ -107,7 +107,7 @@ def solve(
 
 
 def regularize(fit: BradleyTerryFit, problem: PenalizedLikelihood, precision: float) -> int:
-    """Fit replicates without a maximum again, into ``fit``, with a weak prior; count them."""
+    """Fit replicates without a maximum again, with a prior; count them."""
     failed = np.flatnonzero(~fit.converged)
     if failed.size:
         prior = NormalPrior.ridge(fit.n_systems, precision)
@@ -144,7 +144,7 @@ def _shared_newton(
 
 
 def _remaining_error(length: Floats, last: Floats) -> Floats:
-    """Estimate the error after a step, by a geometric series at the rate of the last two."""
+    """Estimate the error after a step, by a geometric series."""
     # Factor above which steps are not trusted to shrink
     slowest = 0.5
     # Smallest factor by which steps are trusted to keep shrinking
@@ -154,7 +154,7 @@ def _remaining_error(length: Floats, last: Floats) -> Floats:
 
 
 def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
-    """Take damped Newton steps of one replicate, parameters of shape (K, 1), until it converges."""
+    """Take damped Newton steps of one replicate, (K, 1), to convergence."""
     longest_step = 5.0
     most_steps = 200
     # Steps this short that no longer shrink are rounding errors: each step squares the error.
@@ -193,7 +193,7 @@ def _shortened(problem: PenalizedLikelihood, parameters: Floats, step: Floats) -
 def fit_bradley_terry(
     points: npt.ArrayLike, counts: npt.ArrayLike, pairs: Pairs, ridge: float = DEFAULT_RIDGE
 ) -> BradleyTerryFit:
-    """Fit R replicates of points (of each pair's first system) and battles, both (R, P).
+    """Fit R replicates of pairs' points and battles, both (R, P).
 
     With ``ridge`` 0 it is plain maximum likelihood, which exists only where wins connect all
     systems both ways.

@@ -16,7 +16,7 @@ far too small."""
 
 @dataclass(frozen=True)
 class DesignEffects:
-    """By how much the verdicts on a question depend on each other, for each of S systems.
+    """How much verdicts on a question depend on each other, of S systems.
 
     Attributes:
         estimates: Variance of a score over drawn questions, relative to independent battles, (S,);
@@ -53,7 +53,7 @@ class DesignEffects:
 
     @property
     def common(self) -> float:
-        """Return the mean of the known effects, at least ``least``; 1 if none is known."""
+        """Return the mean of known effects, at least ``least``."""
         is_known = np.isfinite(self.estimates)
         if not is_known.any():
             return 1.0
@@ -66,7 +66,7 @@ class DesignEffects:
 
     @property
     def by_bias(self) -> Floats:
-        """Return the effect of each bias, shape (C,), at least the systems' mean."""
+        """Return each bias's effect, (C,), at least the systems' mean."""
         return np.fmax(self.of_biases, self.common)
 
     @property

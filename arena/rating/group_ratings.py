@@ -153,7 +153,7 @@ def _plain_remarks(battles: Battles, rounds: int, uncertainty: Uncertainty) -> I
 
 
 def _ratings_with_position(battles: Battles, method: Method) -> GroupRatings:
-    """Maximize the likelihood with a free term of each judge for side A, as published fits have it.
+    """Maximize the likelihood with judges' terms for side A, as published fits.
 
     Errors are multiplied by the root of the questions' design effects.
     """
@@ -235,7 +235,7 @@ def separated_systems(items: JudgedItems) -> Flags:
 
 
 class _LikelihoodRatios:
-    """How much less probable battles are if two systems were equal, ratings being N(0, 1)."""
+    """How much less probable battles are of two equal systems."""
 
     def __init__(self, likelihood: BattleLikelihood, effect: float) -> None:
         self._effect = effect

@@ -141,7 +141,7 @@ def ranks_and_tiers(
     freedom: float = np.inf,
     p_values: Floats | None = None,
 ) -> dict[str, npt.ArrayLike]:
-    """Bound the rank of every system, and group systems into tiers (1 the best).
+    """Bound every system's rank, and group systems into tiers.
 
     Two systems differ if the 90% interval of their difference excludes 0 (``p_values``, by default
     ``wald_p_values``). A rank is at least one more than the number of better systems, and at most
@@ -174,7 +174,7 @@ def ranks_and_tiers(
 
 
 def wald_p_values(coefficients: Floats, covariance: Floats, freedom: float = np.inf) -> Floats:
-    """Return two-sided p-values of a t-test of every two systems, shape (S, S); NaN if unknown."""
+    """Return two-sided p-values of every two systems, (S, S), by t-tests."""
     variance = np.diag(covariance)
     # Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b).
     variances = variance[:, None] + variance[None, :] - 2 * covariance
@@ -187,7 +187,7 @@ def wald_p_values(coefficients: Floats, covariance: Floats, freedom: float = np.
 
 
 def pair_comparisons(ratings: pd.Series, covariance: pd.DataFrame, quantile: float) -> pd.DataFrame:
-    """Compare every two systems, the better rated first, whose ratings are jointly normal.
+    """Compare every two systems, whose ratings are jointly normal.
 
     Intervals have ``quantile`` standard errors; NaN where the covariance is.
     """
@@ -214,7 +214,7 @@ def pair_comparisons(ratings: pd.Series, covariance: pd.DataFrame, quantile: flo
 
 
 def expected_shares(logits: Floats, errors: Floats) -> Floats:
-    """Return mean shares of points, given logits with normal errors, (N,); NaN counts as 0."""
+    """Return mean shares of points, given normal logits, shape (N,)."""
     nodes, weights = hermgauss(20)
     shares = np.zeros(len(logits))
     scale = np.sqrt(2) * np.nan_to_num(errors)

@@ -25,7 +25,7 @@ from arena.statistics.codes import distinct, text_codes, value_codes
 
 
 def named_voters(judgments: pd.DataFrame) -> Flags:
-    """Return which judgments name one judge or voter, not people in general or no one, (N,)."""
+    """Return which judgments name one judge or voter, shape (N,)."""
     if "judge" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)
     # Few distinct judges, many judgments: names are looked at once.
@@ -55,7 +55,7 @@ def _named_without_criterion(judge: Indices, names: Sequence[str], criterion: pd
 
 
 def _flags_of(names: Sequence[str]) -> Flags:
-    """Return which names are those of one judge, shape (names + 1,); the last is of no name."""
+    """Return which names are one judge's, (names + 1,), the last no name's."""
     return np.array([*map(names_one_judge, names), False], dtype=np.bool_)
 
 
@@ -67,7 +67,7 @@ MIRRORED = np.array([1, 0, TIE])
 
 
 def points_of_a(judgments: pd.DataFrame) -> pd.Series:
-    """Return points for side A: 1 for a win, half for a tie, else 0; expected ones if soft."""
+    """Return points for side A: 1, half for a tie, or expected."""
     rows, position, shares = outcome_rows(judgments)
     points = POINTS_OF_A[winner_codes(rows)]
     if shares is not None:
@@ -88,7 +88,7 @@ def winner_codes(judgments: pd.DataFrame) -> Indices:
 
 
 def sided_flags(judgments: pd.DataFrame) -> Flags | None:
-    """Return of which judgments the sides were shown, shape (N,); None for all."""
+    """Return which judgments showed sides, (N,); None for all."""
     if SIDES not in judgments:
         return None
     codes, values = value_codes(judgments[SIDES])
@@ -107,7 +107,7 @@ def shown_sides(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def sideless_by_name(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Put the system first by name on side A where sides were not shown, so that rows match."""
+    """Put the first by name on side A where sides were not shown."""
     is_sided = sided_flags(judgments)
     if is_sided is None:
         return judgments
@@ -137,7 +137,7 @@ def sideless_by_name(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def weights_of(judgments: pd.DataFrame) -> Floats | None:
-    """Return how many judgments each row counts for, shape (N,); None if each counts once."""
+    """Return each row's judgments, (N,); None for one."""
     if WEIGHT not in judgments:
         return None
     is_given = judgments[WEIGHT].notna().to_numpy()
@@ -156,7 +156,7 @@ def weights_of(judgments: pd.DataFrame) -> Floats | None:
 
 
 def judge_codes(judgments: pd.DataFrame) -> tuple[Indices | None, tuple[str, ...]]:
-    """Number the judge of each judgment, and list the names; None if there is only one."""
+    """Number judges, and list names; None if there is one."""
     if "judge" not in judgments:
         return None, ("",)
     codes, written = text_codes(judgments["judge"])
@@ -170,7 +170,7 @@ def judge_codes(judgments: pd.DataFrame) -> tuple[Indices | None, tuple[str, ...
 
 
 def voter_codes(judgments: pd.DataFrame) -> Indices | None:
-    """Number the voter of each judgment, shape (N,); -1 where no one is named, None if nowhere."""
+    """Number voters, (N,); -1 where not named, None if nowhere."""
     if VOTER not in judgments:
         return None
     codes, names = text_codes(judgments[VOTER])
@@ -243,7 +243,7 @@ def row_weights(shares: Floats | None, weights: Floats | None, position: Indices
 
 
 def question_codes(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
-    """Number the question of each judgment, and list the query ids, sorted; none without ids."""
+    """Number questions, and list their sorted ids, if any."""
     if "query_id" not in judgments:
         return np.arange(len(judgments)), ()
     codes, ids = value_codes(judgments["query_id"])

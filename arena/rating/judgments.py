@@ -41,7 +41,7 @@ from arena.statistics.codes import repeated_rows, text_codes
 
 
 def copies_of_others(judgments: pd.DataFrame) -> Flags:
-    """Return which judgments are copies of others, shape (N,), as of a file that was joined twice.
+    """Return which judgments are copies, (N,), as of a file joined twice.
 
     They equal in all columns, and name a judge or voter: else equal rows are several votes.
     """
@@ -104,7 +104,7 @@ def _completed(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_known_columns(table: pd.DataFrame, further: Sequence[str] = ()) -> pd.DataFrame:
-    """Keep the columns of judgments that this project reads, and further ones."""
+    """Keep the columns that this project reads, and further ones."""
     optional = [CRITERION, CHOSEN, *PROBABILITIES]
     optional += [SIDES, VOTER, WEIGHT, BOTH_BAD, REPEAT, VERDICT_FLAGS]
     optional += [name for name in further if name not in (*JUDGMENTS.columns, *optional)]
@@ -124,7 +124,7 @@ def _numbered(table: pd.DataFrame, is_copy: Flags) -> pd.DataFrame:
 def selected_judgments(
     judgments: pd.DataFrame, language: str | None = None, judge: str | None = None
 ) -> pd.DataFrame:
-    """Keep the judgments of one language and one judge, ``all``, or the default ones (None)."""
+    """Keep the judgments of one language and one judge."""
     is_selected = np.ones(len(judgments), dtype=np.bool_)
     if "language" in judgments:
         codes, names = text_codes(judgments["language"])

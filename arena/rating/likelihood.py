@@ -27,7 +27,7 @@ LEAST_DISPERSION = 0.01
 
 @dataclass(frozen=True)
 class BattleLikelihood:
-    """The Bradley-Terry likelihood of battles on Q questions; a tie is half a win for both."""
+    """The Bradley-Terry likelihood of battles; a tie is half a win."""
 
     items: JudgedItems
 
@@ -47,14 +47,14 @@ class BattleLikelihood:
         return self.biases.prior_precisions
 
     def logits(self, parameters: Floats) -> Floats:
-        """Return the logit that each pair's first system is better, shape (P,)."""
+        """Return logits that pairs' first systems are better, (P,)."""
         logits = self.pairs.differences(parameters)
         if self.items.biases is None:
             return logits
         return logits + self.items.biases.logits(parameters[self.pairs.n_systems :])
 
     def expected(self, parameters: Floats) -> Floats:
-        """Return the expected share of points of each pair's first system, shape (P,)."""
+        """Return expected shares of pairs' first systems, (P,)."""
         return np.asarray(expit(self.logits(parameters)))
 
     def value(self, parameters: Floats) -> float:
@@ -68,7 +68,7 @@ class BattleLikelihood:
     def squared_scores(
         self, parameters: Floats, cluster: Indices, n_clusters: int
     ) -> tuple[Floats, Floats]:
-        """Sum the clusters' squared gradients, and count clusters, by parameter, each (K,)."""
+        """Sum clusters' squared gradients, and count clusters, each (K,)."""
         # Items whose scores are held at a time
         items_at_once = 1_000_000
         items = self.items
@@ -142,7 +142,7 @@ class BattleLikelihood:
         return self.pairs.information(by_pair, self.items.biases)
 
     def bias_errors(self, parameters: Floats, effect: float) -> Floats:
-        """Return the biases' errors if only their priors are known before, shape (C,).
+        """Return the biases' errors with priors for them alone, (C,).
 
         Where one system always stands on side A, verdicts cannot tell both apart.
         """
@@ -156,7 +156,7 @@ class BattleLikelihood:
         return np.sqrt(np.diag(np.linalg.inv(biases + np.diag(self.bias_precisions))))
 
     def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
-        """Compare the variance of each system's score by question with that of single battles.
+        """Compare the variance of scores by question with single battles'.
 
         Verdicts on one question, and of one voter, depend on each other (Kish, 1965). In a star of
         battles most of the variance is the center's, so systems are looked at one by one.
@@ -181,7 +181,7 @@ class BattleLikelihood:
     def _variances_by_question(
         self, parameters: Floats, information: Floats, precisions: npt.ArrayLike, least: float
     ) -> tuple[Floats, Floats]:
-        """Return the variance of scores by question, and the number of questions, each (K,).
+        """Return scores' variance by question, and the questions, each (K,).
 
         With one verdict a question, only ties make the variance smaller.
         """
@@ -203,7 +203,7 @@ class BattleLikelihood:
         return squares * unbiased * n_battles / max(n_battles - n_free, 1.0), judged_on
 
     def _variances_by_voter(self, parameters: Floats, voter: Indices) -> tuple[Floats, Floats]:
-        """Return scores' variance by voter beyond that by question, and the voters, each (K,).
+        """Return scores' variance by voter beyond questions', and the voters, each (K,).
 
         It is that by voters, less that by a voter's question (Cameron, Gelbach and Miller, 2011,
         "Robust inference with multiway clustering"), at least 0; 0 with a single voter.
@@ -219,7 +219,7 @@ class BattleLikelihood:
         return np.maximum(squares - of_votes, 0.0) * n_voters / (n_voters - 1), n_judging
 
     def _share_of_variance(self, parameters: Floats) -> float:
-        """Return the variance of verdicts' points y over that of wins and losses: ties vary less.
+        """Return the variance of points y over that of wins: ties vary less.
 
         With E y = p it is p (1 - p) - E y (1 - y), of which the last is 0 without ties.
         """
@@ -231,7 +231,7 @@ class BattleLikelihood:
         return 1.0 - float((points * (1 - points)).sum()) / variance
 
     def dispersion(self, parameters: Floats) -> float:
-        """Return the variance of a battle's points over that of a win or loss; 1 unless soft.
+        """Return a battle's variance over that of wins; 1 unless soft.
 
         Probabilities vary less than wins and losses of the same expectation (Wedderburn, 1974,
         "Quasi-likelihood functions"). It is Pearson's estimate, from ``LEAST_DISPERSION`` to 1.
@@ -262,7 +262,7 @@ class BattleLikelihood:
         effects: Floats,
         common_effect: float = 1.0,
     ) -> Floats:
-        """Return the covariance of the most probable parameters, with ratings centered, (K, K).
+        """Return the covariance of modes, with ratings centered, (K, K).
 
         The sandwich H (M + d P) H with H = (I + P)^-1 (``inverse``), I the information, P the
         prior's precisions, d the common design effect, and M the variance of the gradient over

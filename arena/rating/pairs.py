@@ -27,7 +27,7 @@ MOST_SYSTEMS = 5_000
 
 @dataclass(frozen=True)
 class Pairs:
-    """P pairs of S systems; two systems may form several pairs, in either order.
+    """P pairs of S systems, in either order, perhaps repeated.
 
     Leading axes of arrays (questions, replicates) are kept.
     """
@@ -41,18 +41,18 @@ class Pairs:
 
     @cached_property
     def incidence(self) -> csr_array:
-        """Return 1 for the first system of a pair, -1 for the second, shape (S, P)."""
+        """Return 1 for a pair's first system, -1 for its second, (S, P)."""
         pairs = np.arange(len(self))
         values = np.repeat([1.0, -1.0], len(self))
         entries = (np.concatenate([self.first, self.second]), np.concatenate([pairs, pairs]))
         return coo_array((values, entries), shape=(self.n_systems, len(self))).tocsr()
 
     def differences(self, values: Floats) -> Floats:
-        """Subtract the second system's value from the first's: (..., S) to (..., P)."""
+        """Subtract second systems' values from first ones': (..., S) to (..., P)."""
         return np.asarray(values[..., self.first] - values[..., self.second])
 
     def sums(self, values: Floats) -> Floats:
-        """Add a pair's value to its first system, less it from its second: (..., P) to (..., S)."""
+        """Add pairs' values to first systems, subtract from second: (..., P) to (..., S)."""
         flat = values.reshape(prod(values.shape[:-1]), len(self))
         return np.asarray((self.incidence @ flat.T).T.reshape(*values.shape[:-1], self.n_systems))
 
@@ -89,7 +89,7 @@ class Pairs:
 
 
 def checked_number(systems: int) -> int:
-    """Return the number of systems, if memory for every two of them is there (else UsageError)."""
+    """Return the number of systems, if memory suffices (else UsageError)."""
     if systems > MOST_SYSTEMS:
         most = (
             f"at most {MOST_SYSTEMS:,} are rated together; keep some with  surrogate-arena select"
@@ -105,7 +105,7 @@ def connected_groups(
     one_way: bool = False,
     battles: Floats | None = None,
 ) -> Indices:
-    """Number the groups of systems that edges connect, (S,), the largest first.
+    """Number the groups that edges connect, (S,), the largest first.
 
     With ``one_way``, groups are strongly connected. Battles, then order decide between equal sizes.
     """
@@ -124,7 +124,7 @@ def connected_groups(
 
 
 def winning_groups(pairs: Pairs, points: Floats, counts: Floats) -> Indices:
-    """Number the groups in which wins (or ties) lead from every system to every other, (S,).
+    """Number groups in which wins lead from each to each, (S,).
 
     Of two groups that met, one won everything: no battle tells their distance. Only in a single
     group does the Bradley-Terry likelihood have a maximum (Ford, 1957).
@@ -138,7 +138,7 @@ def winning_groups(pairs: Pairs, points: Floats, counts: Floats) -> Indices:
 
 @dataclass(frozen=True)
 class JudgedItems:
-    """Outcomes of N items: one of P pairs on one of Q questions, by one voter.
+    """Outcomes of N items: a pair, a question, perhaps a voter.
 
     Of many systems few pairs are judged on a question: a full table would be mostly zeros.
 
@@ -174,7 +174,7 @@ class JudgedItems:
         is_soft: Flags | None = None,
         voter: Indices | None = None,
     ) -> JudgedItems:
-        """Sum M battles by question and pair, and by voter (-1 if not named) if there are any."""
+        """Sum M battles by pair, question and voter, if any."""
         n_pairs = max(len(pairs), 1)
         items = distinct(question * n_pairs + pair, max(n_questions, 1) * n_pairs)
         item_question, item_pair = np.divmod(items.values, n_pairs)
@@ -229,12 +229,12 @@ class JudgedItems:
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
-        """Return points and battles of each pair on all questions, shape (P,) each."""
+        """Return pairs' points and battles on all questions, (P,) each."""
         points, counts = self.weighted(np.ones((1, len(self))))
         return points[0], counts[0]
 
     def weighted(self, weights: npt.NDArray[Any]) -> tuple[Floats, Floats]:
-        """Sum points and battles by pair, (R, P) each; ``weights`` of items have shape (R, N)."""
+        """Sum points and battles by pair, (R, P), with weights (R, N)."""
         n_pairs = len(self.pairs)
         points = [np.bincount(self.pair, row * self.points, n_pairs) for row in weights]
         counts = [np.bincount(self.pair, row * self.counts, n_pairs) for row in weights]
@@ -250,7 +250,7 @@ class JudgedItems:
         return coo_array(entries, shape=(2 * size, self.n_questions)).tocsr()
 
     def in_blocks(self, draws: npt.NDArray[Any]) -> Iterator[tuple[Floats, Floats]]:
-        """Yield points and battles, (P, replicates), of questions as often as drawn, (R, Q)."""
+        """Yield points and battles, (P, replicates), of drawn questions (R, Q)."""
         for start in range(0, len(draws), self.block):
             times = np.asarray(draws[start : start + self.block], dtype=np.float64)
             points, counts = np.split(self._by_question @ times.T, 2)

@@ -33,7 +33,7 @@ ENTRIES_AT_ONCE = 2**15
 
 @dataclass(frozen=True)
 class NormalPrior:
-    """Independent normal prior of S ratings: means and precisions (0 for no prior), shape (S,)."""
+    """Independent normal prior of S ratings; precision 0 for none."""
 
     means: Floats
     precisions: Floats
@@ -144,7 +144,7 @@ class PenalizedLikelihood:
         return np.asarray(terms.sum(axis=0) + 0.5 * penalty.sum(axis=0))
 
     def solver(self, parameters: Floats) -> Solver:
-        """Factorize the information matrix of one replicate, at parameters of shape (K, 1)."""
+        """Factorize one replicate's information at parameters (K, 1)."""
         logits = self._logits(parameters)
         # The variance of a verdict is p (1 - p), with p = sigma(d) and 1 - p = sigma(-d).
         information = (self.counts * expit(logits) * expit(-logits))[:, 0]
@@ -160,7 +160,7 @@ class PenalizedLikelihood:
         return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
 
     def may_have_maximum(self) -> Flags:
-        """Return which replicates have wins from every system to every other, shape (R,)."""
+        """Return which replicates have wins from each to each, (R,)."""
         if self.prior.precisions.all():
             return np.ones(self.points.shape[1], dtype=bool)
         replicates = zip(self.points.T, self.counts.T, strict=True)

@@ -41,7 +41,7 @@ PRIOR_COLUMNS = ("language", "system", "rating", "standard_error")
 
 @dataclass(frozen=True)
 class RatingPrior(NormalPrior):
-    """Prior of S ratings; ``informed`` (S,) says of which anything is stated; other means are 0."""
+    """Prior of S ratings; ``informed`` (S,) if anything is stated."""
 
     informed: Flags
 
@@ -84,7 +84,7 @@ class RatingPrior(NormalPrior):
         return cls(np.where(informed, centered, 0.0), precisions, informed)
 
     def trusted(self, factor: npt.ArrayLike) -> RatingPrior:
-        """Multiply the precisions of what is stated by a factor, one or (S,)."""
+        """Multiply stated precisions by a factor, one or (S,)."""
         factors = np.where(self.informed, factor, 1.0)
         return replace(self, precisions=factors * self.precisions)
 
@@ -133,7 +133,7 @@ class BattlePosterior(RatingPosterior):
     effects: DesignEffects
 
     def open_bounds(self, separated: Flags) -> tuple[Floats, Floats]:
-        """Widen the 90% intervals, (S,), most of all those of ``separated`` systems."""
+        """Widen 90% intervals, (S,), most of ``separated`` systems."""
         means, covariance, shares = _averaged(
             self.likelihood, self.effects, _open_priors(separated)
         )
@@ -262,7 +262,7 @@ class _Candidate:
         return np.append(self.prior.precisions, self.likelihood.bias_precisions)
 
     def log_evidence(self) -> float:
-        """Return the log of the prior's weight and the battles' probability under it (Laplace)."""
+        """Return the log of prior weight times battles' probability (Laplace)."""
         # Not stored: of thousands of systems, all candidates' matrices together would fill memory.
         information = self.likelihood.information(self.mode) / self.effects.common
         log_likelihood = self.likelihood.value(self.mode) / self.effects.common

@@ -187,7 +187,7 @@ def counted_judgments(
 
 
 def rate_battles(battles: Battles, method: Method, *, largest_only: bool = False) -> Ratings:
-    """Rate the systems of battles, each group that battles connect on a scale of its own."""
+    """Rate battles, each connected group on its own scale."""
     counted = battles.counted(method.ties)
     groups = counted.groups()
     if largest_only or not groups:
@@ -255,7 +255,7 @@ def _table(
 def input_remarks(
     judgments: pd.DataFrame, battles: Battles, temperatures: Sequence[Temperature]
 ) -> Iterator[Remark]:
-    """Say what of the judgments the ratings leave out, change, or cannot tell apart."""
+    """Say what ratings leave out, change, or cannot tell apart."""
     if battles.n_copies:
         yield copies_remark(battles.n_copies)
     yield from both_bad_remarks(judgments)
@@ -281,7 +281,7 @@ def _name_remarks(systems: Iterable[str]) -> Iterator[Remark]:
 
 
 def both_bad_remarks(judgments: pd.DataFrame, subject: str = "") -> Iterator[Remark]:
-    """Say how many ties are of answers that are both bad, which ratings do not show."""
+    """Say how many ties are of two bad answers, unseen in ratings."""
     if BOTH_BAD not in judgments:
         return
     n_bad = int(is_true(judgments[BOTH_BAD]).sum())

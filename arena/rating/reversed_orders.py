@@ -15,7 +15,7 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 
 
 def pooling_remarks(judgments: pd.DataFrame, pairs: pd.DataFrame) -> list[Remark]:
-    """Say which systems are surely ahead over all languages, and behind in each of them."""
+    """Name systems surely ahead over all languages, and behind in each."""
     sure = 0.975
     decided = pairs[pairs["probability"] > sure]
     n_ahead = np.zeros(len(decided), dtype=np.intp)

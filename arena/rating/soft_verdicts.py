@@ -95,7 +95,7 @@ def calibrated_judgments(
     *,
     hard: bool = False,
 ) -> pd.DataFrame:
-    """Divide the logits of probabilities by the temperature; those of ties stay.
+    """Divide logits of probabilities by the temperature; ties' stay.
 
     Whole and panels' verdicts, or all if ``hard``, lose their probabilities: the winner counts.
     """
@@ -144,7 +144,7 @@ def _judges(judgments: pd.DataFrame) -> pd.Series:
 
 
 def _whole_flags(shares: Floats) -> Flags:
-    """Return which verdicts are whole: one is sure, or both sides are equal, shape (N,)."""
+    """Return which verdicts are whole (sure, or equal), shape (N,)."""
     return np.asarray((shares.max(axis=1) == 1.0) | (shares[:, 0] == shares[:, 1]))
 
 

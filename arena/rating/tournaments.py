@@ -77,7 +77,7 @@ class Tournaments:
 
     @property
     def variance(self) -> Floats | None:
-        """Return each rating's sampling variance, (S,), if coefficients do not show it."""
+        """Return ratings' sampling variance, (S,), if coefficients hide it."""
         return None
 
     def rate(self, by: RatedBy = "judgments") -> Ratings:
@@ -188,7 +188,7 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
 
 
 def _is_connected(pairs: Pairs, counts: Floats) -> Flags:
-    """Return which systems are in the largest group, overall and in their tournament, (T, S)."""
+    """Return who is in the largest group, overall and then, (T, S)."""
     totals = counts.sum(axis=0)
     groups = connected_groups(pairs.first, pairs.second, pairs.n_systems, battles=totals)
     is_connected = np.tile(groups == 0, (len(counts), 1))
@@ -219,7 +219,7 @@ SOME_ASSUMED = (
 
 
 def completed_variances(variances: Floats) -> Floats:
-    """Replace unknown variances of ratings, NaN, by the median of the others, shape (S,).
+    """Replace unknown variances, NaN, by the others' median, (S,).
 
     A rating taken as exact would determine all others; exact ones do not count.
     """

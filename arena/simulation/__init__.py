@@ -19,7 +19,7 @@ def simulated_folder() -> Path:
 
 
 def simulated_arena() -> Arena:
-    """Read the simulated arena: 12 systems, 6 languages, 24 questions each, all pairs judged."""
+    """Read the arena: 12 systems, 6 languages, 24 questions each."""
     return read_arena(simulated_folder())
 
 

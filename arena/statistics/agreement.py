@@ -24,7 +24,7 @@ def quotient(numerator: Floats, divisor: Floats) -> Floats:
 
 
 def cohen_kappas(tables: Floats) -> Floats:
-    """Return Cohen's kappa (1960) of tables (N, K, K) of two raters' labels, shape (N,)."""
+    """Return Cohen's kappa (1960) of two raters' tables (N, K, K), (N,)."""
     totals = tables.sum(axis=(1, 2))
     joint = tables / np.where(totals > 0, totals, np.nan)[:, None, None]
     agreement = np.trace(joint, axis1=1, axis2=2)
@@ -37,12 +37,12 @@ BLOCK_ENTRIES = 500_000
 
 
 def kendall_tau(first: Floats, second: Floats) -> float:
-    """Return Kendall tau-b (1945) of two ratings (S,), NaNs left out; NaN if one is constant."""
+    """Return Kendall tau-b (1945) of two ratings (S,), NaNs left out."""
     return float(kendall_taus(first[None], second[None])[0, 0])
 
 
 def largest_tau(ratings: Floats) -> float:
-    """Return the largest Kendall tau-b of these ratings (S,) with any without ties."""
+    """Return the largest tau-b of ratings (S,) with untied ones."""
     first, second = np.triu_indices(len(ratings), 1)
     orders, _ = _orders(ratings[None], (first, second))
     share_untied = float(np.abs(orders).mean()) if len(first) else 0.0
@@ -50,7 +50,7 @@ def largest_tau(ratings: Floats) -> float:
 
 
 def kendall_taus(first: Floats, second: Floats, groups: npt.NDArray[Any] | None = None) -> Floats:
-    """Return Kendall tau-b of M ratings (M, S) with T others (T, S), shape (M, T).
+    """Return Kendall tau-b of ratings (M, S) with (T, S), shape (M, T).
 
     A NaN leaves its system out; only pairs of one group (S,) are compared.
     """
@@ -69,7 +69,7 @@ def kendall_taus(first: Floats, second: Floats, groups: npt.NDArray[Any] | None 
 def resampled_taus(
     first: Floats, second: Floats, times: npt.ArrayLike, groups: npt.NDArray[Any] | None = None
 ) -> Floats:
-    """Return Kendall tau-b of resamples holding systems ``times`` (B, S), shape (B,).
+    """Return tau-b of resamples holding systems ``times`` (B, S), (B,).
 
     Ratings have shape (S,), or (B, S) for one per resample.
     """
@@ -122,7 +122,7 @@ def _tau_of(products: Floats, untied: Floats) -> Floats:
 
 
 def lowest_tau(n_systems: int) -> float:
-    """Return the lowest Kendall tau under which so few systems may agree perfectly by chance.
+    """Return the lowest tau under which few systems agree by chance.
 
     With it, n systems of a bivariate normal population are all in the same order with probability
     2.5%, fitted to simulations with 5 to 20 systems, off by at most 0.01.
@@ -133,7 +133,7 @@ def lowest_tau(n_systems: int) -> float:
 
 
 def tau_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, float]:
-    """Return tau's 95% percentile interval (of replicates (B,)), allowing for perfect agreement.
+    """Return tau's 95% percentile interval (B,), allowing for perfect agreement.
 
     Resamples of systems that all agree agree as well: they say nothing of the error.
     """
@@ -146,7 +146,7 @@ def tau_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, floa
 
 
 def difference_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, float]:
-    """Return the 95% percentile interval of a difference of taus, of replicates (B,).
+    """Return the 95% percentile interval of a difference of taus, (B,).
 
     Two ratings alike may still differ in ``1 - lowest_tau`` of the pairs, each counted twice.
     """
@@ -166,7 +166,7 @@ class Agreement:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the 95% percentile interval, centered on tau and cut at -1 and 1.
+        """Return the 95% interval, centered on tau, within -1 and 1.
 
         Replicates hold the noise of one tournament and so lie lower than tau: only their spread
         counts.
@@ -180,7 +180,7 @@ class Agreement:
 def agreement(
     rating: Floats, arena_rating: Floats, tournaments: Floats, random: np.random.Generator
 ) -> Agreement:
-    """Compare a rating (S,) with the arena's, with an interval over systems and questions.
+    """Compare a rating (S,) with the arena's, over systems and questions.
 
     Each replicate resamples the systems and takes one tournament's coefficients (T, S): the
     Boot-Both procedure of Deutsch et al., 2021, "A statistical analysis of summarization evaluation
@@ -196,7 +196,7 @@ def agreement(
 
 
 def macro_agreement(agreements: Sequence[Agreement]) -> Agreement:
-    """Average agreements over languages of equal weight; undefined ones are left out."""
+    """Average agreements over languages; undefined ones are left out."""
     defined = [agreement for agreement in agreements if np.isfinite(agreement.tau)]
     if not defined:
         return Agreement(float("nan"), np.empty(0))

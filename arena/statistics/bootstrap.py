@@ -17,7 +17,7 @@ SAME_DECIMALS = 8
 
 
 def seed_sequence(seed: int, *keys: str) -> np.random.SeedSequence:
-    """Derive a seed, the same on any machine, from stage and item (``("tournaments", "fi")``)."""
+    """Derive a machine-independent seed from stage and item."""
     digest = hashlib.sha256("\x1f".join(keys).encode()).digest()
     words = np.frombuffer(digest, dtype="<u4")
     return np.random.SeedSequence([seed, *(int(word) for word in words)])
@@ -29,7 +29,7 @@ def generator(seed: int, *keys: str) -> np.random.Generator:
 
 
 def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
-    """Order systems by digests of their answers, so that draws do not depend on their names."""
+    """Order systems by digests of answers, not by names."""
     names = sorted(set(systems))
     if "answer" not in answers:
         return names
@@ -41,7 +41,7 @@ def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
 
 
 def places_by_value(*values: npt.ArrayLike) -> Indices:
-    """Return each system's place in the order of its ratings, shape (S,); NaN last.
+    """Return systems' places by their ratings, (S,); NaN last.
 
     ``draws[:, places_by_value(ratings)]`` gives a system the same draws whatever its name.
     """
@@ -57,13 +57,13 @@ INTERVAL = (2.5, 97.5)
 def bootstrap_weights(
     size: int, rounds: int, random: np.random.Generator, drawn: int | None = None
 ) -> Integers:
-    """Draw ``drawn`` of ``size`` units with replacement; count each, shape (rounds, size)."""
+    """Draw ``drawn`` units with replacement; count each, (rounds, size)."""
     even = np.full(size, 1.0 / size)
     return random.multinomial(size if drawn is None else drawn, even, size=rounds)
 
 
 def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generator) -> Floats:
-    """Sum the contributions of units, (N, K), over resamples of them, (rounds, K)."""
+    """Sum units' contributions, (N, K), over resamples, (rounds, K)."""
     weights_at_once = 4_000_000
     contributions = np.asarray(parts, dtype=np.float64)
     size = len(contributions)
@@ -80,7 +80,7 @@ def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generato
 def normal_draws(
     means: npt.ArrayLike, covariance: npt.ArrayLike, rounds: int, random: np.random.Generator
 ) -> Floats:
-    """Draw S ratings from a normal distribution, the same whatever their order, (rounds, S).
+    """Draw S normal ratings, the same in any order, (rounds, S).
 
     The symmetric root of the covariance permutes with the systems; a Cholesky factor does not.
     """
@@ -96,7 +96,7 @@ def normal_draws(
 def percentile_interval(
     values: npt.ArrayLike, percentiles: tuple[float, float] = INTERVAL
 ) -> tuple[float, float]:
-    """Return two percentiles of the finite values, shape (B,); NaN without any."""
+    """Return two percentiles of finite values, (B,), or NaN."""
     low, high = percentile_intervals(np.asarray(values, dtype=np.float64)[:, None], percentiles)
     return float(low[0]), float(high[0])
 
@@ -104,7 +104,7 @@ def percentile_interval(
 def percentile_intervals(
     values: Floats, percentiles: tuple[float, float] = INTERVAL
 ) -> tuple[Floats, Floats]:
-    """Return two percentiles of the finite values of every column of (B, N), each (N,), or NaN."""
+    """Return two percentiles of every column's finite values, (N,) each."""
     is_finite = np.isfinite(values)
     if len(values) and is_finite.all():
         low, high = np.percentile(values, percentiles, axis=0)

@@ -23,7 +23,7 @@ _DENSE = 4
 
 @dataclass(frozen=True)
 class Distinct:
-    """The D distinct numbers of an array, sorted, and each one's index in them, shape (N,)."""
+    """Sorted distinct numbers, (D,), and each number's index, (N,)."""
 
     values: Indices
     codes: Indices
@@ -63,7 +63,7 @@ def without_categories(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def value_codes(values: pd.Series) -> tuple[Indices, pd.Index]:
-    """Number the values of a column, shape (N,), -1 where missing; also return the values."""
+    """Number a column's values, (N,), -1 where missing; also return the values."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         codes, distinct_values = pd.factorize(values)
         return np.asarray(codes, dtype=np.intp), pd.Index(distinct_values)
@@ -92,7 +92,7 @@ def text_codes(values: pd.Series) -> tuple[Indices, list[str]]:
 
 
 def repeated_rows(table: pd.DataFrame) -> Flags:
-    """Return which rows equal an earlier row in all columns, shape (N,)."""
+    """Return which rows equal an earlier row, shape (N,)."""
     # Buckets of hashed keys per row, rounded up to a power of two
     buckets = 4
     keys, _ = row_keys(table)
@@ -113,7 +113,7 @@ def repeated_rows(table: pd.DataFrame) -> Flags:
 
 
 def row_keys(table: pd.DataFrame, *, is_sorted: bool = False) -> tuple[Indices, int]:
-    """Number the rows, equal ones alike, shape (N,); also return how many keys there may be."""
+    """Number rows, equal ones alike, (N,); also count possible keys."""
     keys = np.zeros(len(table), dtype=np.intp)
     n_possible = 1
     for name in table:
@@ -174,7 +174,7 @@ def sums_by_key(keys: Indices, values: Floats, n_possible: int) -> KeySums:
 
 
 def stable_order(numbers: npt.NDArray[np.intp], n_possible: int) -> Indices:
-    """Return the stable sorting order of numbers below ``n_possible``, faster than ``argsort``."""
+    """Return the stable sorting order, faster than ``argsort``."""
     # Of digits that are sorted by counting: so many counts fit a processor's cache
     digit_bits = 17
     n_bits = max(n_possible - 1, 1).bit_length()

@@ -15,7 +15,7 @@ NORMAL_90 = 1.6448536269514722
 
 
 def holm_adjusted(p_values: npt.ArrayLike) -> Floats:
-    """Adjust p-values for testing several at once (Holm, 1979); NaN stays, and does not count."""
+    """Adjust p-values for testing several (Holm, 1979), without NaN."""
     unadjusted = np.asarray(p_values, dtype=np.float64)
     tested = np.flatnonzero(np.isfinite(unadjusted))
     order = tested[np.argsort(unadjusted[tested], kind="stable")]
@@ -27,7 +27,7 @@ def holm_adjusted(p_values: npt.ArrayLike) -> Floats:
 
 
 def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Return the 95% score interval of proportions (Wilson, 1927), (N,); NaN without a trial."""
+    """Return 95% score intervals of proportions (Wilson, 1927), (N,)."""
     n = np.asarray(trials, dtype=np.float64)
     n = np.where(n > 0, n, np.nan)
     p = np.asarray(successes, dtype=np.float64) / n
@@ -39,7 +39,7 @@ def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Fl
 
 
 def share_interval(share: float, standard_error: float, n_units: int) -> tuple[float, float]:
-    """Return the 95% interval of a share of items that come in units, such as questions.
+    """Return the 95% interval of a share over units, such as questions.
 
     Student's in logits, with ``n_units - 1`` degrees of freedom; of a share of 0 or 1, Wilson's.
     """

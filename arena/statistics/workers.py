@@ -22,7 +22,7 @@ Done = TypeVar("Done")
 def work(
     task: Callable[[Job], Done], jobs: Sequence[Job], n_jobs: int | None = None
 ) -> Iterator[Done]:
-    """Yield the result of each job, in order; each once it is done, if joblib can.
+    """Yield each job's result in order, as soon as joblib can.
 
     This process does the first job, and all others if they take less time than starting processes.
     """
@@ -74,12 +74,12 @@ def _on_one_thread(task: Callable[[Job], Done], job: Job) -> Done:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Keep the loaded numerical libraries to one thread, faster with small matrices."""
+    """Keep loaded numerical libraries to one thread."""
     limited: AbstractContextManager[object] = _loaded_libraries(len(sys.modules)).limit(limits=1)
     return limited
 
 
 @lru_cache(maxsize=1)
 def _loaded_libraries(_n_modules: int) -> ThreadpoolController:
-    """Look up the loaded libraries, which takes milliseconds, again once modules are imported."""
+    """Look up loaded libraries, again once modules are imported."""
     return ThreadpoolController()

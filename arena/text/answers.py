@@ -80,7 +80,7 @@ _DIGIT = re.compile(r"\d")
 
 
 class Citations(NamedTuple):
-    """The passages an answer cites: distinct ids in order; ``mentions`` counts repetitions."""
+    """The passages an answer cites, distinct ids in order."""
 
     ranking: tuple[str, ...]
     matched: tuple[str, ...]
@@ -89,7 +89,7 @@ class Citations(NamedTuple):
 
 
 class CitationMarker(NamedTuple):
-    """A bracketed citation: where it starts, where its link ends, the ids in order."""
+    """A bracketed citation: start, end of its link, ids."""
 
     start: int
     end: int
@@ -104,7 +104,7 @@ class _Citable(NamedTuple):
 
 
 def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
-    """Resolve the citations of an answer against the ids of its query's passages."""
+    """Resolve an answer's citations by its query's passages."""
     mentioned: list[str] = []
     for marker in find_citations(text, passage_ids):
         mentioned += marker.ids
@@ -120,7 +120,7 @@ def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
 
 
 def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
-    """Take citations out of a text; ids that look like words must be given."""
+    """Take citations out; ids that look like words must be given."""
     parts: list[str] = []
     position = 0
     for marker in find_citations(text, passage_ids):
@@ -133,7 +133,7 @@ def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
 
 
 def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[CitationMarker]:
-    """Find the citations of a text, from left to right, in linear time.
+    """Find citations, from left to right, in linear time.
 
     A bracket is a citation if a part is a passage id; or if all its parts are numbers, ranges, ids
     such as ``12#3``, or unlike a passage id in their digits only. All else is prose.
@@ -307,7 +307,7 @@ _MARKER = re.compile(
 
 @dataclass(frozen=True)
 class RagAnswer:
-    """A system's output, taken apart; ``output`` lacks markers and thoughts, and has the reason.
+    """A system's output, taken apart; ``output`` lacks markers and thoughts.
 
     The reason (after ``##Reason:``) is None without an answer.
     """

@@ -42,7 +42,7 @@ def as_read(output: str) -> str:
 
 
 def rendered(text: str) -> str:
-    """Return what a page shows of Markdown, with its marks of lists and emphasis.
+    """Return what a page shows of Markdown, with its marks.
 
     Link addresses, comments, tags and pictures go; without the marks a surrogate often predicts
     worse.

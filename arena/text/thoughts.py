@@ -113,7 +113,7 @@ _CLOSING_QUOTE = re.compile(r"\\?[`\"'“”»›」』’]")
 
 
 def answer_start(text: str, is_cut: bool | None = None) -> int:
-    """Return where the answer begins, behind opening thoughts; ``len(text)`` if they were cut off.
+    """Return where the answer begins, behind opening thoughts.
 
     In a text that a limit ended (``is_cut``), opening words ("Here is my thought process:") count
     even if unclosed.
@@ -134,7 +134,7 @@ def answer_start(text: str, is_cut: bool | None = None) -> int:
 
 
 def without_thoughts(text: str, is_cut: bool | None = None) -> str:
-    """Return the answer without thoughts before it and channel tokens after it."""
+    """Return the answer without thoughts and channel tokens."""
     # Maximum length of a token at the end of a text
     longest_token = 40
     start = answer_start(text, is_cut)
@@ -150,7 +150,7 @@ def without_thoughts(text: str, is_cut: bool | None = None) -> str:
 
 
 def has_thoughts(text: str) -> bool:
-    """Return whether thoughts, or the marks of a channel, open a text."""
+    """Return whether thoughts, or a channel's marks, open a text."""
     return answer_start(text) > 0
 
 

@@ -90,7 +90,7 @@ def cutoff(default: int) -> Parameter:
 
 
 def choice(name: str, *choices: str) -> Parameter:
-    """Declare a parameter that takes one of some words, by default the first."""
+    """Declare a parameter of some words, by default the first."""
     return Parameter(name=name, value=choices[0], default=choices[0], choices=choices)
 
 
@@ -250,7 +250,7 @@ def declared(
     requirement: Callable[..., None] | None = None,
     reading: Reading | None = None,
 ) -> Callable[[Measurement], Measurement]:
-    """Declare a feature by the function that measures it; ``features.FEATURES`` holds it."""
+    """Declare a feature by its measuring function, for ``features.FEATURES``."""
 
     def declare(measurement: Measurement) -> Measurement:
         first_line, _, _ = (measurement.__doc__ or "").partition("\n")
@@ -277,10 +277,10 @@ class Models(Protocol):
         """Return features with the options that become part of their names."""
 
     def require(self, features: Iterable[Feature]) -> None:
-        """Check that the models of features are at hand, before any is run."""
+        """Check that features' models are at hand."""
 
     def signature(self, features: Iterable[Feature]) -> str | None:
-        """Return what values depend on besides the answers; None if they cannot be reused."""
+        """Return what values depend on besides answers, if reusable."""
 
     def measure(
         self,
@@ -290,7 +290,7 @@ class Models(Protocol):
         cache: Path | None,
         progress: Progress | None,
     ) -> Mapping[Feature, Sequence[Value]]:
-        """Measure features with a ``reading`` on all answers; ``cache`` keeps scores by content."""
+        """Measure features with a ``reading``; ``cache`` keeps scores."""
 
 
 class WithoutModels:

@@ -57,7 +57,7 @@ NO_FULL_STOPS = Missing("language without full stops")
 
 
 class Memo:
-    """Results that the samples of a batch share, such as one identification per text."""
+    """Results shared by a batch, such as one identification per text."""
 
     def __init__(self) -> None:
         self._results: dict[Hashable, Any] = {}
@@ -194,7 +194,7 @@ class Sample:
 
 
 def relevant_ids(passages: Collection[Passage]) -> frozenset[str] | Missing:
-    """Return the ids of the relevant passages, or why there are none."""
+    """Return the relevant passages' ids, or why there are none."""
     if not passages:
         return NO_PASSAGES
     if all(passage.relevance is None for passage in passages):
@@ -204,13 +204,13 @@ def relevant_ids(passages: Collection[Passage]) -> frozenset[str] | Missing:
 
 
 def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:
-    """Return the texts of passages in the order of ids, without empty ones."""
+    """Return passages' texts in the order of ids."""
     texts = {passage.passage_id: passage_text(passage) for passage in question.passages}
     return tuple(texts[name] for name in ids if texts.get(name))
 
 
 def passage_text(passage: Passage) -> str:
-    """Return title and text on lines of their own; empty if without words."""
+    """Return title and text on their own lines; empty without words."""
     return _titled_text(passage.title, passage.text)
 
 

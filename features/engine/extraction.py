@@ -239,7 +239,7 @@ def completed_table(
     models: Models | None = None,
     cache: Path | str | None = None,
 ) -> pd.DataFrame:
-    """Join to a table of features those that it lacks, measured on the arena's answers."""
+    """Join features that a table lacks, measured on the arena."""
     chosen = chosen_features(features)
     # Templates are part of a column's name.
     configured = (models or models_for(chosen)).configured(chosen)
@@ -262,7 +262,7 @@ def measure(
     cache: Path | None,
     progress: Progress | None,
 ) -> dict[Feature, Sequence[Value]]:
-    """Measure features that need no model, on the answers of all systems."""
+    """Measure features without a model on all answers."""
     if not features:
         return {}
     if not answers:
@@ -303,7 +303,7 @@ def _by_feature(
 def measure_chunk(
     answers: Sequence[tuple[str, Answer]], features: Sequence[Feature]
 ) -> list[list[Value]]:
-    """Measure a chunk of answers, whose samples share what is computed once."""
+    """Measure a chunk of answers, which share what they can."""
     memo = Memo()
     rows: list[list[Value]] = []
     for system, (question, output) in answers:
@@ -333,7 +333,7 @@ def _written(row: Iterable[Value]) -> bytes:
 
 
 def _answer_rows(arena: Arena, answers: pd.DataFrame | Path | str | None) -> pd.DataFrame:
-    """Sort the answers to measure so that those to one question share a chunk."""
+    """Sort answers so that a question's share a chunk."""
     table = arena.answers if answers is None else read_own_answers(answers, arena.queries)
     columns = [*QUESTION_KEY, "system", "answer", OWN_PASSAGES]
     return table.filter(columns).sort_values([*QUESTION_KEY, "system"])

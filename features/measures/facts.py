@@ -143,7 +143,7 @@ def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
 
 
 def _statements(sample: Sample) -> tuple[Statement, ...]:
-    """Cut the answer at full stops, also in Thai, so that names need no package for Thai."""
+    """Cut at full stops, so that Thai names need no package."""
     question = sample.question
     if question.language != THAI:
         return sample.statements("answer")

@@ -30,7 +30,7 @@ from features.text.tokens import folded_line, folded_words
 
 
 class PassageIndex:
-    """Finds words and runs of words in passages. A set of passages is an integer: bit i is one."""
+    """Finds words in passages; a set of passages has a bit each."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         # With spaces around, a run of words is found as a substring of the passage.
@@ -63,7 +63,7 @@ class PassageIndex:
         return self._weights[self._holders.get(word, 0).bit_count()]
 
     def longest_matches(self, answer: Sequence[str], allowed: int) -> list[int]:
-        """Return the length of the longest run from each word on that an allowed passage holds."""
+        """Return each word's longest run that an allowed passage holds."""
         line = f" {' '.join(answer)} "
         starts = [0, *accumulate(len(word) + 1 for word in answer)]  # of the words in the line
         holders = [self.holders(word) & allowed for word in answer]
@@ -104,7 +104,7 @@ _NEEDS = ("answer", "passages")
 
 @dataclass(frozen=True)
 class Evidence:
-    """An answer's case-folded words, at least one, and the set of cited passages with words."""
+    """An answer's case-folded words, and cited passages with words."""
 
     index: PassageIndex
     cited: int
@@ -112,7 +112,7 @@ class Evidence:
 
     @cached_property
     def matches(self) -> list[int]:
-        """Return the length of the longest run from each word on in a cited passage."""
+        """Return each word's longest run in a cited passage."""
         return self.index.longest_matches(self.words, self.cited)
 
     @cached_property

@@ -33,7 +33,7 @@ WINDOW = 6
 
 
 def identify(text: str, identifier: str = PY3LANGID) -> Mapping[str, float]:
-    """Return the probability of every language that an identifier knows, by its code.
+    """Return every known language's probability, by code.
 
     Lone surrogates, which langid refuses, count as U+FFFD.
     """
@@ -65,7 +65,7 @@ def _ranker(identifier: str) -> Callable[[str], Any]:
 
 
 def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no types
-    """Load py3langid's model, and run its automaton on all bytes of a text at once."""
+    """Load py3langid, and run its automaton on whole texts."""
     from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 
     class Identifier(LanguageIdentifier):  # type: ignore[misc]

@@ -84,7 +84,7 @@ class _ReferenceNgrams:
 
 
 def _ngram_matches(tokens: Sequence[str], reference: _ReferenceNgrams) -> list[int]:
-    """Count the n-grams shared with a reference, by length, clipped as BLEU clips them."""
+    """Count n-grams shared with a reference, clipped as in BLEU."""
     matches = [0] * LONGEST_NGRAM
     for n in range(LONGEST_NGRAM):
         ngrams = word_ngrams(tokens, n + 1)

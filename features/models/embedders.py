@@ -29,7 +29,7 @@ from features.text.tokens import without_surrogates
 
 
 class Embedder:
-    """Turns texts into vectors of length 1 by a ``SentenceTransformer``, as its ``encode`` does."""
+    """Embeds texts by a ``SentenceTransformer``, length 1."""
 
     def __init__(self, folder: Path, options: ModelOptions) -> None:
         from sentence_transformers import SentenceTransformer
@@ -54,7 +54,7 @@ class Embedder:
 
 @dataclass(frozen=True)
 class EndpointEmbedder:
-    """A model at an endpoint that embeds texts; the store keeps its replies, as an LLM's."""
+    """Embeds texts at an endpoint; the store keeps its replies."""
 
     llm: EndpointModel
     signature: str | None = None
@@ -67,7 +67,7 @@ class EndpointEmbedder:
         return cls(replace(llm, settings=EmbeddingSettings(**settings)))
 
     def score(self, items: Sequence[Item]) -> Scores:
-        """Embed texts, shape (texts, dimensions), each row of length 1; NaN where it failed."""
+        """Embed texts, (texts, dimensions), of length 1; NaN where failed."""
         replies = self.llm.ask(_single_texts(items), Prompt.of, read_vector)
         lengths = {len(vector) for vector in replies.values if vector is not None}
         if len(lengths) > 1:
@@ -84,7 +84,7 @@ class EndpointEmbedder:
 
 
 def load_embedder(model: str, options: ModelOptions) -> Scorer:
-    """Load a model that turns a text into a vector of length 1.
+    """Load a model that embeds texts, of length 1.
 
     ``endpoint:`` before its name means an OpenAI-compatible endpoint.
     """
@@ -97,7 +97,7 @@ def load_embedder(model: str, options: ModelOptions) -> Scorer:
 
 
 def cosines(vectors: Scores) -> Floats:
-    """Return the cosines of the first vector with the others, shape (vectors - 1,)."""
+    """Return the first vector's cosines with the others."""
     exact = vectors.astype(np.float64)
     lengths = np.sqrt((exact**2).sum(axis=1))
     products = (exact[1:] * exact[0]).sum(axis=1)

@@ -13,7 +13,7 @@ PASSAGES = "passages"
 
 @dataclass(frozen=True)
 class LlmItem:
-    """The texts that an LLM is asked about; ``template`` is the signature of its templates."""
+    """The texts that an LLM is asked about, with their template's signature."""
 
     kind: ClassVar[str]
     template: str
@@ -29,13 +29,13 @@ class LlmItem:
 
     @property
     def item(self) -> Item:
-        """Return the texts as the engine keeps them: the kind, and the fields as JSON."""
+        """Return the engine's texts: the kind, and fields as JSON."""
         return (self.kind, json.dumps(asdict(self)))
 
 
 @dataclass(frozen=True)
 class OverlapItem(LlmItem):
-    """An answer that is rated by how well it agrees with the reference answer."""
+    """An answer to be rated by agreement with the reference."""
 
     kind = "overlap"
     language: str
@@ -46,7 +46,7 @@ class OverlapItem(LlmItem):
 
 @dataclass(frozen=True)
 class FluencyItem(LlmItem):
-    """A whole output that is rated by its fluency; each passage begins with its id."""
+    """A whole output to be rated by fluency; passages begin with ids."""
 
     kind = "fluency"
     language: str
@@ -80,7 +80,7 @@ class ContextRelevanceItem(LlmItem):
 
 @dataclass(frozen=True)
 class AnswerRelevanceItem(LlmItem):
-    """An answer that ``n_questions`` questions are made of, to compare with the one asked.
+    """An answer of which questions are made, to compare with the one asked.
 
     ``label`` precedes a question where it is embedded, such as ``query: ``.
     """

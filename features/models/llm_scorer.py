@@ -77,7 +77,7 @@ RATING_PROMPTS = (OVERLAP_PROMPT, FLUENCY_PROMPT)
 
 @dataclass(frozen=True)
 class EndpointModel:
-    """A model at an endpoint, the file that keeps its replies, and what a user stated."""
+    """A model at an endpoint, its replies' file, and the user's settings."""
 
     settings: LlmSettings
     store: str
@@ -135,7 +135,7 @@ Measure = Callable[[EndpointModel, Sequence[Any]], Sequence[Value]]
 
 @dataclass(frozen=True)
 class LlmScorer:
-    """Asks an LLM about items, shape (items, 2): value, number of a reason (0: none).
+    """Asks an LLM, shape (items, 2): value, number of a reason.
 
     Only passing failures are asked again.
     """

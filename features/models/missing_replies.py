@@ -13,7 +13,7 @@ from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED
 
 
 def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]) -> None:
-    """Check that no feature by an LLM is missing in all answers, unless the budget ran out."""
+    """Check that no LLM's feature is missing everywhere, but for the budget."""
     reasons = [usage.shown_failures() for usage in usages if set(usage.failures) - {OVER_BUDGET}]
     if not reasons:
         return

@@ -21,7 +21,7 @@ _OWN_MODULES = "sentence_transformers."
 
 
 def find_model(model: str, download: bool) -> Path:
-    """Return the folder of a model: a folder, or a name on the Hugging Face hub.
+    """Return a model's folder, perhaps from the Hugging Face hub.
 
     Without ``download`` nothing is asked of the network.
     """
@@ -65,7 +65,7 @@ def _read_json_file(path: Path) -> dict[str, Any]:
 
 
 def refuse_unsafe(folder: Path, is_embedder: bool) -> None:
-    """Check that nothing in a folder would run: no pickled weights, no classes of its own."""
+    """Check that nothing in a folder would run: no pickles, no code."""
     modules = _read_json(folder / "modules.json", [])
     if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise UsageError(f"{folder / 'modules.json'} should list modules; fetch the model again")
@@ -91,7 +91,7 @@ def refuse_unsafe(folder: Path, is_embedder: bool) -> None:
 
 
 def model_digest(folder: Path) -> str:
-    """Digest the weights, settings and tokenizer of a model, wherever its folder lies."""
+    """Digest a model's weights, settings and tokenizer."""
     paths: set[Path] = set()
     for pattern in _FILES:
         paths.update(folder.rglob(pattern))

@@ -160,7 +160,7 @@ def faithfulness(llm: EndpointModel, items: Sequence[FaithfulnessItem]) -> list[
 
 
 def context_relevance(llm: EndpointModel, items: Sequence[ContextRelevanceItem]) -> list[Value]:
-    """Return the share of each context's sentences that the LLM extracts as needed.
+    """Return the extracted share of each context's sentences.
 
     ``CR = extracted sentences / sentences`` (section 3): 0 where information is insufficient.
     """
@@ -194,7 +194,7 @@ def answer_relevance(
     llm: EndpointModel,
     items: Sequence[AnswerRelevanceItem],
 ) -> list[Value]:
-    """Return the mean cosine of each question with questions that the LLM makes of its answer.
+    """Return each question's mean cosine with those made of its answer.
 
     ``AR = (1/n) * sum of sim(q, q_i)`` (section 3). One question is made at temperature 0, several
     at ``TEMPERATURE``, each with its own seed. All must succeed.

@@ -34,7 +34,7 @@ _WORD = re.compile(r"\w+")
 
 
 def read_statements(completion: Completion) -> list[str]:
-    """Read a reply's statements: a JSON list, its list items, or all lines; none if it says so."""
+    """Read a reply's statements: a JSON list, list items, or lines."""
     reply = read_whole(completion)
     texts = json_list(reply, "statements")
     if texts is None:
@@ -84,7 +84,7 @@ def find_verdicts(text: str, count: int) -> list[bool]:
 
 
 def read_question(completion: Completion) -> str:
-    """Read the question of a reply: its first line with words, without a label."""
+    """Read a reply's question: its first line, without a label."""
     for line in _lines(completion.answer):
         label = _LABEL.match(line)
         question = _MARKS.sub("", line[label.end() :] if label else line)
@@ -94,7 +94,7 @@ def read_question(completion: Completion) -> str:
 
 
 def count_copied(text: str, sentences: Sequence[str]) -> int:
-    """Count the context's sentences that a reply copies: words in a row, or a line nearly the same.
+    """Count the context's sentences that a reply copies, in words or nearly.
 
     Raises:
         UnparsableError: If it copies none, and does not call the information insufficient.

@@ -30,7 +30,7 @@ def measure_by_scores(
     stage: str,
     progress: Progress | None,
 ) -> dict[Feature, list[Value]]:
-    """Measure features that read one model; each distinct text or pair is scored once."""
+    """Measure features that read one model; distinct texts are scored once."""
     # Without a signature, the model is at an endpoint, and its replies are in a store of their own.
     store = Cache(None if scorer.signature is None else cache, scorer.signature or "")
     values: dict[Feature, list[Value]] = {feature: [] for feature in features}

@@ -68,7 +68,7 @@ def quiet() -> Iterator[None]:
 
 
 class PairScorer:
-    """Scores pairs by a ``CrossEncoder``; of a long text the best of overlapping windows counts."""
+    """Scores pairs by a ``CrossEncoder``, long texts by the best window."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class PairScorer:
 
 
 def load_nli(model: str, options: ModelOptions) -> Scorer:
-    """Load a model that gives the probabilities of ``OUTPUTS`` for premise and hypothesis.
+    """Load a model of ``OUTPUTS``' probabilities for premise and hypothesis.
 
     Of a long premise the window with the highest entailment gives all three.
     """
@@ -185,7 +185,7 @@ def load_nli(model: str, options: ModelOptions) -> Scorer:
 
 
 def load_reranker(model: str, options: ModelOptions) -> Scorer:
-    """Load a model that gives one logit, without a sigmoid, for query and passage."""
+    """Load a model of one logit for query and passage."""
     scorer = PairScorer(
         "reranker", _classifier(model, options), options, lambda logits: logits, long_text=1
     )
@@ -211,7 +211,7 @@ def _label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def longest_input(tokenizer_limit: int, config: Mapping[str, Any], most: int) -> int:
-    """Return how many tokens a model takes at once, special ones included, ``most`` at most."""
+    """Return the tokens a model takes at once, ``most`` at most."""
     limits = [most]
     if 0 < tokenizer_limit < 1_000_000:
         limits.append(tokenizer_limit)
@@ -224,7 +224,7 @@ def longest_input(tokenizer_limit: int, config: Mapping[str, Any], most: int) ->
 
 
 def _classifier(model: str, options: ModelOptions) -> Path:
-    """Return a classifier's folder; any other model would get a random classifier on top."""
+    """Return a classifier's folder; others would get random weights."""
     require_model(model)
     folder = find_model(model, options.download)
     refuse_unsafe(folder, is_embedder=False)
@@ -239,7 +239,7 @@ def _classifier(model: str, options: ModelOptions) -> Path:
 
 
 def device_and_precision(device: str, model_type: object) -> tuple[str, str]:
-    """Return the device to run on, and ``fp16`` on cuda, else ``fp32``.
+    """Return the device, and ``fp16`` on cuda, else ``fp32``.
 
     DeBERTa keeps ``fp32``: its multilingual models overflow in half precision.
     """
@@ -262,7 +262,7 @@ def device_and_precision(device: str, model_type: object) -> tuple[str, str]:
 
 
 def load_pretrained(kind: Any, folder: Path, device: str, precision: str, **options: Any) -> Any:  # noqa: ANN401 - of sentence-transformers
-    """Load a model for inference, without its own code or the network."""
+    """Load a model for inference, without code or network."""
     with quiet():
         try:
             model = kind(

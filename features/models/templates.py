@@ -15,7 +15,7 @@ TEMPLATE = "template"
 
 @dataclass(frozen=True)
 class TemplateParameter(Parameter):
-    """Names a user's prompts of a feature, each with a digest of its text."""
+    """Names a user's prompts of a feature, with digests."""
 
     prompts: tuple[str, ...] = ()
 
@@ -47,7 +47,7 @@ def template(*prompts: str) -> TemplateParameter:
 
 
 def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[Feature, ...]:
-    """Return features with a user's templates, which become part of their names."""
+    """Return features with a user's templates in their names."""
     chosen = tuple(_with_own_templates(feature, templates) for feature in features)
     used: set[str] = set()
     for feature in chosen:

@@ -49,7 +49,7 @@ _WHOLE_END = regex.compile(r"(?:://|@)\S*\Z| \| |[\d十百千万億]\s?\p{L}{1,3
 
 
 def split_sentences(text: str, language: str) -> list[str]:
-    """Cut a text into sentences that hold all of it but space, in linear time.
+    """Cut a text into sentences, in linear time.
 
     A line break or the next item of a list ends a sentence. Only texts declared Thai are cut by
     words.
@@ -126,7 +126,7 @@ def _pieces_of(text: str, language: str) -> list[str]:
 
 
 def _thai_pieces(text: str) -> list[str]:
-    """Cut by pythainlp, which takes the point of an abbreviation for a full stop."""
+    """Cut by pythainlp, despite the points of abbreviations."""
     require_sentences([THAI])
     from pythainlp.tokenize import sent_tokenize
 
@@ -141,7 +141,7 @@ def _thai_pieces(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence without citations and list markers, and the distinct known ids it cites."""
+    """A sentence without citations and markers, and the known ids it cites."""
 
     text: str
     cited: tuple[str, ...]
@@ -213,7 +213,7 @@ def _without_marker(sentence: str) -> str:
 
 
 def breaks_off(text: str) -> bool | None:
-    """Return whether a text ends without the mark that ends a sentence.
+    """Return whether a text lacks the mark that ends a sentence.
 
     Quotes, brackets, emphasis and emoji may follow it; closed code and rows of tables need none,
     nor does a list's last item if no other has one. None for a blank text, or a script without
@@ -237,7 +237,7 @@ def breaks_off(text: str) -> bool | None:
 
 
 def is_terminated(text: str) -> bool:
-    """Return whether a text ends in a full stop, question mark or the like of any script."""
+    """Return whether a text ends in any script's full stop or the like."""
     backwards = text[::-1]
     start = _TRAILING.match(backwards).end()
     return _TERMINAL.match(backwards, start) is not None
@@ -250,7 +250,7 @@ def is_bare_marker(line: str) -> bool:
 
 
 def ends_in_mid_sentence(text: str) -> bool | None:
-    """Return whether a text breaks off within a sentence, an item of a list or a block of code.
+    """Return whether a text breaks off within a sentence, item or code.
 
     Titles, names, rows and the like end without a full stop by intent: the last line must be prose
     that ends in a comma, or in a letter after a finished sentence, in a text that usually marks

@@ -130,7 +130,7 @@ def folded_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=TEXTS_CACHED)
 def folded_line(text: str) -> str:
-    """Return the case-folded words of a text between spaces, remembered for further measures."""
+    """Return a text's case-folded words in one line, remembered."""
     return " ".join(folded_words(text))
 
 
@@ -168,7 +168,7 @@ def word_ngrams(words: Sequence[str], order: int) -> Iterator[tuple[str, ...]]:
 
 
 def expected_scripts(language: str, question: str) -> frozenset[str]:
-    """Return the scripts an answer may have besides Latin: the language's and the question's."""
+    """Return the scripts besides Latin: the language's and the question's."""
     scripts = set(SCRIPTS.get(language, ()))
     if not question.isascii():
         scripts.update(name for name in _NAMES if _script(name).search(question))

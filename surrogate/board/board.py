@@ -278,7 +278,7 @@ class Board:
 
 
 def open_board(board: Board | Path | str) -> Board:
-    """Return a board, read from its folder if a path is given."""
+    """Return a board, perhaps read from its folder."""
     if isinstance(board, Board):
         return board
     if isinstance(board, Path | str):
@@ -290,7 +290,7 @@ def open_board(board: Board | Path | str) -> Board:
 
 
 def check_board_target(folder: Path | str) -> list[Path]:
-    """Check that a folder holds nothing or a board; return its other files, such as the site."""
+    """Check that a folder may hold a board; return its other files."""
     folder = Path(folder).resolve()
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
     is_empty = all(path.name == tables.FEATURE_CACHE for path in paths)

@@ -42,7 +42,7 @@ LIKELY = 0.5
 
 
 def probability_of_use(tau: float, standard_error: float, n_systems: int) -> float:
-    """Return the probability that a surrogate ranks unseen systems at all, given its tau here.
+    """Return the probability that a surrogate ranks unseen systems at all.
 
     Bayes' rule with a mixture prior over arenas: tau is normal about ``TAU_ELSEWHERE`` in most, and
     about 0 in ``USELESS_ELSEWHERE`` of them, both with ``SPREAD_ELSEWHERE``. Resamples of few
@@ -156,7 +156,7 @@ UNJUDGED_BY_PREFERENCES = Remark(
 
 
 def on_mean(conclusion: Remark, mean: str) -> Remark:
-    """Say that a conclusion is on a mean over languages, such as ``mean over 4 languages``."""
+    """Say that a conclusion is on a mean over languages."""
     if not mean or conclusion not in ON_NUMBERS:
         return conclusion
     # What follows from a finding is decided language by language.
@@ -166,7 +166,7 @@ def on_mean(conclusion: Remark, mean: str) -> Remark:
 
 
 def of_judge(conclusion: Remark, *, has_fault: bool) -> Remark:
-    """Limit a conclusion by a faulty judge: other arenas show nothing of one with a fault."""
+    """Limit a conclusion by a faulty judge, unknown in other arenas."""
     return UNSEEN_BY_DOUBTFUL_JUDGE if has_fault and conclusion == UNSEEN_LIKELY else conclusion
 
 
@@ -210,7 +210,7 @@ class Agreements(SummaryPart):
 
     @property
     def conclusions(self) -> tuple[Remark, ...]:
-        """Say what these scores mean: for unseen systems first, then for ratings with verdicts."""
+        """Say what these scores mean, first for unseen systems."""
         if self.basis == "consensus":
             return (UNJUDGED_BY_CONSENSUS,)
         if self.basis == "preferences":
@@ -254,7 +254,7 @@ class Agreements(SummaryPart):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return the conclusions that limit what the board can be used for."""
+        """Return conclusions that limit the board's use."""
         return tuple(text.sentence for text in self.conclusions if text.is_warning)
 
     def _on_unseen(self) -> Remark:

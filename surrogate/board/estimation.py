@@ -84,7 +84,7 @@ def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None = None) -
 def joint_covariance(
     parts: Mapping[str, pd.DataFrame], across: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """Arrange how the ratings of all languages vary together; NaN where not known.
+    """Arrange all ratings' covariance over languages; NaN where unknown.
 
     Those absent from ``across`` have one surrogate's errors, the same in every language: more
     languages make them no surer.
@@ -148,7 +148,7 @@ Rated = tuple[pd.DataFrame, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Estimation:
-    """What an estimator says of an arena's systems; ``rated`` has each language, best first."""
+    """What an estimator says of an arena, languages' best first."""
 
     rated: Sequence[Rated]
     judgments: pd.DataFrame
@@ -198,7 +198,7 @@ def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFra
 
 
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Count who won against whom by one judge, in both directions; soft verdicts are whole."""
+    """Count who won against whom, in both directions, soft ones whole."""
     parts = [empty_board_table(WIN_MATRIX)]
     judgments = calibrated_judgments(judgments, hard=True)
     for language, rows in judgments.groupby("language"):
@@ -210,7 +210,7 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
-    """Say of every two systems of a language by how much one is better, and how surely.
+    """Say how much better one of every two systems is, and how surely.
 
     Ratings are jointly normal: Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b). NaN where unknown.
     """

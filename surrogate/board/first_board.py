@@ -106,7 +106,7 @@ def estimate_without_verdicts(
 
 
 def preferences_for(arena: Arena) -> dict[str, float]:
-    """Return the weights of other arenas' judges, by feature; none where there are passages."""
+    """Return other arenas' weights of features; none with passages."""
     if arena.queries["passages"].map(bool).any():
         return {}
     if OWN_PASSAGES in arena.answers and arena.answers[OWN_PASSAGES].notna().any():
@@ -167,7 +167,7 @@ def first_ratings(
     seed: int = 0,
     preferences: Mapping[str, float] = MappingProxyType({}),
 ) -> FirstRatings:
-    """Rate the systems of a language without verdicts; by consensus without ``preferences``."""
+    """Rate a language without verdicts, by preferences or consensus."""
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
     shares, left_out = _evidence(rows, reference, preferences)
     scores = rows.assign(score=shares.mean(axis=1)).pivot_table(
@@ -278,7 +278,7 @@ def _by_row(field: AnswerField, values: Floats) -> Floats:
 
 
 def shares_below(values: pd.Series, questions: pd.Series) -> pd.Series:
-    """Return the share of a question's other answers with a lower value; ties count half."""
+    """Return the share of others with a lower value; ties count half."""
     groups = values.groupby(questions)
     n_others = groups.transform("count") - 1
     return (groups.rank() - 1) / n_others.where(n_others > 0)

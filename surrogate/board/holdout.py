@@ -50,7 +50,7 @@ class TournamentFit:
 def choose_holdout(
     systems: Sequence[str], seed: int, size: int = DEFAULT_HOLDOUT_SIZE, *keys: str
 ) -> tuple[str, ...]:
-    """Draw the systems to hold out, sorted; none where fewer than three would be left."""
+    """Draw the held-out systems, sorted; at least three stay."""
     if len(systems) < size + FEWEST_SYSTEMS:
         return ()
     drawn = generator(seed, "holdout", *keys).choice(len(systems), size, replace=False)
@@ -83,7 +83,7 @@ def fit_tournament(
     index: int,
     seed: int,
 ) -> list[TournamentFit]:
-    """Train a surrogate on one tournament without the held-out systems, and rate all by it.
+    """Train on one tournament without held-out systems, and rate all.
 
     Lines 1 to 7 of Algorithm 1 of MIRAGE-Bench.
     """
@@ -114,7 +114,7 @@ def fit_tournament(
 
 
 def r2(coefficients: Floats, predicted: Floats) -> float:
-    """Return R², shape (H,) both; NaN with fewer than two systems, or equal coefficients."""
+    """Return R² of (H,); NaN with fewer than two systems, or equal ones."""
     smallest_spread = 1e-6  # logits; coefficients that are closer are equal
     is_known = np.isfinite(coefficients) & np.isfinite(predicted)
     if is_known.sum() < 2 or np.ptp(coefficients[is_known]) < smallest_spread:

@@ -35,7 +35,7 @@ Those of eight judged systems or fewer hardly correlate (.1) with the error for 
 
 
 def unseen_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
-    """Calibrate an unseen system's interval in every language, by the first repeat."""
+    """Calibrate unseen intervals in every language, by the first repeat."""
     return {outcome.language: _interval(outcome) for outcome in outcomes}
 
 
@@ -104,13 +104,13 @@ def _unseen_residuals(outcome: Outcome) -> Floats:
 
 
 def unseen_distances(outcome: Outcome) -> Floats:
-    """Return unseen systems' distances from the arena's ratings, in standard errors if known."""
+    """Return unseen distances from the arena, in standard errors if known."""
     distances = np.abs(outcome.arena_ratings[0] - outcome.predicted[0]) / _units(outcome)
     return np.asarray(distances[np.isfinite(distances)])
 
 
 def half_width(residuals: Floats, level: float = LEVEL) -> float:
-    """Return the half-width of a conformal interval that is to hold a share of new systems.
+    """Return a conformal interval's half-width for a share of new systems.
 
     It is the ceil((N + 1) level)-th smallest of N absolute residuals; NaN with too few.
     """
@@ -126,7 +126,7 @@ def _units(outcome: Outcome) -> Floats:
 
 
 def _frontier(outcome: Outcome, units: Floats) -> tuple[float, float]:
-    """Return the best rating, and how far from it a system may be better than every judged one.
+    """Return the best rating, and from how near a system may be better.
 
     It flags about one ordinary system in ten; NaN where too few are judged.
     """
@@ -152,7 +152,7 @@ def student_half_width(
     training_share: float = 1.0,
     is_informed: bool = True,
 ) -> float:
-    """Return the half-width of the interval of an unseen system's rating (logits).
+    """Return an unseen interval's half-width (logits).
 
     Args:
         spread: Standard deviation of the judged ratings (logits).
@@ -177,7 +177,7 @@ def _error_share(n_systems: int) -> float:
 
 
 def rank_share(half_width: float) -> float:
-    """Return the share of ranks that an interval spans; ``half_width`` in the ratings' deviations.
+    """Return an interval's share of ranks, in the ratings' deviations.
 
     Ratings are normal: |a - b| is below h with probability 2 Φ(h / √2) - 1.
     """
@@ -185,7 +185,7 @@ def rank_share(half_width: float) -> float:
 
 
 def systems_for_half(half_width: float, n_systems: int, n_residuals: int) -> int:
-    """Return how many judged systems would let the interval span half of the ranks."""
+    """Return the judged systems that let an interval span half the ranks."""
     widest = math.sqrt(2) * float(ndtri(0.75))
     ratio = half_width / _usual_half_width(n_systems, n_residuals)
     n_needed = n_systems

@@ -73,7 +73,7 @@ class Learned:
         return self.predictions[is_here].set_index("system")
 
     def system_status(self) -> pd.DataFrame:
-        """Say which answers in judged languages rank a system, and which are copies."""
+        """Say whose answers rank them, and which are copies."""
         judged = {study.language: study.data.systems for study in self.studies}
         n_questions = {study.language: len(study.data.questions) for study in self.studies}
         answers = self.arena.answers[self.arena.answers["language"].isin(judged)]
@@ -92,7 +92,7 @@ def learn(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> Learned:
-    """Train the surrogate, in place, on the judged systems of all languages, and study each."""
+    """Train the surrogate, in place, on all languages, and study each."""
     judged = arena.judged_by(settings.judge)
     X = with_answers(features, arena.answers)
     data = _with_judged_answers(language_data(judged, X, tournament_settings(settings)))
@@ -129,7 +129,7 @@ def tournament_settings(settings: ResolvedSettings) -> TournamentSettings:
 
 
 def _with_judged_answers(data: Sequence[LanguageData]) -> list[LanguageData]:
-    """Leave out answers of systems that no language judged, even from the field of others."""
+    """Leave out answers of systems that no language judged."""
     judged: set[str] = set()
     for part in data:
         judged.update(part.systems)

@@ -93,7 +93,7 @@ def study_languages(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> tuple[list[LanguageStudy], JointPosterior]:
-    """Train the surrogates of every language; return its study, and the joint posterior.
+    """Train all languages; return studies, and the joint posterior.
 
     Besides the final one, without each fold of systems, each half of the questions, and on single
     tournaments.
@@ -220,7 +220,7 @@ def _most_systems(data: Sequence[LanguageData]) -> int:
 
 
 def unconnected_remarks(studies: Sequence[LanguageStudy]) -> list[Remark]:
-    """Name the systems that judgments do not connect with the largest group, by language."""
+    """Name systems unconnected with the largest group, by language."""
     languages_of: dict[tuple[str, ...], list[str]] = {}
     for study in studies:
         if study.data.unconnected:
@@ -264,7 +264,7 @@ def holdout_r2(study: LanguageStudy) -> HoldoutR2:
 def importances_table(
     study: LanguageStudy, importances: pd.DataFrame, features: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the feature importances of a language (MIRAGE-Bench, figure 5), the highest first.
+    """Return a language's importances (MIRAGE-Bench, figure 5), highest first.
 
     ``importance`` is the share in the final surrogate; ``tournament_...`` are of single ones.
     """

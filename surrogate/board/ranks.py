@@ -61,7 +61,7 @@ COMPARING_COLUMNS = [
 
 
 def needed_questions(n_judged: int) -> int:
-    """Return the judged questions that a rank needs; where fewer are judged, all of these."""
+    """Return the judged questions that a rank needs, or all."""
     return min(FEWEST_JUDGED_QUESTIONS, n_judged) or FEWEST_JUDGED_QUESTIONS
 
 
@@ -75,7 +75,7 @@ def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: i
 
 
 def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
-    """Return the place (``PLACE_COLUMNS``) that each rating and its bounds take among ratings.
+    """Return the places (``PLACE_COLUMNS``) of ratings and bounds.
 
     Without ranked systems, rows are placed among each other.
     """
@@ -94,7 +94,7 @@ def places_among(rows: pd.DataFrame, ratings: pd.Series) -> pd.DataFrame:
 
 
 def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
-    """Add ``WINS_COLUMNS``: how often a system should win against the ranked ones."""
+    """Add ``WINS_COLUMNS`` against the ranked systems."""
     is_placed = rows.get("is_placed", pd.Series(False, rows.index))
     ratings = rows.loc[~is_placed, "rating"].dropna()
     shares, slopes = mutual_wins(ratings.to_numpy(np.float64))
@@ -106,7 +106,7 @@ def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
 
 
 def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
-    """Return expected wins against the others (a tie is half), (S,), and derivatives, (S, S)."""
+    """Return expected wins with half ties, (S,), and derivatives, (S, S)."""
     n_systems = len(ratings)
     if n_systems < 2:
         return np.full(n_systems, np.nan), np.full((n_systems, n_systems), np.nan)
@@ -117,7 +117,7 @@ def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
 
 
 def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
-    """Return the covariance of S quantities by their derivatives, shape (S, N), by N others.
+    """Return the covariance of S quantities by derivatives (S, N).
 
     An unknown variance leaves quantities that grow with the value NaN.
     """
@@ -131,14 +131,14 @@ def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
 
 
 def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
-    """Return 90% intervals of shares, normal in their logits so that they stay within 0 and 1."""
+    """Return shares' 90% intervals, normal in logits, within 0 and 1."""
     half_widths = NORMAL_90 * np.sqrt(np.maximum(variances, 0.0)) / (shares * (1 - shares))
     logits = logit(shares)
     return expit(logits - half_widths), expit(logits + half_widths)
 
 
 def wins_against(field: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return how often (``WINS_COLUMNS``) systems outside a field should win against it."""
+    """Return ``WINS_COLUMNS`` of systems outside a field against it."""
     opponents = field if len(field) else rows["rating"].dropna()
     ratings = opponents.to_numpy(np.float64)
     # No system meets itself.
@@ -154,7 +154,7 @@ def wins_against(field: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks_and_places(places: pd.DataFrame, is_placed: pd.Series) -> pd.DataFrame:
-    """Take a place for a rank, but for systems that are only placed."""
+    """Take a place for a rank, unless only placed."""
     ranks = places.set_axis(RANK_COLUMNS, axis=1)
     return ranks.mask(is_placed).join(places.where(is_placed))
 
@@ -166,7 +166,7 @@ def ranked_rows(
     verdict_ratings: pd.DataFrame | None = None,
     freedom: float = math.inf,
 ) -> pd.DataFrame:
-    """Rank the rated systems of a language, and place those that verdicts do not rank.
+    """Rank a language's rated systems, and place the others.
 
     Rows with ``is_placed`` take no rank. The best are first, then placed systems, then others.
     """
@@ -191,7 +191,7 @@ def ranked_rows(
 
 
 def counting_languages(ratings: pd.DataFrame) -> list[str]:
-    """Return the languages whose ranks count overall: with at least half of all ranked systems.
+    """Return languages that count overall: half of all ranked systems.
 
     The first of few cannot be compared with the first of many. All count where none has so many.
     """
@@ -202,14 +202,14 @@ def counting_languages(ratings: pd.DataFrame) -> list[str]:
 
 
 def overall_wins(rows: pd.DataFrame, n_languages: int) -> pd.DataFrame:
-    """Average wins over languages, as if a system's errors were the same in all; else NaN."""
+    """Average wins over languages, as if a system's errors were equal in all."""
     is_counted = rows["rank"].notna() | rows["place"].notna()
     grouped = rows[WINS_COLUMNS].astype(float).where(is_counted).groupby(rows["system"])
     return grouped.mean().where(grouped.count() == n_languages)
 
 
 def places_by_wins(wins: pd.DataFrame, ranked_wins: pd.Series) -> pd.DataFrame:
-    """Return the overall places that wins and their bounds take among others."""
+    """Return the overall places of wins and their bounds."""
     bounds = dict(zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True))
     return places_among(wins.rename(columns=bounds), ranked_wins)
 
@@ -221,7 +221,7 @@ def ranking_status(
     n_questions: Mapping[str, int],
     judged: Mapping[str, Collection[str]],
 ) -> pd.DataFrame:
-    """Find whose answers keep them from a rank in each language, and whose copies they are.
+    """Find whose answers prevent a rank, and whose copies they are.
 
     Returns:
         By language and system: ``unranked`` (why), ``original`` (what it copies), and ``variance``
@@ -243,7 +243,7 @@ def ranking_status(
 
 
 def reasons_without_rank(systems: pd.DataFrame, unproven: Collection[str]) -> pd.Series:
-    """Say why each system of a language has no rank; empty with a rank or without a rating.
+    """Say why systems of a language have no rank; else empty.
 
     Judged systems have one whatever their answers say, unless these are lost.
     """
@@ -256,7 +256,7 @@ def reasons_without_rank(systems: pd.DataFrame, unproven: Collection[str]) -> pd
 
 
 def without_ranks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out ranks and intervals of a judge that says the same whatever the answers are."""
+    """Leave out ranks of a judge that always says the same."""
     is_rated = rows["rating"].notna()
     reason = pd.Series(ONE_SIDED, rows.index)
     notes = rows["note"].mask(is_rated, joined_texts(rows["note"], reason))
@@ -272,7 +272,7 @@ def absence(rating: float, n_answers: int) -> str:
 
 
 def joined_texts(first: pd.Series, second: pd.Series) -> pd.Series:
-    """Join two columns of texts row by row, empty ones left out."""
+    """Join two columns of texts, empty ones left out."""
     joined = []
     for pair in zip(first, second, strict=True):
         joined.append("; ".join(text for text in pair if text))
@@ -280,7 +280,7 @@ def joined_texts(first: pd.Series, second: pd.Series) -> pd.Series:
 
 
 def needed_answers(n_questions: int) -> int:
-    """Return how many questions a system must have answered to be ranked."""
+    """Return the answers that a rank needs."""
     least_share = 0.2
     fewest = 5
     # So many are always enough, however many questions were asked.

@@ -151,7 +151,7 @@ def rows_with_verdicts(
     unproven: Collection[str],
     unjudged: str,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rate every system of the arena in a language with verdicts; also return the covariance.
+    """Rate all systems of a language with verdicts; return the covariance, too.
 
     Judged systems have the posterior, others the surrogate's prediction. A board by the surrogate
     alone rates all by it: the synthetic leaderboard of MIRAGE-Bench (figure 4, right).
@@ -245,7 +245,7 @@ def rows_without_verdicts(
     unproven: Collection[str],
     unjudged: str,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rate systems in a language without a verdict, by predictions; perhaps no row."""
+    """Rate a language without verdicts by predictions, if any."""
     estimates = predicted_estimates(predictions, systems, n_questions)
     if estimates["predicted_error"].isna().all() or estimates["predicted"].isna().all():
         return empty_board_table(RATINGS), pd.DataFrame()
@@ -307,7 +307,7 @@ def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> s
 
 
 def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.DataFrame:
-    """Return how ratings of a language vary together; NaN without an interval.
+    """Return the covariance of a language's ratings; NaN without intervals.
 
     Judged systems vary as the study's posterior does, others on their own.
     """

@@ -30,7 +30,7 @@ FEW_VERDICTS = 0.005
 
 
 def board_remarks(board: Board) -> list[Remark]:
-    """Return all that a board says, overall and by language, whose code is then the subject."""
+    """Return all that a board says, the language as subject."""
     remarks = [*headlines(board), *_judging(board), *chips(board), *cautions(board)]
     remarks.extend(standings(board).values())
     if len(board.languages) > 1:
@@ -53,7 +53,7 @@ def headline(board: Board) -> str:
 
 
 def conclusion(board: Board) -> str:
-    """Return who is first, who judged, and how good the judge is known to be."""
+    """Return who is first, who judged, and how well."""
     judging = next(_judging(board))
     return f"{headline(board)} {judging.sentence}"
 
@@ -90,7 +90,7 @@ def _first_place(board: Board, language: str) -> Remark:
 
 
 def first_place_of(ranked: pd.DataFrame, language: str = "") -> Remark:
-    """Say who is first of ranked systems, best first, with their wins where known."""
+    """Say who is first of ranked systems, with wins."""
     best = ranked.iloc[0]
     system = str(best["system"])
     if len(ranked) == 1:
@@ -121,7 +121,7 @@ def _wins(row: Any, what: str = "of its comparisons") -> str:  # noqa: ANN401 - 
 
 
 def standings(board: Board) -> dict[str, Remark]:
-    """Say how often each system wins, and which places that leaves open, if that is known."""
+    """Say how often each system wins, and its open places."""
     n_ranked = int(board.overall["rank"].notna().sum())
     remarks = {}
     for row in board.overall.to_dict("records"):
@@ -205,7 +205,7 @@ def _predicted_systems(board: Board) -> list[str]:
 
 
 def chips(board: Board) -> Iterator[Remark]:
-    """Say how far to trust the board: by people, by how much decides it, by its predictions."""
+    """Say how far to trust the board: by people, what decides it, its predictions."""
     summary = board.summary
     if summary.is_first:
         return
@@ -265,7 +265,7 @@ def _held(summary: BoardSummary) -> Remark:
 
 
 def cautions(board: Board, language: str = "") -> Iterator[Remark]:
-    """Say what limits the board, or a language of it, but for its judge's fault."""
+    """Say what limits a board or language, besides its judge."""
     summary = board.summary
     scores = summary.languages.get(language) if language else summary.macro
     if scores is None or (language and summary.macro.is_one_sided):

@@ -59,7 +59,7 @@ def _surrogate_name(surrogate: object) -> object:
 
 
 def split_list(value: object) -> object:
-    """Take text as a tuple, split at commas outside parentheses; ``none`` is an empty one."""
+    """Split text at commas outside parentheses; ``none`` is empty."""
     if not isinstance(value, str):
         return tuple(value) if isinstance(value, list) else value
     if value.strip() == NONE:
@@ -178,7 +178,7 @@ def preset_values(name: object) -> dict[str, object]:
 def chosen_settings(
     settings: BoardSettings | None, options: Mapping[str, object], further: Iterable[str] = ()
 ) -> BoardSettings:
-    """Return ``settings`` with some options, and a ``preset`` for what neither sets, in place.
+    """Return settings with options, over a ``preset``, in place.
 
     Raises:
         UsageError: For an unknown option or preset, or an unusable value.
@@ -202,7 +202,7 @@ def chosen_settings(
 def check_option_names(
     options: Iterable[str], allowed: Sequence[str], further: Iterable[str] = ()
 ) -> None:
-    """Refuse options that do not exist; suggest a close one and list all."""
+    """Refuse unknown options; suggest and list."""
     further = tuple(further)
     faults = []
     for name in options:
@@ -247,7 +247,7 @@ lists_options(BoardSettings.model_fields)(BoardSettings)
 
 
 class ResolvedSettings(BoardSettings):
-    """Everything that reproduces a board: its settings, with what they lead to in its arena."""
+    """Everything that reproduces a board, resolved in its arena."""
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
     other_judges: Names = Field(
@@ -269,7 +269,7 @@ class ResolvedSettings(BoardSettings):
         return "|".join(f"{name}:{text}" for name, text, _ in self.fields())
 
     def fields(self) -> list[tuple[str, str, str]]:
-        """Return name, value and meaning of every field; a meta-evaluation is one each."""
+        """Return every field's name, value and meaning."""
         names = ["judge"]
         if self.other_judges:
             names.append("other_judges")
@@ -288,7 +288,7 @@ class ResolvedSettings(BoardSettings):
         return list(fields)
 
     def toml(self) -> str:
-        """Return the settings that are not default, as ``board --config`` reads them."""
+        """Return changed settings, as ``board --config`` reads them."""
         values = {name: getattr(self, name) for name in BoardSettings.model_fields}
         if self.ratings == "consensus":
             del values["judge"]  # it stands for nobody

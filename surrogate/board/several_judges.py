@@ -29,7 +29,7 @@ from surrogate.learning.training import training_ratings
 def comparable_judges(
     arena: Arena, judges: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
-    """Leave out other judges who judged too few systems, with a remark on each."""
+    """Leave out judges of too few systems, with remarks."""
     compared = list(judges[:1])
     omissions = []
     for name in judges[1:]:
@@ -48,7 +48,7 @@ def comparable_judges(
 
 
 def ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Remark, ...]]:
-    """Rate the systems by each judge alone, and compare the judges with the board's own."""
+    """Rate by each judge alone, and compare with the board's."""
     data = [study.data for study in learned.studies]
     learned_from_others = others_of(data)
     if learned_from_others is None:

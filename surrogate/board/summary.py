@@ -44,7 +44,7 @@ HELD_OUT = "held out: the surrogate was not trained on it"
 
 
 class HoldoutR2(SummaryPart):
-    """R² on the held-out systems over tournaments (MIRAGE-Bench, table 5), with percentiles."""
+    """R² on held-out systems over tournaments (MIRAGE-Bench, table 5)."""
 
     mean: Number = None
     low: Number = None
@@ -75,7 +75,7 @@ class RatingInterval(SummaryPart):
 
     @property
     def is_by_other_arenas(self) -> bool:
-        """Whether other arenas alone tell the width, as no system could be left out here."""
+        """Whether other arenas alone tell the width."""
         return self.half_width is not None and not self.residuals
 
     def width(self, standard_errors: Floats) -> Floats:
@@ -84,7 +84,7 @@ class RatingInterval(SummaryPart):
         return half_width * self._units(standard_errors)
 
     def reaches_beyond(self, ratings: Floats, standard_errors: Floats) -> npt.NDArray[np.bool_]:
-        """Return whether systems may be better than every judged one, unlike any seen."""
+        """Return which systems may be better than every judged one."""
         if self.best is None or self.frontier is None:
             return np.zeros(np.shape(ratings), dtype=bool)
         return ratings - self.best > self.frontier * self._units(standard_errors)
@@ -119,7 +119,7 @@ class LanguageSummary(Agreements):
 
 
 class MacroSummary(Agreements):
-    """Averages over languages, each with the same weight; undefined ones are left out.
+    """Averages over equal languages; undefined ones are left out.
 
     ``worth`` counts the verdicts on a system that tell as much of it as an unseen prediction;
     ``mean`` names the average, such as ``mean over 4 languages``.
@@ -133,7 +133,7 @@ class MacroSummary(Agreements):
 
     @property
     def conclusions(self) -> tuple[Remark, ...]:
-        """Return the judge's worst fault, if any, and the meaning of the scores."""
+        """Return the judge's worst fault, if any, and the scores' meaning."""
         conclusions = tuple(on_mean(text, self.mean) for text in super().conclusions)
         if not self.judge_fault:
             return conclusions
@@ -146,7 +146,7 @@ class MacroSummary(Agreements):
 
     @property
     def judge_fault(self) -> str:
-        """Return the judge's worst fault as a sentence; empty if none was found."""
+        """Return the judge's worst fault as a sentence, if any."""
         if self.judge is None or not self.judge.faults:
             return ""
         return f"{self.judge.sentence}."
@@ -163,7 +163,7 @@ class MacroSummary(Agreements):
 
     @property
     def is_one_sided(self) -> bool:
-        """Whether the judge's verdicts are all the same, and so say nothing about the systems."""
+        """Whether all verdicts are the same, saying nothing."""
         return self.judge is not None and self.judge.is_one_sided
 
     def _on_unseen(self) -> Remark:
@@ -180,7 +180,7 @@ class MacroSummary(Agreements):
 
     @property
     def cautions(self) -> tuple[Remark, ...]:
-        """Say what limits how new systems can be ranked: by the judge, and by the surrogate."""
+        """Say what limits ranking new systems: judge and surrogate."""
         cautions = []
         if self.judge_fault:
             cautions.append(Remark("judge", "warning", self.judge_fault))
@@ -246,7 +246,7 @@ class BoardSummary(SummaryPart):
 
     @property
     def is_compared(self) -> bool:
-        """Whether ranks by verdicts stand next to predicted ones, as in MIRAGE-Bench."""
+        """Whether ranks by verdicts stand beside, as in MIRAGE-Bench."""
         return bool(self.settings.holdout) or self.settings.ratings == "surrogate"
 
     @property
@@ -256,7 +256,7 @@ class BoardSummary(SummaryPart):
 
     @property
     def part(self) -> str:
-        """Name a part: a language, or the column that parts the questions."""
+        """Name a part: language, or the slicing column."""
         return _part_name(self.settings.by)
 
     @property
@@ -293,7 +293,7 @@ def plural_part(by: str) -> str:
 
 
 def fingerprint(arena: Arena) -> str:
-    """Digest questions, passages and reference answers: 16 hexadecimal digits in any row order."""
+    """Digest questions, passages and reference answers, in any order."""
     reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
     digest = hashlib.sha256(repr(arena.info.reference_system).encode())
     digested = {"language", "query_id", "query", "passages", REFERENCE, "answer"}

@@ -57,7 +57,7 @@ PUBLISHED = Remark(
 
 
 def summarize_board(learned: Learned, label: JudgeLabel | None) -> BoardSummary:
-    """Sum up a board by what was learned, and its judge's label."""
+    """Sum up a board, with its judge's label."""
     arena = learned.arena
     studies = learned.studies
     agreements = {study.language: arena_agreement(study, learned.predictions) for study in studies}
@@ -190,7 +190,7 @@ def summary_of(
     macro: MacroSummary,
     languages: Mapping[str, LanguageSummary],
 ) -> BoardSummary:
-    """Return a board's summary, with the settings and digest that reproduce it."""
+    """Return a board's summary, with what reproduces it."""
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
@@ -221,7 +221,7 @@ def _mean(values: Iterable[float | None]) -> float:
 
 
 def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
-    """Count the verdicts on a system that tell as much of it as an unseen prediction.
+    """Count verdicts worth as much as an unseen prediction.
 
     It is the n at which the rating's variance, which falls as 1/n, equals the squared error of
     predictions.

@@ -202,7 +202,7 @@ def empty_board_table(schema: TableSchema) -> pd.DataFrame:
 
 
 def typed_board_table(table: pd.DataFrame, schema: TableSchema) -> pd.DataFrame:
-    """Bring a table of a board to its columns and their types, numbers rounded."""
+    """Bring a table to its columns and types, numbers rounded."""
     by_judge = [name for name in table if str(name).startswith(BY_JUDGE)]
     columns = table[[*schema.columns, *by_judge]].reset_index(drop=True)
     dtypes = {}
@@ -213,7 +213,7 @@ def typed_board_table(table: pd.DataFrame, schema: TableSchema) -> pd.DataFrame:
 
 
 def write_board_table(table: pd.DataFrame, schema: TableSchema, folder: Path) -> None:
-    """Write a table of a board; the same one gives the same bytes."""
+    """Write a table; equal ones give the same bytes."""
     (folder / table_file(schema)).write_text(guarded_csv(table), encoding="utf-8", newline="")
 
 
@@ -252,7 +252,7 @@ def _columns_of(schema: TableSchema, kind: Kind) -> list[str]:
 
 
 def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Read a feature table (file or folder), for Parquet only of the ``answers``' questions."""
+    """Read a feature table, for Parquet of the ``answers``' questions."""
     path = Path(path)
     if not path.exists():
         raise UsageError(f"there is no feature table at {path}")
@@ -273,7 +273,7 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
 
 
 def typed_features(table: pd.DataFrame) -> pd.DataFrame:
-    """Bring a feature table to its types: features are numbers, the rest text or missing."""
+    """Bring a feature table to its types: numbers, texts or missing."""
     names = feature_columns(table)
     table = table.reset_index(drop=True)
     others = table.drop(columns=names).astype("object")

@@ -21,7 +21,7 @@ LANGUAGE = "language"
 
 
 def sliced(arena: Arena, by: str) -> Arena:
-    """Slice by a column of the questions: its values replace languages in every table.
+    """Slice an arena: a question column's values replace languages.
 
     Ratings published by language are left out.
     """
@@ -58,7 +58,7 @@ def sliced(arena: Arena, by: str) -> Arena:
 
 
 def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Put values of a column of the questions in the place of a table's languages.
+    """Replace a table's languages by values of a question column.
 
     Ids of several languages get the language before them (``en:17``).
     """
@@ -79,7 +79,7 @@ def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFra
 
 
 def part_names(values: pd.Series) -> pd.Series:
-    """Name each row's part by its value in a column; ``(none)`` without one."""
+    """Name rows' parts by a column's value; ``(none)`` without."""
     return values.map(lambda value: _part_name(value, str(values.name)))
 
 
@@ -97,7 +97,7 @@ def _part_name(value: object, by: str) -> str:
 def arena_view(
     arena: Arena, settings: BoardSettings, temperatures: Mapping[str, float] | None = None
 ) -> Arena:
-    """Return an arena as a board has it: judged by its criterion, and in its parts."""
+    """Return an arena as a board has it: by criterion, in parts."""
     arena = arena.by_criterion(settings.criterion)
     judgments = arena.judgments
     if temperatures is None:
@@ -112,7 +112,7 @@ def judgments_view(
     settings: BoardSettings,
     temperatures: Mapping[str, float],
 ) -> pd.DataFrame:
-    """Return further judgments on an arena's questions as a board has them."""
+    """Return further judgments as a board has them."""
     if settings.criterion is not None and CRITERION in judgments:
         judgments = judgments[judgments[CRITERION] == settings.criterion]
     judgments = calibrated_judgments(judgments, temperatures, hard=settings.hard_verdicts)
@@ -132,7 +132,7 @@ def values_by_judge(temperatures: tuple[Temperature, ...]) -> dict[str, float]:
 
 
 def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
-    """Return whose verdicts a board rests on, then others; none for a first board."""
+    """Return the judges that a board rests on, then others."""
     arena = arena.by_criterion(settings.criterion)
     if settings.ratings == "consensus":
         if settings.judge is not None:

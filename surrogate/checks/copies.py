@@ -28,7 +28,7 @@ FEWEST_ANSWERS = 5
 
 
 def flag_judged(rows: pd.DataFrame, judged: Mapping[str, Collection[str]]) -> Flags:
-    """Flag rows (``language, system``) of systems judged in their language, shape (N,)."""
+    """Flag rows of systems judged in their language, shape (N,)."""
     is_judged = np.zeros(len(rows), dtype=bool)
     for language, systems in judged.items():
         is_here = (rows["language"] == language) & rows["system"].isin(systems)
@@ -37,7 +37,7 @@ def flag_judged(rows: pd.DataFrame, judged: Mapping[str, Collection[str]]) -> Fl
 
 
 def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
-    """Find copies: language and new system to the judged one with nearly all its answers."""
+    """Find new systems with nearly all of a judged one's answers."""
     # Of a system's answers that make it a copy, when they are one other system's
     share = 0.9
     new = _long_answers(new)
@@ -61,7 +61,7 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
 
 
 def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep answers long enough to be copied, with ``n_all``, the system's number of any length."""
+    """Keep answers long enough to be copied, with ``n_all`` answers."""
     shortest = 40
     n_all = rows.groupby(SYSTEM)["answer"].transform("size")
     rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(_letters), n_all=n_all)
@@ -114,7 +114,7 @@ def _near_pairs(
 
 
 def same_answer_remarks(arena: Arena) -> Iterator[Remark]:
-    """Name systems whose answers repeat the question, each other, or another system's."""
+    """Name systems that repeat the question, themselves, or another."""
     # Number of systems that a remark names
     shown_names = 5
     queries = arena.queries[[*QUESTION_KEY, "query"]]

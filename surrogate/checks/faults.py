@@ -39,7 +39,7 @@ MOST_SHOWN = 5
 
 @dataclass(frozen=True)
 class AnswerFaults:
-    """What is wrong with answers: ``FAULT_COLUMNS``, a row per answer and check."""
+    """What is wrong with answers (``FAULT_COLUMNS``)."""
 
     answers: pd.DataFrame
     found: pd.DataFrame
@@ -69,7 +69,7 @@ class AnswerFaults:
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """Return what was found, in clauses with the first questions: certain faults first."""
+        """Return clauses with first questions, certain faults first."""
         clauses = []
         if self.n_broken:
             clauses.append(f"{self.broken_clause}: {'; '.join(self._clauses('certain'))}")
@@ -93,7 +93,7 @@ class AnswerFaults:
 
 
 def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
-    """Check ``language, system, query_id, answer`` and perhaps ``passages`` by the whole table."""
+    """Check answers, perhaps with ``passages``, by the whole table."""
     memo = Memo()
     table = answers[ANSWER_KEY].reset_index(drop=True)
     values: dict[str, list[bool | None]] = {name: [] for name in RULES}
@@ -130,7 +130,7 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
 
 
 def arena_faults(arena: Arena) -> AnswerFaults | None:
-    """Check all answers of an arena; None where there are too many."""
+    """Check all answers of an arena, unless too many."""
     return None if len(arena.answers) > MOST_CHECKED else find_faults(arena, arena.answers)
 
 
@@ -143,7 +143,7 @@ def _listed(table: pd.DataFrame, flags: pd.DataFrame) -> pd.DataFrame:
 
 
 def same_texts(table: pd.DataFrame) -> Flags:
-    """Flag texts that a system gives to many different questions, unless they refuse."""
+    """Flag a system's texts for many questions, unless they refuse."""
     # Different questions from which one text is said to be the answer to many
     many = 5
     keys = ["language", "system", "text"]
@@ -155,7 +155,7 @@ def same_texts(table: pd.DataFrame) -> Flags:
 
 
 def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
-    """Flag texts that are a system's answer to a different question but for one word.
+    """Flag texts that are another answer but for one word.
 
     A word of the question or its passages was asked for, unless they have nothing else of the text.
     """
@@ -177,7 +177,7 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
 
 
 def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
-    """Flag texts whose words are those of another question and its passages, not of its own.
+    """Flag texts whose words are another question's, not their own's.
 
     Words of many questions say nothing, neither do those that only answers to one question have.
     """

@@ -33,7 +33,7 @@ CheckClass = Literal["certain", "likely", "note"]
 
 @dataclass(frozen=True)
 class Check:
-    """A check of answers; ``certain`` faults are bugs, a reader decides on ``likely`` ones.
+    """A check of answers; ``certain`` faults are bugs.
 
     ``one`` and ``many`` are clauses of what answers do, ``unchecked`` is why some cannot be
     checked.
@@ -74,7 +74,7 @@ def of_class(certainty: CheckClass) -> list[str]:
 
 @cache
 def marks(kind: str) -> re.Pattern[str]:
-    """Return the pattern of a kind of text that is no answer (``marks.toml``)."""
+    """Return the pattern of texts that are no answer (``marks.toml``)."""
     patterns = _read("marks.toml")[kind]
     return re.compile("|".join(patterns), re.IGNORECASE | re.MULTILINE)
 
@@ -101,7 +101,7 @@ _MARK_AT_END = re.compile(r"(?:#\w+\W*|```)\Z")
 
 
 def is_empty(sample: Sample) -> bool:
-    """Return whether a reader sees a mark or two at most; drawings have more."""
+    """Return whether a reader sees at most a mark or two."""
     if sample.folded_words:
         return False
     seen = _UNSEEN.sub("", sample.wording)
@@ -110,7 +110,7 @@ def is_empty(sample: Sample) -> bool:
 
 
 def is_error_text(sample: Sample) -> bool | None:
-    """Return whether a message of a client, server or runtime replaces the answer."""
+    """Return whether a technical message replaces the answer."""
     match = marks("error").match(sample.text)
     if match is None:
         return _speaks_of_failure(sample)
@@ -163,7 +163,7 @@ def given_text(question: Question) -> str:
 
 
 def content_words(tokens: Sequence[str]) -> set[tuple[str, ...]]:
-    """Return the words that tell what a text is about; runs of parts where words are not spaced."""
+    """Return a text's telling words; runs where not spaced."""
     # Shorter ones are of any text.
     shortest_word = 5
     shortest_run = 3
@@ -304,7 +304,7 @@ def _unfinished_words() -> Mapping[str, str]:
 
 
 def repeats_itself(sample: Sample) -> bool:
-    """Return whether a phrase is repeated to its end; rules and drawings have few letters."""
+    """Return whether a phrase is repeated to its end."""
     fewest_letters = 10
     # Neither is a citation a phrase, nor are two phrases that cite different passages the same.
     for part in (sample.text, sample.part("answer")):
@@ -316,7 +316,7 @@ def repeats_itself(sample: Sample) -> bool:
 
 
 def is_refusal(sample: Sample) -> bool | None:
-    """Return whether it only says that it does not answer, though passages might."""
+    """Return whether it only refuses, though passages might answer."""
     if not sample.folded_words:
         return False
     # It answers by a passage, if only in part.
@@ -331,7 +331,7 @@ def is_refusal(sample: Sample) -> bool | None:
 
 
 def refuses(text: str, language: str) -> bool | None:
-    """Return whether a text only says that it does not answer; None without known phrases."""
+    """Return whether a text only refuses; None without known phrases."""
     # Words of a refusal, or parts of words twice: a longer text answers after all
     most_words = 40
     if language not in refusals():
@@ -354,7 +354,7 @@ def _refusal_pattern(language: str) -> re.Pattern[str]:
 
 
 def leaks(sample: Sample) -> bool | None:
-    """Return whether it shows the prompt, a template, a tool call or thoughts."""
+    """Return whether it shows prompt, template, tool call or thoughts."""
     if has_thoughts(sample.output) or _labels_its_question(sample):
         return True
     match = marks("leak").search(_without_code(sample.output))

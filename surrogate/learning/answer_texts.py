@@ -39,7 +39,7 @@ def document_weights(counts: sparse.csr_array) -> Floats:
 
 
 def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.csr_array:
-    """Weigh columns, then bring rows to length 1; a row of zeros stays as it is."""
+    """Weigh columns, then bring rows to length 1 (or 0)."""
     values = rows.data
     if weights is not None:
         values = values * weights[rows.indices]
@@ -106,7 +106,7 @@ def ngram_hashes(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint64], Indices]
 
 
 def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Spread differences in few bits over all of them (the last steps of SplitMix64)."""
+    """Spread few bits' differences over all (end of SplitMix64)."""
     for shift, mixer in zip((30, 27), _MIXERS, strict=True):
         values = (values ^ (values >> np.uint64(shift))) * mixer
     return values ^ (values >> np.uint64(31))
@@ -142,7 +142,7 @@ class AnswerVectors:
 
     @cached_property
     def by_question(self) -> sparse.csr_array:
-        """Return the vectors with columns of their own for each question, shape (A, Q D)."""
+        """Return vectors with own columns for each question, (A, Q D)."""
         n_answers, n_dimensions = self.rows.shape
         n_questions = self.places.shape[1]
         question = np.zeros(n_answers, dtype=np.int32)
@@ -155,7 +155,7 @@ class AnswerVectors:
         )
 
     def sums(self, weights: Floats) -> Floats:
-        """Add up the weighted vectors of each question, shape (Q D,); weights (M, Q)."""
+        """Sum each question's vectors, weighted (M, Q), shape (Q D,)."""
         by_row = np.zeros(self.rows.shape[0])
         by_row[self.places[self.answered]] = weights[self.answered]
         return np.asarray(self.by_question.T @ by_row)
@@ -169,17 +169,17 @@ class AnswerVectors:
 
     @cached_property
     def by_system(self) -> sparse.csr_array:
-        """Return each system's answer vectors, one question after the other, shape (M, Q D)."""
+        """Return systems' answer vectors, question after question, (M, Q D)."""
         return self.membership @ self.by_question
 
     def products(self, sums: Floats) -> Floats:
-        """Return each answer's inner product with such sums, shape (M, Q); 0 without an answer."""
+        """Return answers' inner products with such sums, shape (M, Q)."""
         products = np.append(self.by_question @ sums, 0.0)  # place -1 takes the last one
         return np.asarray(products[self.places])
 
 
 def dense_vectors(vectors: sparse.csr_array, places: Indices) -> Floats:
-    """Return vectors of answers, question by question, shape (Q, M, D); zeros without one."""
+    """Return answers' vectors, shape (Q, M, D); zeros without."""
     n_dimensions = vectors.shape[1]
     rows = places.T.ravel()
     is_answer = rows >= 0
@@ -192,14 +192,14 @@ def dense_vectors(vectors: sparse.csr_array, places: Indices) -> Floats:
 
 
 def profiles_of(vectors: AnswerVectors) -> Floats:
-    """Return the mean vector of each system's answers, shape (M, D); zeros without any."""
+    """Return systems' mean vectors, shape (M, D); zeros without."""
     sums = vectors.membership @ vectors.rows
     n_answers = np.maximum(vectors.answered.sum(axis=1), 1)
     return np.asarray(sums.toarray() / n_answers[:, None])
 
 
 def consensus_with(vectors: AnswerVectors, field: AnswerVectors, is_self: Flags) -> Floats:
-    """Return answers' mean cosine to the field's others, shape (M, Q); NaN without an other."""
+    """Return mean cosines to the field's others, (M, Q), or NaN."""
     answered = field.answered
     totals = vectors.products(field.sums(answered.astype(np.float64)))
     n_compared = np.tile(answered.sum(axis=0), (len(totals), 1))

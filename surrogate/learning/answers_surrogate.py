@@ -89,7 +89,7 @@ class AnswersSurrogate(Surrogate):
     def fit_with(
         self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]
     ) -> Self:
-        """Learn from all languages, with vectors in place of texts; see ``Surrogate.fit_with``."""
+        """Learn from all languages, with vectors for texts."""
         names = [name for name in feature_columns(X) if name not in (ANSWER, CONSENSUS)]
         self.features_ = tuple(X[names].select_dtypes("number").columns)
         self.ratings_ = {}
@@ -359,6 +359,6 @@ class AnswersSurrogate(Surrogate):
         return contributions
 
     def arrays(self) -> dict[str, Arrays]:
-        """Return the vectors of the field's answers, in place of the answers."""
+        """Return the vectors of the field's answers."""
         vectors = {language: field.arrays() for language, field in self.fields_.items()}
         return {language: arrays for language, arrays in vectors.items() if arrays}

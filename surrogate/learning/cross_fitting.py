@@ -42,7 +42,7 @@ class Fold(NamedTuple):
 
 
 class FoldRatings(NamedTuple):
-    """Ratings by one surrogate of the systems that it did not see."""
+    """Ratings by one surrogate of unseen systems."""
 
     repeat: int
     number: int
@@ -52,7 +52,7 @@ class FoldRatings(NamedTuple):
 
 @dataclass(frozen=True)
 class Repeats:
-    """How often surrogates are trained, from which seed, and by how many processes."""
+    """How often surrogates are trained, from which seed, how parallel."""
 
     times: int
     seed: int
@@ -71,7 +71,7 @@ class Repeats:
 
 @dataclass(frozen=True)
 class HeldOutRatings:
-    """Ratings of systems by surrogates that did not see them, several times over.
+    """Ratings by surrogates that did not see the systems.
 
     ``table`` has ``repeat, fold, language, system, rating, standard_error``, NaN without.
     """
@@ -162,7 +162,7 @@ def held_out_ratings(
     rated: Rated | None = None,
     folds: Sequence[Fold] | None = None,
 ) -> HeldOutRatings:
-    """Rate what is held out, fold by fold; folds are the same in every language.
+    """Rate what is held out, fold by fold, alike in every language.
 
     Each fold is rated by a surrogate trained on the others, whose tournaments are drawn again
     without it, and moved to the arena's scale by where the others lie on it. ``training`` chooses
@@ -217,7 +217,7 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
 
 
 def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
-    """Order the judged systems of all languages by their answers; see ``by_content``."""
+    """Order all judged systems by their answers."""
     systems: set[str] = set()
     for data in languages:
         systems.update(data.systems)
@@ -272,7 +272,7 @@ def train_and_rate(
     X: pd.DataFrame,
     questions: Asked | None = None,
 ) -> Rating:
-    """Return the table of ``Surrogate.predict``, and language to why nothing could be learned."""
+    """Return the table of ``Surrogate.predict``, and reasons by language."""
     if X.empty:
         return pd.DataFrame(columns=["language", "system", "rating"]), {}
     languages = sorted(X["language"].unique())
@@ -291,7 +291,7 @@ def train_and_rate(
 def run_tasks(
     tasks: Sequence[Any], n_jobs: int, progress: Progress | None, stage: str
 ) -> list[Any]:
-    """Run ``joblib.delayed`` calls in processes; results come in the order of the calls."""
+    """Run ``joblib.delayed`` calls in processes, in order."""
     results = []
     for result in work(_call, tasks, n_jobs):
         results.append(result)

@@ -62,7 +62,7 @@ class FieldView:
 
     @cached_property
     def cosines(self) -> Floats:
-        """Return cosines with the field's answers to a question, shape (Q, M, N); 0 without."""
+        """Return cosines with answers to a question, (Q, M, N), or 0."""
         # Vectors are made dense for so many numbers at a time, which a processor's cache holds.
         block_size = 250_000
         n_systems, n_questions = self.vectors.places.shape
@@ -80,19 +80,19 @@ class FieldView:
 
     @cached_property
     def mean_cosines(self) -> Floats:
-        """Return the mean cosine over questions that both answered, shape (M, N); 0 without any."""
+        """Return mean cosines over common questions, (M, N), or 0."""
         sums = (self.vectors.by_system @ self.field_vectors.by_system.T).toarray()
         answered = self.vectors.answered.astype(np.float64)
         n_shared = answered @ self.field_vectors.answered.T.astype(np.float64)
         return np.asarray(sums / np.maximum(n_shared, 1))
 
     def likeness(self, weights: Floats) -> Floats:
-        """Return the sum of each answer's cosines to the field's, weighted (N, Q), shape (M, Q)."""
+        """Return weighted (N, Q) sums of cosines to the field, (M, Q)."""
         return self.vectors.products(self.field_vectors.sums(weights))
 
     @cached_property
     def ranks(self) -> Floats:
-        """Rank each value among the field's other answers to the question, shape (M, Q, F).
+        """Rank values among the field's other answers, (M, Q, F).
 
         A rank is the mean sign of the differences: 1 above all of them, -1 below, 0 without a
         value. Values 3, 5, 5, 9 have the ranks -1, 0, 0, 1.
@@ -128,7 +128,7 @@ class AnswerField:
         features: Sequence[str],
         arrays: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> AnswerField:
-        """Take the field from rows with features and perhaps ``answer``, which ``arrays`` replace.
+        """Take the field from rows; ``arrays`` may replace texts.
 
         Raises:
             UsageError: If the arrays are not of as many answers.
@@ -141,7 +141,7 @@ class AnswerField:
         return cls(names, tensor, counts)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return arrays that replace the texts, in the order of the rows: 2 kB per answer."""
+        """Return arrays in place of texts: 2 kB per answer."""
         if self.counts is None:
             return {}
         return {
@@ -156,7 +156,7 @@ class AnswerField:
         return self._view(self.tensor, self.vectors)
 
     def unused_features(self, features: Sequence[str]) -> dict[str, str]:
-        """Return which features tell no systems of the field apart, each with the reason."""
+        """Return features that tell no systems apart, with reasons."""
         n_values = np.isfinite(self.tensor.values).sum(axis=(0, 1))
         differences = np.abs(self.self_view.ranks).sum(axis=(0, 1))
         reasons = {}
@@ -172,7 +172,7 @@ class AnswerField:
         return self._unit_vectors(self.counts, self.tensor.rows)
 
     def compare(self, rows: pd.DataFrame) -> FieldView:
-        """Compare other systems with the field, but for themselves and parts of them.
+        """Compare systems with the field, but for themselves.
 
         A part is named by its system, ``ANSWER_MARK`` and anything.
         """
@@ -235,7 +235,7 @@ class AnswerField:
 def views_in_batches(
     fields: Mapping[str, AnswerField], rows: pd.DataFrame
 ) -> Iterator[dict[str, FieldView]]:
-    """Compare systems with the fields, some at a time, which bounds memory."""
+    """Compare systems with the fields, in bounded memory."""
     batch_size = 100
     systems: Sequence[str] = rows["system"].unique()
     for start in range(0, len(systems), batch_size):

@@ -49,7 +49,7 @@ class GaussianProcess:
         restricted: The matrix P of restricted likelihood, shape (N, N).
         means: Estimated mean of each of G groups, shape (G,).
         is_contradicted: Which ratings rest on their own observation alone, shape (N,).
-        half: Half the log-determinant of the ratings' covariance.
+        half: Half the log-determinants in the restricted likelihood.
     """
 
     variances: Floats
@@ -85,7 +85,7 @@ class GaussianProcess:
         return cls(variances, ratings, noise, restricted, means, is_contradicted, float(half))
 
     def resolved(self, kernels: Floats, groups: Floats) -> GaussianProcess:
-        """Leave ratings that contradict the prediction beyond their joint error to themselves.
+        """Leave ratings that contradict predictions to themselves.
 
         Answers written to please a surrogate gain nothing once judged. A left-out rating's residual
         is (P y)ᵢ / Pᵢᵢ, its variance 1 / Pᵢᵢ.
@@ -111,7 +111,7 @@ class GaussianProcess:
         return self.restricted @ self.ratings
 
     def posterior(self) -> tuple[Floats, Floats, Floats]:
-        """Estimate the ratings without their noise (the predictor of Fay and Herriot, 1979).
+        """Estimate ratings without noise (Fay and Herriot, 1979).
 
         Returns:
             Means, shape (N,); covariance, shape (N, N); and the weight of each item's own rating,
@@ -124,7 +124,7 @@ class GaussianProcess:
         return means, covariance, np.clip(1.0 - noise_filter.diagonal(), 0.0, 1.0)
 
     def slopes(self, kernels: Floats) -> Floats:
-        """Return the gradient of minus the restricted likelihood by variances, shape (K + 1,)."""
+        """Return the restricted likelihood's negative gradient, (K + 1,)."""
         dual = self.dual
         of_kernels = np.tensordot(kernels, self.restricted, 2) - kernels @ dual @ dual
         of_residual = np.trace(self.restricted) - dual @ dual
@@ -132,7 +132,7 @@ class GaussianProcess:
 
 
 def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats) -> GaussianProcess:
-    """Condition a Gaussian process on ratings, (N,), with K kernels (K, N, N) of mean diagonal 1.
+    """Condition a Gaussian process on ratings (N,), kernels (K, N, N).
 
     ``noise`` is their sampling covariance, ``groups`` are one-hot, (N, G). Variances have wide
     log-normal priors centered on equal shares of the signal, and the likelihood is multiplied by
@@ -156,7 +156,7 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
     start = np.full(n_variances, np.log(_signal_variance(ratings, noise, groups) / n_variances))
 
     def loss(logs: Floats) -> tuple[float, Floats]:
-        """Return minus the log posterior density of the variances, and its gradient."""
+        """Return minus the variances' log density, and its gradient."""
         variances = np.exp(logs)
         deviations = logs - start
         prior_slopes = deviations / prior_deviation**2
@@ -231,7 +231,7 @@ class Scale:
         )
 
     def features(self, view: FieldView) -> Floats:
-        """Return standardized features, shape (M, F); a missing one counts as the mean."""
+        """Return standardized features, (M, F), the mean where missing."""
         largest = 2.5  # standard deviations, so that no outlier decides
         standardized = np.nan_to_num((view.means - self.center) / self.deviation)
         return np.asarray(np.clip(standardized, -largest, largest))
@@ -303,7 +303,7 @@ class SystemVectors:
 
     @cached_property
     def owners(self) -> tuple[Indices, pd.Index]:
-        """Return each one's code of its system, shape (M,), and the systems' names."""
+        """Return codes of systems, (M,), and their names."""
         codes, names = self.keys.get_level_values(1).factorize(sort=True)
         return np.asarray(codes, dtype=np.intp), names
 
@@ -325,7 +325,7 @@ class SystemVectors:
     def kernels(
         self, others: SystemVectors, *, is_shrunk: bool, over_languages: bool
     ) -> list[Floats]:
-        """Return the kernels of features and of texts with N others, shape (M, N) each."""
+        """Return kernels of features and texts with others, (M, N) each."""
         designs = self.designs(is_shrunk=is_shrunk, over_languages=over_languages)
         other_designs = others.designs(is_shrunk=is_shrunk, over_languages=over_languages)
         kernels = []
@@ -334,7 +334,7 @@ class SystemVectors:
         return [*kernels, *self.alike(others, over_languages)]
 
     def alike(self, others: SystemVectors, over_languages: bool) -> list[Floats]:
-        """Return kernels of texts, shape (M, N): in the same language, and over all languages."""
+        """Return text kernels, (M, N): by language, and over all."""
         same_language = np.equal.outer(self.languages, others.languages)
         within = self.texts @ others.texts.T * same_language
         if not over_languages:
@@ -349,7 +349,7 @@ class SystemVectors:
         return [within, across[np.ix_(codes, other_codes)]]
 
     def covariances(self) -> Floats:
-        """Return kernels among these M systems, mean diagonal 1, shape (K, M, M)."""
+        """Return kernels of mean diagonal 1, shape (K, M, M)."""
         kernels = self.kernels(self, is_shrunk=True, over_languages=self.over_languages)
         if not self.texts.any():
             kernels.extend(same_system(self.keys))

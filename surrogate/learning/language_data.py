@@ -84,18 +84,18 @@ class LanguageData:
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
-        """Return the judged systems without features, which can be neither learned nor rated."""
+        """Return judged systems without features."""
         measured = set(self.X["system"])
         return tuple(name for name in self.systems if name not in measured)
 
     @cached_property
     def systems_by_content(self) -> list[str]:
-        """Return the judged systems ordered by their answers, for draws among them."""
+        """Return judged systems by their answers, for draws."""
         return by_content(self.systems, self.X)
 
     @property
     def arena_ratings(self) -> Floats:
-        """Return the arena's rating of each judged system (logits), shape (S,); NaN without."""
+        """Return the arena's ratings (logits), shape (S,), or NaN."""
         return self.tournaments.mean_coefficients
 
     def drawing(self, most: int) -> LanguageData:
@@ -116,7 +116,7 @@ class LanguageData:
         return self.X[is_system & is_question]
 
     def drawn(self, index: int) -> pd.DataFrame:
-        """Return features of the judged systems' answers in one tournament, as often as drawn."""
+        """Return features in one tournament, as often as drawn."""
         questions = self.tournaments.battles.questions
         draws = self.tournaments.draws[index].tolist()
         times_drawn = dict(zip(questions, draws, strict=True))
@@ -130,7 +130,7 @@ class LanguageData:
         return tuple(np.array(self.tournaments.battles.questions)[draws > 0].tolist())
 
     def without_systems(self, systems: Sequence[str]) -> LanguageData:
-        """Leave systems out of answers and judgments, and draw the tournaments again."""
+        """Leave systems out, and draw the tournaments again."""
         if self.judgments.empty:
             tournaments = self.tournaments.first(self.settings.tournaments).without(systems)
             return replace(self.without_answers_of(systems), tournaments=tournaments)
@@ -144,7 +144,7 @@ class LanguageData:
         )
 
     def without_answers_of(self, systems: Sequence[str]) -> LanguageData:
-        """Leave out answers of systems that stay in the tournaments (MIRAGE-Bench, Algorithm 1)."""
+        """Leave out answers, but not from tournaments (MIRAGE-Bench, Algorithm 1)."""
         return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
 
     def with_judgments(self, judgments: pd.DataFrame, battles: Flags | None = None) -> LanguageData:
@@ -173,7 +173,7 @@ class LanguageData:
         return self.with_judgments(judgments, is_wanted[battles.question])
 
     def origin_of(self, part: LanguageData) -> float:
-        """Return what to add to ratings on a part's scale to have them on this one's.
+        """Return what brings a part's ratings to this scale.
 
         Coefficients are centered on the part's systems, whose mean is lower the stronger the
         held-out ones are: without this, strong folds would be rated up.
@@ -184,7 +184,7 @@ class LanguageData:
 
 
 def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
-    """Learn how other judges' verdicts predict the ratings; None without both kinds of verdicts."""
+    """Learn how other judges' verdicts predict the ratings, if any."""
     judgments = pd.concat([data.judgments for data in languages])
     others = pd.concat([data.others for data in languages])
     if judgments.empty or others.empty:
@@ -200,7 +200,7 @@ def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, 
 
 
 def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Add a column ``answer``, as a reader sees it, to a feature table."""
+    """Add a column ``answer``, as a reader sees it."""
     texts = answers[[*FEATURE_KEY, "answer"]].drop_duplicates(FEATURE_KEY)
     texts = texts.assign(answer=[as_read(str(text)) for text in texts["answer"]])
     joined = X.drop(columns="answer", errors="ignore").merge(texts, on=FEATURE_KEY, how="left")
@@ -211,7 +211,7 @@ def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 def language_data(
     judged: Arena, X: pd.DataFrame, settings: TournamentSettings
 ) -> list[LanguageData]:
-    """Arrange the languages that one judge judged or published ratings of, sorted."""
+    """Arrange the languages that one judge judged, sorted."""
     # Few values many times: as categories, judgments that are sent to workers take a tenth.
     categories = [*QUESTION_KEY, "system_a", "system_b", "winner", "judge"]
     X = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]

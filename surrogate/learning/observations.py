@@ -32,7 +32,7 @@ def _no_keys() -> pd.MultiIndex:
 
 @dataclass(frozen=True)
 class Observation:
-    """Ratings of N systems of a language (logits, centered on 0), and sampling covariance."""
+    """Ratings of N systems (logits, centered on 0), and sampling covariance."""
 
     systems: tuple[str, ...]
     ratings: Floats
@@ -61,13 +61,13 @@ class Observation:
 def observe(
     ratings: Mapping[str, TrainingRatings], around: float = DEFAULT_RIDGE
 ) -> dict[str, Observation]:
-    """Observe each system's rating, by its battles or as published, by language."""
+    """Observe ratings, by battles or as published, by language."""
     return RatingLikelihoods.of(ratings, around).observed()
 
 
 @dataclass(frozen=True)
 class RatingLikelihoods:
-    """What the battles of all languages say about ratings, as normal densities.
+    """What battles say about ratings, as normal densities.
 
     The Bradley-Terry likelihood with the weak prior (Laplace). The covariance is the inverse
     information, each system's score scaled to its design effect (Kish, 1965), drawn to the mean
@@ -81,7 +81,7 @@ class RatingLikelihoods:
 
     @classmethod
     def of(cls, ratings: Mapping[str, TrainingRatings], around: float) -> RatingLikelihoods:
-        """Fit the battles; densities are about the modes under a prior of precision ``around``."""
+        """Fit battles about the modes under a prior of precision ``around``."""
         published: dict[str, Observation] = {}
         fits: dict[str, _BattleFit] = {}
         for language, training in ratings.items():
@@ -105,7 +105,7 @@ class RatingLikelihoods:
         return observations
 
     def design_effect(self, language: str) -> float:
-        """Return how far a language's verdicts on a question depend on each other, or the mean."""
+        """Return how far verdicts on a question depend on each other."""
         fit = self.fits.get(language)
         return self.effects.common if fit is None else fit.effects.common
 
@@ -163,7 +163,7 @@ class _BattleFit:
 
 
 def rating_reliability(observations: Mapping[str, Observation]) -> float:
-    """Return the share of the variance of ratings that is not sampling noise, from 0 to 1."""
+    """Return the share of variance that is not sampling noise."""
     noise = 0.0
     total = 0.0
     for observation in observations.values():
@@ -186,13 +186,13 @@ def _published(rated: TrainingRatings) -> Observation:
 
 
 def centering(n_systems: int) -> Floats:
-    """Return the matrix that subtracts the mean from ratings, shape (S, S)."""
+    """Return the matrix that centers ratings, shape (S, S)."""
     return np.eye(n_systems) - 1 / n_systems
 
 
 @dataclass(frozen=True, eq=False)
 class JointPosterior:
-    """N ratings (logits) of systems in languages, and their covariance, (N, N).
+    """N ratings (logits) in languages, and their covariance, (N, N).
 
     ``shares`` is the weight of a system's own verdicts in its rating, (N,); ``contradicted`` are
     systems whose verdicts contradict the prediction from their answers.
@@ -244,7 +244,7 @@ class JointPosterior:
         return JointPosterior(keys, self.ratings[rows], covariance, self.shares[rows], contradicted)
 
     def covariance_table(self) -> pd.DataFrame:
-        """Label the rows and columns of the covariance by language and system."""
+        """Label the covariance by language and system."""
         return pd.DataFrame(self.covariance, self.keys, self.keys)
 
 
@@ -268,7 +268,7 @@ def _stacked(observations: Mapping[str, Observation]) -> tuple[Floats, Floats]:
 def joint_posterior(
     observations: Mapping[str, Observation], kernels: Floats, expected: Floats | float = 0.0
 ) -> JointPosterior:
-    """Condition a Gaussian process with kernels (K, N, N) on all observed ratings."""
+    """Condition a process with kernels (K, N, N) on all ratings."""
     keys = rating_keys(observations)
     ratings, noise = _stacked(observations)
     # Each language has a mean of its own: battles never compare systems across languages.

@@ -36,7 +36,7 @@ class OtherJudges:
     expected: pd.Series
 
     def kernel(self, keys: pd.MultiIndex) -> Floats:
-        """Return the covariance of ratings linear in these judges', mean diagonal 1, (N, N)."""
+        """Return the covariance of ratings linear in these, diagonal 1."""
         ratings = self.ratings.reindex(keys).fillna(0.0).to_numpy()
         products = ratings @ ratings.T
         # Ratings that are all 0 have no scale; the smallest number keeps the kernel at 0.
@@ -44,7 +44,7 @@ class OtherJudges:
         return np.asarray(products / scale)
 
     def prior(self, keys: pd.MultiIndex) -> Floats:
-        """Return expected ratings, shape (N,); 0 for systems that these judges did not judge."""
+        """Return expected ratings, shape (N,), or 0."""
         return np.asarray(self.expected.reindex(keys).fillna(0.0), dtype=np.float64)
 
 

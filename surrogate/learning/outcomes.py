@@ -27,7 +27,7 @@ MANY_SYSTEMS = 300
 
 @dataclass(frozen=True)
 class Outcome:
-    """Predicted and arena ratings of the S systems of one language in R repeats, (R, S).
+    """Predicted and arena ratings of S systems in R repeats, (R, S).
 
     ``folds`` says which were held out together; None if one surrogate rates all. ``r2`` is NaN
     where ratings are on another scale; None for that of ``predicted``.
@@ -44,7 +44,7 @@ class Outcome:
 
     @property
     def groups(self) -> Indices:
-        """Return fold and repeat of each prediction: equal ones are compared, shape (R * S,)."""
+        """Return predictions' fold and repeat, shape (R * S,)."""
         folds = np.zeros(self.predicted.shape, np.intp) if self.folds is None else self.folds
         repeats = np.arange(len(self.predicted))[:, None]
         n_folds = 1 + folds.max(initial=0)
@@ -52,7 +52,7 @@ class Outcome:
 
     @property
     def tau(self) -> float:
-        """Return Kendall's tau-b of systems held out together, all repeats at once.
+        """Return Kendall's tau-b of systems held out together.
 
         0 without signal or with equal predictions; NaN where no two systems can be compared.
         """
@@ -86,7 +86,7 @@ class Outcome:
 
     @property
     def explained(self) -> float:
-        """Return R² of the predictions: 0 for the mean rating of the systems trained on."""
+        """Return predictions' R², 0 for the training mean."""
         if self.r2 is not None:
             return self.r2
         groups = self.groups.reshape(self.arena_ratings.shape)
@@ -102,7 +102,7 @@ class Outcome:
 
     @property
     def coverage(self) -> float:
-        """Return the share of the arena's ratings inside the 90% prediction intervals.
+        """Return the share of ratings inside 90% prediction intervals.
 
         NaN without standard errors. The arena's own noise counts as an error of the prediction.
         """
@@ -116,7 +116,7 @@ class Outcome:
         return float(np.mean(is_inside[is_rated]))
 
     def resampled(self, times: Floats) -> Floats:
-        """Return tau in resamples, shape (B,); ``times`` each holds each system, shape (B, S)."""
+        """Return tau in resamples (B, S), shape (B,)."""
         weights = np.tile(times, (1, len(self.predicted)))
         taus = resampled_taus(
             self.predicted.ravel(), self.arena_ratings.ravel(), weights, self.groups
@@ -135,7 +135,7 @@ def _training_means(ratings: Floats, groups: Indices) -> Floats:
 
 
 def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Bootstrap Kendall's tau-b over systems, the same in every language, shape (B,) each."""
+    """Bootstrap tau-b over systems, the same in every language."""
     times = system_draws(outcomes, seed)
     taus = {}
     for outcome in outcomes:
@@ -154,7 +154,7 @@ def system_draws(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
 def resampled_systems(
     names: npt.ArrayLike, ratings: npt.ArrayLike, random: np.random.Generator
 ) -> pd.DataFrame:
-    """Draw systems with replacement; return how often each of the resamples holds each one.
+    """Draw systems with replacement; count each in each resample.
 
     Systems are ordered by their mean ratings, so that names have no influence.
     """

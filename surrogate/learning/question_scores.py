@@ -77,7 +77,7 @@ class Scored:
 
     @cached_property
     def scales(self) -> Floats:
-        """Return factors that bring the process to a mean variance of 1, shape (Q,).
+        """Return factors to a mean variance of 1, shape (Q,).
 
         The variance is that of judged answers about their question's mean; 0 where all are alike.
         """
@@ -121,7 +121,7 @@ class QuestionScores:
 
     @classmethod
     def fit(cls, languages: Mapping[str, Scored], preferences: Floats) -> QuestionScores:
-        """Learn from the scores of all languages together: w = (V⁻¹ + Σ X'PX)⁻¹ Σ X'Py."""
+        """Learn from all languages: w = (V⁻¹ + Σ X'PX)⁻¹ Σ X'Py."""
         solved = {language: solved_language(scored) for language, scored in languages.items()}
         n_features = next(iter(languages.values())).view.ranks.shape[2]
         normal = np.zeros((n_features, n_features))
@@ -140,7 +140,7 @@ class QuestionScores:
         return cls(slopes, languages, duals, left_out)
 
     def predict(self, language: str, view: FieldView) -> Floats:
-        """Return mean scores less the judged systems', shape (M,); NaN without answers."""
+        """Return mean scores less the judged ones', shape (M,)."""
         scores = self._uncentered(language, view)
         scored = self.languages.get(language)
         if scored is not None:
@@ -161,7 +161,7 @@ class QuestionScores:
 
 
 def solved_language(scored: Scored) -> Solved:
-    """Multiply the ranks and scores of each question by P, some questions at a time."""
+    """Multiply ranks and scores by P, in blocks of questions."""
     block_size = 1_000_000  # numbers of a question-by-system-by-system array
     # Ranks and scores of unjudged answers are 0, and their rows of the covariance are those of the
     # noise alone, so that they take no part.
@@ -288,7 +288,7 @@ def shipped_weights() -> dict[str, float]:
 def preference_slopes(
     weights: Mapping[str, float], names: Sequence[str], has_values: Flags
 ) -> Floats:
-    """Arrange weights by features, (F,); all 0 where a feature of passages has values."""
+    """Arrange weights by features, (F,); 0 with passages' features."""
     for name, has_value in zip(names, has_values, strict=True):
         if has_value and reads_passages(name):
             return np.zeros(len(names))

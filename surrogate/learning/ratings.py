@@ -173,7 +173,7 @@ def _centered(
 
 
 def expected_ratings(outcome: Outcome) -> pd.DataFrame:
-    """Average over splits the predictions of surrogates that had not seen the system."""
+    """Average over splits the predictions of systems not trained on."""
     errors = outcome.standard_errors
     return pd.DataFrame(
         {

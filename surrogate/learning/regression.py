@@ -192,7 +192,7 @@ def _trained(
 
 
 def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
-    """Fit the regressor of ``made``, even where it stops before it has converged."""
+    """Fit the regressor of ``made``, converged or not."""
     # Maximum of rows for a regressor whose time grows with their square or cube: of more, a random
     # sample is taken
     most_rows = 1000
@@ -228,7 +228,7 @@ def _shares(estimator: Any, n_features: int) -> Floats:  # noqa: ANN401 - any re
 
 
 def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
-    """Make a regressor by its name or text; a median fills missing values that it does not take."""
+    """Make a regressor by name or text, with medians if needed."""
     from sklearn.base import is_regressor  # loaded where a regressor is asked for: it is slow
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline

@@ -117,7 +117,7 @@ def replicate(
     questions: int | None = None,
     with_surrogate: bool = True,
 ) -> Replication:
-    """Split the judged questions of every language in half, many times over.
+    """Split every language's judged questions in half, repeatedly.
 
     Languages with published ratings, or fewer than four judged questions, are left out.
     ``questions`` limits those to learn from; ``with_surrogate`` also rates by the surrogate alone,

@@ -52,7 +52,7 @@ _ARRAYS = {*_INTEGERS, "coefficients", "points", "counts", *_OPTIONAL}
 
 
 class UnknownRegressorError(UsageError):
-    """A file names a regressor of a package that it may not name."""
+    """A file names a regressor of a forbidden package."""
 
 
 class _Language(BaseModel):

@@ -58,7 +58,7 @@ ANSWER_MARK = "\x1f"
 
 @dataclass(frozen=True)
 class Covariances:
-    """How alike N systems in languages are: K kernels of mean diagonal 1, shape (K, N, N)."""
+    """Kernels of mean diagonal 1 of N systems, (K, N, N)."""
 
     keys: pd.MultiIndex
     kernels: Floats
@@ -197,7 +197,7 @@ AnySurrogate = TypeVar("AnySurrogate", bound=Surrogate)
 
 
 def too_few(systems: int, features: int) -> str:
-    """Say why nothing can be learned from so few systems or features."""
+    """Say why so few systems or features teach nothing."""
     return (
         f"{count_of(systems, 'system')} with judged answers and {count_of(features, 'feature')} "
         f"to train on, where at least {FEWEST_SYSTEMS} systems and a feature are needed"
@@ -210,13 +210,13 @@ def joined(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFram
 
 
 def known_features(surrogate: Surrogate) -> tuple[str, ...]:
-    """Return the features that some training answer has, which new answers need."""
+    """Return features that new answers need."""
     has_value = surrogate.X_[list(surrogate.features_)].notna().any()
     return tuple(name for name in surrogate.features_ if has_value[name])
 
 
 def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
-    """Add columns of NaN for features that no training answer had either."""
+    """Add NaN for features that no training answer had."""
     absent = [name for name in surrogate.features_ if name not in X]
     required = [name for name in known_features(surrogate) if name in absent]
     if required:
@@ -227,7 +227,7 @@ def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
 
 
 def reseeded(surrogate: AnySurrogate, seed: int, **parameters: object) -> AnySurrogate:
-    """Return an unfitted copy with another seed and, if it has them, other parameters."""
+    """Return an unfitted copy with another seed and parameters."""
     values = surrogate.get_params()
     for name, value in parameters.items():
         if name in values:
@@ -283,7 +283,7 @@ def as_surrogate(
     rows: RowKind = DEFAULT_ROWS,
     missing: MissingRule = "nan",
 ) -> Surrogate:
-    """Return an unfitted surrogate, given its name, a surrogate to copy, or a regressor."""
+    """Return an unfitted surrogate of a name, surrogate or regressor."""
     named: str | Surrogate = surrogate_name(surrogate)
     if isinstance(named, str):
         return find_surrogate(named, rows=rows, missing=missing)
@@ -291,7 +291,7 @@ def as_surrogate(
 
 
 def surrogate_name(surrogate: Any) -> Any:  # noqa: ANN401 - a surrogate, its name or a regressor
-    """Return the name of the surrogate that a regressor makes, and anything else as it is."""
+    """Return the name of a regressor's surrogate; other values as they are."""
     if isinstance(surrogate, str | Surrogate):
         return surrogate
     if isinstance(surrogate, type):

@@ -55,7 +55,7 @@ class SystemRidge:
     def fit(
         cls, views: Mapping[str, FieldView], ratings: Mapping[str, Floats], is_alone: bool = False
     ) -> SystemRidge:
-        """Learn from ratings by language, shape (N,); NaN without, at least two in each."""
+        """Learn from ratings by language, (N,), at least two each."""
         is_rated = {language: np.isfinite(values) for language, values in ratings.items()}
         scales = {language: Scale.of(views[language], rows) for language, rows in is_rated.items()}
         vectors = SystemVectors.of(
@@ -113,7 +113,7 @@ class SystemRidge:
         return total
 
     def contributions(self, vectors: SystemVectors) -> Floats:
-        """Return what each feature adds to ratings of M systems, shape (M, F), without texts."""
+        """Return features' contributions to ratings, (M, F), without texts."""
         over_languages = self.vectors.over_languages
         designs = vectors.designs(is_shrunk=self.is_alone, over_languages=over_languages)
         rated_designs = self.vectors.designs(is_shrunk=self.is_alone, over_languages=over_languages)
@@ -186,7 +186,7 @@ def _best_penalty(kernel: Floats, target: Floats, vectors: SystemVectors) -> _Le
 
 @dataclass(frozen=True)
 class Blend:
-    """How predictions by answers' scores and by the ridge give a rating.
+    """How scores and ridge together give a rating.
 
     ``weights`` are of both, (2,); ``slope`` and ``error`` in logits; ``usual_variance`` is the
     ridge's mean predictive variance of systems left out.
@@ -223,7 +223,7 @@ class Blend:
         return np.asarray(self.slope * (parts @ self.weights))
 
     def standard_errors(self, variances: pd.Series) -> pd.Series:
-        """Return standard errors: a system unlike the others is predicted less surely."""
+        """Return standard errors, larger for unusual systems."""
         return self.error * np.sqrt(variances / self.usual_variance)
 
 
@@ -273,7 +273,7 @@ def _calibration_slope(predictions: Floats, target: Floats, reliability: float) 
 def beside_originals(
     ratings: Floats, view: FieldView, field_view: FieldView, rated: Floats
 ) -> Floats:
-    """Move predicted ratings, (M,), to those of the systems whose wording they have, in proportion.
+    """Move ratings, (M,), to those of systems whose wording they have.
 
     A blend has learned from systems that see no verdicts on answers like their own; a copy sees its
     original's twice. Only what is more like a rated system than any two rated ones are alike moves,

@@ -45,7 +45,7 @@ class FeatureTensor:
         return np.asarray(self.rows >= 0)
 
     def means(self, draws: npt.ArrayLike | None = None) -> Floats:
-        """Average each system's features over questions, shape (T, S, F); NaN without a value.
+        """Average features over questions, shape (T, S, F), or NaN.
 
         ``draws``, shape (T, Q), says how often each sample holds a question; by default once.
         """
@@ -74,7 +74,7 @@ def feature_tensor(
     systems: Sequence[str] | None = None,
     questions: Sequence[str] | None = None,
 ) -> FeatureTensor:
-    """Arrange the answers of one language as an array; repeated rows get columns of their own."""
+    """Arrange one language's answers as an array."""
     is_here = X["language"] == language
     rows = X if is_here.all() else X[is_here]
     if systems is None:
@@ -124,7 +124,7 @@ def _repeats(codes: Indices) -> Indices:
 
 
 def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
-    """Count 0 for missing values, and for missing answers to the ``asked`` questions.
+    """Count 0 for missing values and answers to ``asked`` questions.
 
     MIRAGE-Bench averaged features so: a system's do not depend on who else answered.
     """
@@ -163,11 +163,11 @@ class TrainingRatings:
 
     @property
     def means(self) -> Floats:
-        """Return the mean rating over the samples, shape (S,); NaN if never rated."""
+        """Return mean ratings over samples, shape (S,), or NaN."""
         return finite_means(self.coefficients)
 
     def take(self, systems: Sequence[str]) -> TrainingRatings:
-        """Keep some systems, in the order given, and the battles among them."""
+        """Keep some systems, in order, and battles among them."""
         indices = [self.systems.index(system) for system in systems]
         return replace(
             self,
@@ -224,7 +224,7 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Rows to fit a regressor on: features (N, F), coefficients (N,), systems with any row."""
+    """Rows for a regressor: features (N, F), coefficients (N,)."""
 
     features: Floats
     targets: Floats
@@ -232,7 +232,7 @@ class TrainingRows:
 
 
 def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind) -> TrainingRows:
-    """Build the training rows of T tournaments; systems without a rating are left out.
+    """Build the training rows of T tournaments.
 
     ``system``: one row per system and tournament, features averaged over its questions
     (MIRAGE-Bench, Algorithm 1); ``overall``: one row per system, features averaged over all
@@ -262,7 +262,7 @@ MOST_SYSTEMS = 300
 
 
 def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.DataFrame:
-    """Keep a limited number of systems and questions, judged ones first, the rest at random."""
+    """Keep a limited number of systems and questions, judged first."""
     rows = without_repeats(rows, ["system", "query_id"])
     for column, judged, most in (
         ("query_id", rated.questions, MOST_QUESTIONS),
@@ -286,7 +286,7 @@ def without_repeats(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
 
 
 def finite_means(values: Floats) -> Floats:
-    """Return the mean of the finite values along the first axis; NaN where there is none."""
+    """Return the mean of finite values along the first axis."""
     is_finite = np.isfinite(values)
     totals = np.where(is_finite, values, 0.0).sum(axis=0)
     return mean_of(totals, is_finite.sum(axis=0))

@@ -42,7 +42,7 @@ def _usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) 
 def judgments_that_count(
     board: Board, systems: set[str], judgments: pd.DataFrame, queries: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[Remark]]:
-    """Leave out copies and unusable judgments, with remarks on how many and why."""
+    """Leave out copies and unusable judgments, with remarks."""
     questions = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(str))
     is_asked = pd.MultiIndex.from_frame(judgments[QUESTION_KEY].astype(str)).isin(questions)
     board_judge = board.summary.judge
@@ -84,7 +84,7 @@ def judgments_that_count(
 
 
 def _with_shared_weights(judgments: pd.DataFrame, is_unknown: pd.Series) -> pd.DataFrame:
-    """Let all judges that a board does not know count as one: anyone can invent judges."""
+    """Let unknown judges count as one: anyone can invent some."""
     if not is_unknown.any():
         return judgments
     unknown = judgments[is_unknown]
@@ -198,7 +198,7 @@ def _board_prior(board: Board) -> pd.DataFrame:
 
 
 def _predicted_prior(board: Board, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Return predictions as a prior whose normal 90% interval is the conformal one."""
+    """Return predictions as a prior, with conformal errors."""
     errors = predictions.get("standard_error", pd.Series(np.nan, predictions.index))
     calibrated = []
     for language, error in zip(predictions["language"], errors.to_numpy(np.float64), strict=True):

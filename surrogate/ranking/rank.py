@@ -87,7 +87,7 @@ def place_systems(
     originals: Mapping[Key, str] = NO_COPIES,
     judgments: pd.DataFrame | None = None,
 ) -> RankedSystems:
-    """Rank new systems by a feature table (perhaps with ``answer``), and by verdicts if any."""
+    """Rank new systems by a feature table, and by verdicts if any."""
     systems = sorted(table["system"].unique())
     languages = sorted({*board.ratings["language"], *table["language"]})
     n_questions = queries["language"].value_counts().to_dict()

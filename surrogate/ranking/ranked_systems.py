@@ -134,7 +134,7 @@ class RankedSystems:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Return the reasons for each new system's rank, by language and rank."""
+        """Return reasons for new systems' ranks."""
         explained = self.new.merge(self.explanations, on=["language", "system"])
         has_languages = explained["language"].nunique() > 1
         reasons = {}

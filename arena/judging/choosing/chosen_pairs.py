@@ -25,7 +25,7 @@ AskedKey = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True)
 class Verdicts:
-    """One row per verdict, one per pair without, what was made besides, what limits it."""
+    """Verdicts, pairs without one, what was made besides, what limits it."""
 
     judgments: pd.DataFrame
     failures: pd.DataFrame
@@ -42,7 +42,7 @@ class PairChooser(Protocol):
 
     @property
     def n_planned(self) -> int | None:
-        """Return the maximum number of pairs to ask; None if not known."""
+        """Return the maximum of pairs to ask, if known."""
 
     def rounds(self) -> Rounds:
         """Yield rounds of pairs until nothing is left to ask."""
@@ -163,7 +163,7 @@ class ChosenPairs:
 
 
 def turned(rows: pd.DataFrame, is_turned: Flags) -> pd.DataFrame:
-    """Swap the sides of some pairs, and their winners where they have any."""
+    """Swap the sides of some pairs, and their winners."""
     table = rows.assign(
         system_a=rows["system_a"].mask(is_turned, rows["system_b"]),
         system_b=rows["system_b"].mask(is_turned, rows["system_a"]),
@@ -184,7 +184,7 @@ def asked_keys(table: pd.DataFrame) -> Iterator[AskedKey]:
 def joined_pairs(
     nothing: ChosenPairs, rounds: Sequence[ChosenPairs], earlier: pd.DataFrame | None = None
 ) -> ChosenPairs:
-    """Join rounds after the pairs of earlier runs; ``nothing`` holds no pair."""
+    """Join rounds after earlier pairs; ``nothing`` holds none."""
     first = nothing.table if earlier is None else earlier
     return replace(
         nothing,

@@ -156,7 +156,7 @@ def pairs_judged_in(
 
 
 def pairs_for_people(arena: Arena) -> ChosenPairs:
-    """Choose pairs to ask people about, ordered at random over all questions.
+    """Choose pairs to ask people about, at random over questions.
 
     About ``FOR_PEOPLE`` in each language, among those that machines judged.
     """

@@ -38,18 +38,18 @@ def choose_questions(
 
 
 def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
-    """Return the key of every row of a table of questions or answers."""
+    """Return every row's key of questions or answers."""
     return list(zip(table["language"], table["query_id"], strict=True))
 
 
 def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> Flags:
-    """Mark the questions that are drawn, so many of each language, shape (N,)."""
+    """Mark the drawn questions, so many of each language, shape (N,)."""
     drawn = by_draw(queries, seed).groupby("language", sort=False).head(questions)
     return np.asarray(queries.index.isin(drawn.index))
 
 
 def by_draw(queries: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Order the keys of questions by a draw on each one's content alone."""
+    """Order questions by a draw on their content alone."""
     draws = []
     for content in queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None):
         draws.append(generator(seed, "judging", "question", *content).random())
@@ -67,7 +67,7 @@ def with_several_answers(arena: Arena) -> pd.DataFrame:
 def draw_questions(
     arena: Arena, questions: int | None, languages: Sequence[str] | None, seed: int
 ) -> tuple[QuestionKey, ...]:
-    """Draw the questions to judge, language by language, in the order drawn."""
+    """Draw the questions to judge, language by language."""
     comparable = with_several_answers(arena)
     if comparable.empty:
         raise UsageError("no question has answers of two systems: there is nothing to judge")

@@ -70,7 +70,7 @@ class Course:
     n_systems: int
 
     def needed(self, until: float) -> Floats:
-        """Return the adaptive verdicts that settle the ranking, (D,); all if it never is."""
+        """Return the adaptive verdicts that settle the ranking, shape (D,)."""
         is_settled = self.misordered <= until
         first = is_settled.argmax(axis=1)
         # Random verdicts that an adaptive one is worth. With it a run stops after 294 calls on
@@ -90,7 +90,7 @@ class Course:
 
 
 def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
-    """Draw ratings that are likely now, and how well further verdicts would tell their order.
+    """Draw likely ratings, and how well verdicts would tell their order.
 
     n verdicts over all pairs of S systems give each rating the information n i 2 / (S - 1), where i
     is the mean p (1 - p) of a verdict. ``n_open`` can still be had.
@@ -120,7 +120,7 @@ def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
 def _misordered_after(
     posterior: RatingPosterior, pairs: Pairs, measured: Floats, variance: float
 ) -> Floats:
-    """Update the posterior by deviations measured with one variance, (D, S) to (D,)."""
+    """Update by deviations measured with one variance, (D, S) to (D,)."""
     total = posterior.covariance + variance * np.eye(len(posterior.systems))
     weights = np.linalg.solve(total, posterior.covariance)
     estimates = posterior.ratings + measured @ weights
@@ -143,7 +143,7 @@ def forecast_adaptive(
     calls_a_pair: float,
     judges: Sequence[str],
 ) -> Forecast:
-    """Say what adaptive judging takes until the share of misordered pairs is ``until``."""
+    """Forecast adaptive judging to a misordered share of ``until``."""
     needed = np.array([path.needed(until) for path in courses.values()])
     totals = needed.sum(axis=0)
     # Where the budget is too small, each language gets the share that it needs.

@@ -15,7 +15,7 @@ from arena.llm.usage import Budget
 
 @dataclass(frozen=True)
 class PacedPairs:
-    """Asks fixed pairs in rounds: a few dozen, then the rest, or what the cost left allows."""
+    """Asks fixed pairs in rounds, as the cost allows."""
 
     pairs: ChosenPairs
     form: type[JudgePrompt]
@@ -24,11 +24,11 @@ class PacedPairs:
 
     @property
     def n_planned(self) -> int | None:
-        """Return the maximum number of pairs; None where prompts are not for pairs."""
+        """Return the maximum of pairs; None for other prompts."""
         return self.pairs.n_planned if self.form.form == "pairwise" else None
 
     def rounds(self) -> Rounds:
-        """Yield rounds of pairs until all are asked, or the cost is spent."""
+        """Yield rounds until all are asked, or the cost is spent."""
         left = self.pairs
         # Enough to see that a judge says the same of every pair; then all that may be asked.
         n_calls = 40

@@ -23,7 +23,7 @@ ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)
 
 
 def round_size(n_systems: int, n_judged: int) -> int:
-    """Return how many items to ask for before the posterior is fitted again."""
+    """Return how many items to ask before another fit."""
     # Later verdicts move the posterior less, so a round may grow with what is judged.
     return max(1, n_systems // 2, int(0.05 * n_judged))
 
@@ -255,7 +255,7 @@ class AdaptivePairing:
 
 
 def _expected_information(differences: Floats, variances: Floats) -> Floats:
-    """Return the expected information p (1 - p) of a battle of each pair, (P,).
+    """Return the expected information p (1 - p) of each pair's battle, (P,).
 
     The win rate follows MacKay's approximation of the logistic-normal integral (1992).
     """

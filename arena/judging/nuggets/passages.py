@@ -13,7 +13,7 @@ from arena.llm.trimming import PASSAGE_TOKENS, PROMPT_TOKENS, Trimmer
 
 @dataclass(frozen=True)
 class PooledPassages:
-    """Passages as a prompt shows them; how many were trimmed, and how many had no room."""
+    """Passages as a prompt shows them, how many trimmed and left out."""
 
     shown: tuple[ShownPassage, ...]
     n_trimmed: int = 0
@@ -21,7 +21,7 @@ class PooledPassages:
 
     @property
     def share(self) -> str:
-        """Return a text such as ``12 of 40 passages``; empty if all are shown."""
+        """Return ``12 of 40 passages``, say; empty if all."""
         if not self.n_left_out:
             return ""
         n_shown = len(self.shown)
@@ -29,7 +29,7 @@ class PooledPassages:
 
     @classmethod
     def fitting(cls, passages: Sequence[ShownPassage], n_tokens: int) -> PooledPassages:
-        """Keep the first passages, at least one, that fit beside the rest of a prompt."""
+        """Keep the first passages, at least one, that fit a prompt."""
         trimmer = Trimmer()
         shown: list[ShownPassage] = []
         n_trimmed = 0
@@ -44,7 +44,7 @@ class PooledPassages:
 
 
 def pooled_passages(texts: ArenaTexts, question: QuestionKey) -> list[ShownPassage]:
-    """Return a question's passages, then those retrieved by most systems, without empty ones."""
+    """Return a question's passages, then those retrieved most often."""
     own = dict.fromkeys(texts.passages(question))
     n_systems: Counter[ShownPassage] = Counter()
     for system in texts.systems(question):
@@ -55,7 +55,7 @@ def pooled_passages(texts: ArenaTexts, question: QuestionKey) -> list[ShownPassa
 
 
 def passage_remarks(pools: Sequence[PooledPassages]) -> tuple[Remark, ...]:
-    """Say of how many questions the prompt for facts does not show all passages in full."""
+    """Say of how many questions a prompt lacks passages."""
     shortened = [pool for pool in pools if pool.n_left_out or pool.n_trimmed]
     if not shortened:
         return ()

@@ -23,7 +23,7 @@ _EXAMPLES = frozenset({"the first fact", "the second fact"})
 
 @dataclass(frozen=True, slots=True)
 class Nugget:
-    """A fact that a good answer states; its id is empty in a reply."""
+    """A fact that a good answer states; a reply has no id."""
 
     text: str
     importance: str
@@ -32,7 +32,7 @@ class Nugget:
 
 @dataclass(frozen=True, slots=True)
 class NumberedNugget:
-    """A nugget with its number in a prompt of marks, from 1."""
+    """A nugget with its number in a prompt, from 1."""
 
     number: int
     text: str

@@ -37,7 +37,7 @@ class NuggetScores:
 
 
 def nugget_points(marks: Iterable[Mark]) -> tuple[int, int]:
-    """Return an answer's points, and the most possible, in whole quarters of a nugget."""
+    """Return an answer's points, and the most possible, in quarters."""
     points = 0
     possible = 0
     for importance, support in marks:
@@ -48,7 +48,7 @@ def nugget_points(marks: Iterable[Mark]) -> tuple[int, int]:
 
 
 def score_nuggets(marks: Sequence[Mark]) -> NuggetScores:
-    """Score an answer by its marks, of which there must be at least one."""
+    """Score an answer by its marks, at least one."""
     points, possible = nugget_points(marks)
     is_supported = [support == "supported" for _, support in marks]
     vital = [support == "supported" for importance, support in marks if importance == "vital"]
@@ -60,7 +60,7 @@ def score_nuggets(marks: Sequence[Mark]) -> NuggetScores:
 
 
 def scores_by_answer(nuggets: Nuggets) -> dict[tuple[str, str], dict[str, NuggetScores]]:
-    """Return scores by language and query_id, then by the answer's digest, averaged over judges."""
+    """Return scores by question and answer's digest, averaged over judges."""
     marks = nuggets.counted_marks()
     scores_of_judges: dict[tuple[str, str, str], dict[str, NuggetScores]] = {}
     for key, rows in marks.groupby([*QUESTION_KEY, "answer_digest", "judge"]):

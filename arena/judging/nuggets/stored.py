@@ -27,7 +27,7 @@ def stored_nuggets(
 
 
 def stored_marks(nuggets: Nuggets, judge: str) -> dict[tuple[QuestionKey, str], tuple[str, ...]]:
-    """Return a judge's marks that count, by question and digest of the answer."""
+    """Return a judge's counting marks by question and answer's digest."""
     marks = nuggets.counted_marks()
     marks = marks[marks["judge"] == judge]
     stored: dict[tuple[QuestionKey, str], tuple[str, ...]] = {}

@@ -104,7 +104,7 @@ class Nuggets:
         }
 
     def counted_marks(self) -> pd.DataFrame:
-        """Return marks of unchanged nuggets, for answers with all of them, changed or not."""
+        """Return marks of unchanged nuggets, for answers with all of them."""
         present = self.table.rename(columns={"text": "nugget"})
         present = present[[*NUGGET_KEY, "nugget", "importance"]].assign(place=range(len(present)))
         marks = self.marks.merge(present, on=[*NUGGET_KEY, "nugget"])

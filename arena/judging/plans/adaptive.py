@@ -12,7 +12,7 @@ from arena.llm.usage import Budget
 
 
 class AdaptivePlan(JudgingPlan):
-    """Every judge is asked about the pairs that tell most about the ranking, round by round."""
+    """Judges are asked about the pairs that tell most, round by round."""
 
     def judge(self, run: JudgingRun) -> Judging:
         """Judge until the ranking is settled, or the budget is spent."""
@@ -22,7 +22,7 @@ class AdaptivePlan(JudgingPlan):
         return replace(judging, progress=pairs.progress(), ratings=pairs.ratings())
 
     def forecast(self, run: JudgingRun) -> Forecast:
-        """Say how many verdicts settle the ranking, by the prior and the verdicts so far."""
+        """Say how many verdicts settle the ranking."""
         budget = Budget(run.settings.max_calls)
         return AdaptivePairs(run.arena, run.settings, run.prior, run.failed, budget).forecast()
 

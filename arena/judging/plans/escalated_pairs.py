@@ -37,7 +37,7 @@ FEWEST_CALIBRATION = 10
 
 
 class EscalatedPairs:
-    """Chooses pairs for the second judge; ``adaptive`` is None until the random ones are asked."""
+    """Chooses the second judge's pairs: random ones, then ``adaptive``."""
 
     n_planned: int | None = None
 
@@ -120,7 +120,7 @@ def n_calibration(n_systems: int) -> int:
 
 
 def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd.DataFrame:
-    """Scale the first judge's ratings to those that the second one's verdicts follow.
+    """Scale the first judge's ratings to the second one's verdicts.
 
     The factor b maximizes the likelihood of the verdicts given ratings b theta, with b ~ N(1, 1/4).
     """

@@ -73,13 +73,13 @@ def _calls_so_far(judgments: pd.DataFrame, failures: pd.DataFrame, judge: str) -
 
 
 class EscalationPlan(JudgingPlan):
-    """The settings' model judges first, then the one that they name in ``escalate``.
+    """The settings' model judges first, then that of ``escalate``.
 
     Limits hold for both together.
     """
 
     def judge(self, run: JudgingRun) -> Judging:
-        """Judge by the first judge, then by the second one where that tells most."""
+        """Judge by the first, then by the second judge."""
         settings = run.settings
         of_first = _first_settings(settings)
         first = plan_of(of_first.plan).judge(replace(run, settings=of_first))
@@ -110,7 +110,7 @@ class EscalationPlan(JudgingPlan):
         return both
 
     def forecast(self, run: JudgingRun) -> Forecast:
-        """Say what both judges may take, with ratings drawn as the first may measure them."""
+        """Forecast both judges, with ratings drawn as the first may measure."""
         settings = run.settings
         first_judge, second_judge = settings.first_judge, settings.escalate or ""
         n_first = _first_calls(run.arena, settings, run.prior)

@@ -8,7 +8,7 @@ from arena.judging.plans.plan import JudgingPlan, JudgingRun
 
 
 class FixedPlan(JudgingPlan):
-    """Every judge is asked about the same pairs, which are drawn beforehand."""
+    """Judges are asked about the same pairs, drawn beforehand."""
 
     def judge(self, run: JudgingRun) -> Judging:
         """Judge all pairs drawn, or as many as the cost allows."""

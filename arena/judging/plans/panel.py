@@ -24,10 +24,10 @@ SPLIT = "split"
 
 
 class PanelPlan(JudgingPlan):
-    """All judges are asked about fixed or adaptive pairs; their majority is a judge of its own."""
+    """Judges are asked about the same pairs; their majority is a judge."""
 
     def judge(self, run: JudgingRun) -> Judging:
-        """Judge as one judge would, and make one verdict of all on each pair."""
+        """Judge, and make one verdict of all on each pair."""
         judging = plan_of(run.settings.pairs_plan).judge(run)
         votes = joined_first_votes([run.arena.judgments, judging.judgments])
         panel = panel_verdicts(votes, run.settings.judges)

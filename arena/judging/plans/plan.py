@@ -72,7 +72,7 @@ class JudgingRun:
 
 
 class JudgingPlan(ABC):
-    """Which judges are asked about which pairs, and when a run stops."""
+    """Which judges are asked about which pairs, and until when."""
 
     @abstractmethod
     def judge(self, run: JudgingRun) -> Judging:
@@ -80,7 +80,7 @@ class JudgingPlan(ABC):
 
     @abstractmethod
     def forecast(self, run: JudgingRun) -> Forecast | None:
-        """Say what a run should take and give; None if its pairs are known before."""
+        """Forecast a run; None if its pairs are known before."""
 
     def judges(self, settings: JudgingSettings) -> list[LlmJudge]:
         """Return all judges that may be asked."""
@@ -89,7 +89,7 @@ class JudgingPlan(ABC):
     def likely_pairs(
         self, run: JudgingRun, expected: Forecast | None
     ) -> list[tuple[LlmJudge, ChosenPairs]]:
-        """Return each judge with its pairs, or as many random ones as expected."""
+        """Return each judge with its pairs, or as many random ones."""
         expected = expected or self.forecast(run)
         planned = []
         for judge in self.judges(run.settings):

@@ -34,7 +34,7 @@ class RepliesAwaitedError(ArenaError):
 
 
 class AwaitedReplies:
-    """Gathers what several steps await, so that all of them send before the first one waits."""
+    """Gathers what several steps await, so that all send first."""
 
     def __init__(self) -> None:
         self._errors: list[RepliesAwaitedError] = []

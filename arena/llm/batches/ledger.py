@@ -22,7 +22,7 @@ _OF_KEYS = "key IN (SELECT value FROM json_each(?))"
 
 @dataclass(frozen=True, slots=True)
 class NotedBatch:
-    """A batch, and the server's names of it and of its file; None so far."""
+    """A batch, with the server's names so far."""
 
     number: int
     path: str
@@ -37,7 +37,7 @@ class BatchLedger:
         self._store = store
 
     def batches(self, settings: LlmSettings) -> list[NotedBatch]:
-        """Return the batches of a model at a server, the oldest first."""
+        """Return a model's batches at a server, the oldest first."""
         query = """
             SELECT batch, path, file_id, batch_id FROM batches
             WHERE base_url = ? AND model = ? ORDER BY batch
@@ -85,7 +85,7 @@ class BatchLedger:
             )
 
     def requests(self, batch: NotedBatch) -> Iterator[tuple[Request, int]]:
-        """Yield a batch's requests without a reply, and which try each is."""
+        """Yield a batch's requests without a reply, and their tries."""
         query = "SELECT * FROM batch_requests WHERE batch = ? AND key > ? ORDER BY key LIMIT ?"
         last_key = ""
         while True:
@@ -99,7 +99,7 @@ class BatchLedger:
                 yield _request(row, batch), row["tries"]
 
     def find(self, batch: NotedBatch, keys: Sequence[str]) -> dict[str, tuple[Request, int]]:
-        """Return those of the requests that await a reply in a batch, and their tries."""
+        """Return those requests that await a reply, and their tries."""
         query = f"SELECT * FROM batch_requests WHERE batch = ? AND {_OF_KEYS}"  # noqa: S608
         with self._store.transaction() as connection:
             rows = connection.execute(query, (batch.number, json.dumps(keys))).fetchall()
@@ -117,7 +117,7 @@ class BatchLedger:
             )
 
     def drop(self, number: int) -> None:
-        """Drop a batch; its requests without a reply count as not sent."""
+        """Drop a batch; unanswered requests count as not sent."""
         with self._store.transaction("IMMEDIATE") as connection:
             connection.execute("DELETE FROM batch_requests WHERE batch = ?", (number,))
             connection.execute("DELETE FROM batches WHERE batch = ?", (number,))

@@ -27,7 +27,7 @@ def request_line(request: Request) -> bytes:
 
 
 def result_lines(file: IO[bytes]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield each line with its key, in any order; other lines are skipped."""
+    """Yield each line with its key; other lines are skipped."""
     while line := file.readline(MOST_LINE_BYTES):
         try:
             result = json.loads(line)

@@ -39,13 +39,13 @@ _LOG = logging.getLogger(__name__)
 
 
 class BatchSender:
-    """Sends requests as batches, after collecting those of earlier runs; no run waits.
+    """Sends batches, after collecting earlier ones; no run waits.
 
     ``finished`` holds completions by key, None while awaited; ``collected`` keys of this run's.
     """
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:
-        """Open the connections; ``proven`` if the model has answered such a request before."""
+        """Open the connections; ``proven`` if the model answered before."""
         self.finished: SimpleQueue[tuple[str, Completion | None] | BaseException] = SimpleQueue()
         self.collected: set[str] = set()
         self._settings = settings

@@ -36,7 +36,7 @@ class RefusedBatchError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """The state of a batch, as its server reports it: ``status`` is such as ``in_progress``.
+    """A batch's state, as its server reports it.
 
     ``counts`` is such as ``12 of 40 done``, ``errors`` says why validation failed.
     """
@@ -57,7 +57,7 @@ class BatchState:
 
 
 class BatchServer:
-    """Sends batches to one server, and asks for what came of them."""
+    """Sends batches to one server, and asks about them."""
 
     def __init__(self, settings: LlmSettings) -> None:
         # Timeout of a request that moves a file
@@ -87,7 +87,7 @@ class BatchServer:
             return self._name(uploaded.id if isinstance(uploaded, FileObject) else None)
 
     def create(self, file_id: str, path: str) -> str:
-        """Create a batch of an uploaded file; return its name at the server.
+        """Create a batch of an uploaded file; return its name.
 
         Raises:
             UsageError: If no answer came, so that there may be one (``batch_of_file``).
