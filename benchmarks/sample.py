@@ -28,7 +28,7 @@ import pandas as pd
 from arena import Arena, ArenaInfo, read_arena, write_arena
 from arena.sample import sample_arena, sample_folder
 from features import extract
-from features.measures.registry import parse_features
+from features.measures.choosing import parse_features
 from surrogate import build_board
 from surrogate_arena.commands.demo import JUDGE
 from surrogate_arena.commands.hidden_verdicts import (

@@ -27,7 +27,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.rating.judgment_columns import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from features.engine.extraction import extract
-from features.measures.registry import parse_features
+from features.measures.choosing import parse_features
 from surrogate.board.first_board import first_ratings
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.cross_fitting import train_and_rate

@@ -18,8 +18,8 @@ from .declare.sample import Sample as Sample
 from .engine.extraction import extract as extract
 from .engine.extraction import feature_columns as feature_columns
 from .engine.extraction import missing_counts as missing_counts
+from .measures.choosing import parse_features as parse_features
 from .measures.registry import DEFAULT_FEATURES as DEFAULT_FEATURES
 from .measures.registry import FEATURES as FEATURES
 from .measures.registry import GROUPS as GROUPS
-from .measures.registry import parse_features as parse_features
 from .models.model_folder import require_model as require_model

@@ -30,7 +30,8 @@ from features.declare.sample import (
     Question,
     Sample,
 )
-from features.measures.registry import DEFAULT_FEATURES, chosen_features, models_for, require
+from features.measures.choosing import chosen_features
+from features.measures.registry import DEFAULT_FEATURES, models_for, require
 from features.text.sentences import require_sentences
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from arena.data.wording import Remark
 from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name
-from surrogate.board.estimation import Estimation
-from surrogate.board.ranks import NO_ANSWER, WINS_COLUMNS, ranked_rows
+from surrogate.board.derived_tables import Estimation
+from surrogate.board.ranks import NO_ANSWER, ranked_rows
 from surrogate.board.settings import NOBODY, ResolvedSettings
 from surrogate.board.summary import (
     PREFERENCES,
@@ -39,6 +39,7 @@ from surrogate.board.summary_builder import (
     summary_of,
     unused_features,
 )
+from surrogate.board.wins import WINS_COLUMNS
 from surrogate.learning.field import CONSENSUS, AnswerField
 from surrogate.learning.language_data import with_answers
 from surrogate.learning.question_scores import (

@@ -17,7 +17,7 @@ from arena.data.wording import Remark
 from arena.quality.judge_label import report_judge
 from arena.quality.judge_report import JudgingRecords
 from arena.quality.preferences import equal_length_ratings
-from surrogate.board.estimation import Estimation, Rated, arena_table, joint_covariance, stacked
+from surrogate.board.derived_tables import Estimation, Rated, arena_table, joint_covariance, stacked
 from surrogate.board.language_study import (
     LanguageStudy,
     importances_table,

@@ -25,7 +25,6 @@ from surrogate.learning.field import (
     views_in_batches,
     views_of,
 )
-from surrogate.learning.kernels import Scale, SystemVectors
 from surrogate.learning.observations import observe, rating_reliability
 from surrogate.learning.question_scores import (
     QuestionScores,
@@ -47,6 +46,7 @@ from surrogate.learning.surrogate import (
     with_features,
 )
 from surrogate.learning.system_ridge import Blend, SystemRidge, beside_originals
+from surrogate.learning.system_vectors import Scale, SystemVectors
 from surrogate.learning.training import (
     DEFAULT_ROWS,
     KnownRatings,

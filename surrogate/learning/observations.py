@@ -19,7 +19,7 @@ from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import completed_variances
-from surrogate.learning.kernels import fit_process
+from surrogate.learning.gaussian_process import fit_process
 from surrogate.learning.training import TrainingRatings
 
 UNKNOWN = 1e4

@@ -30,7 +30,7 @@ from arena.data.types import Flags, Floats
 from features.engine.extraction import plain_name
 from features.measures.registry import FEATURES
 from surrogate.learning.field import AnswerField, FieldView
-from surrogate.learning.kernels import SMALLEST
+from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.surrogate import EXPLANATION_COLUMNS
 from surrogate.learning.training import TrainingRatings, mean_of
 

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats
-from surrogate.learning.kernels import same_system
 from surrogate.learning.observations import (
     JointPosterior,
     Observation,
@@ -26,6 +25,7 @@ from surrogate.learning.observations import (
 )
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.system_vectors import same_system
 from surrogate.learning.training import TrainingRatings, finite_means
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from scipy.special import stdtrit
 from arena.data.types import Flags, Floats
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.field import FieldView
-from surrogate.learning.kernels import SMALLEST, Scale, SystemVectors
+from surrogate.learning.gaussian_process import SMALLEST
+from surrogate.learning.system_vectors import Scale, SystemVectors
 
 MOSTLY_COPIED = 0.5
 """Share of another system's wording, beyond what is usual, that makes a disguised copy of it."""

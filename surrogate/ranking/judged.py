@@ -19,7 +19,7 @@ from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
 from surrogate.board.ranks import CONTRADICTED
-from surrogate.learning.kernels import CONTRADICTION
+from surrogate.learning.gaussian_process import CONTRADICTION
 from surrogate.learning.observations import RatingLikelihoods
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS
 

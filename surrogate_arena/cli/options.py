@@ -194,7 +194,7 @@ def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | N
 
 def given_board(folder: Path, features: str | None) -> LoadedBoard:
     """Load a board, with features of other packages."""
-    from features.measures.registry import parse_features
+    from features.measures.choosing import parse_features
     from surrogate.board.board import Board
 
     return Board.load(folder, parse_features(features) if features else ())

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.schema import VOTER
 from arena.data.wording import Remark
-from arena.quality.influence import EQUAL, MOST_SYSTEMS, Matches
+from arena.quality.first_places import EQUAL, MOST_SYSTEMS, Matches
 from arena.rating.battles import Battles
 from arena.rating.judgment_columns import voter_codes
 
@@ -40,7 +40,7 @@ class DecisiveVoter:
 def decisive_voters(judgments: pd.DataFrame) -> list[DecisiveVoter]:
     """Find voters whose removal changes first place, those with the most votes first.
 
-    Ratings are Bradley-Terry coefficients with a weak prior, as in ``arena.quality.influence``.
+    Ratings are Bradley-Terry coefficients with a weak prior, as in ``arena.quality.first_places``.
     """
     voter = voter_codes(judgments)
     if voter is None:

@@ -27,7 +27,7 @@ from arena.quality.agreement import (
     agreement_table,
     oriented_verdicts,
 )
-from arena.quality.influence import DECISIVE_COLUMNS, first_places
+from arena.quality.first_places import DECISIVE_COLUMNS, first_places
 from arena.quality.judge_label import verdict_tests
 from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
 from arena.rating.biases import LENGTH, answer_traits

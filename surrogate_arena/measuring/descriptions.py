@@ -9,7 +9,8 @@ import pandas as pd
 from arena.data.errors import ArenaError
 from arena.data.plug_ins import find_plug_in, plug_ins
 from features.declare.feature import Feature
-from features.measures.registry import FEATURES, feature_of, known_names, models_for, require
+from features.measures.choosing import feature_of
+from features.measures.registry import FEATURES, known_names, models_for, require
 
 AVAILABLE = "yes"
 

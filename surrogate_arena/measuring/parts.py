@@ -37,7 +37,8 @@ from features.engine.extraction import (
     is_ours,
     missing_counts,
 )
-from features.measures.registry import DEFAULT_FEATURES, chosen_features, models_for
+from features.measures.choosing import chosen_features
+from features.measures.registry import DEFAULT_FEATURES, models_for
 
 PART = 20_000
 """Maximum number of answers in a part, if every system answers every question."""

@@ -22,7 +22,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.tables import write_rows
 from arena.data.wording import short_digest
 from arena.data.writing import replaced_folder, write_text
-from arena.quality.influence import LISTED
+from arena.quality.first_places import LISTED
 from features.engine.extraction import missing_counts
 from surrogate.board.board import Board
 from surrogate.board.remarks import (

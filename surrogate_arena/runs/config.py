@@ -16,7 +16,7 @@ from arena.data.wording import did_you_mean
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.llm_judge import llm_judges
 from arena.llm.llm_settings import CONFIDENTIAL
-from features.measures.registry import parse_features
+from features.measures.choosing import parse_features
 from surrogate.board.settings import preset_values
 from surrogate.learning.surrogate import find_surrogate
 from surrogate_arena.cli.file_settings import checked_settings

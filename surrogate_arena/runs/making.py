@@ -21,7 +21,7 @@ from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from arena.llm.replies import FINAL, UNPARSABLE
 from features.engine.cache import code_digest
-from features.measures.registry import parse_features
+from features.measures.choosing import parse_features
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.ranks import VANISHED

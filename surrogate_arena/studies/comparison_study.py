@@ -19,7 +19,7 @@ from arena.data.wording import repeated
 from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_95
 from features.declare.feature import Feature
-from features.measures.registry import chosen_features
+from features.measures.choosing import chosen_features
 from surrogate.board.settings import lists_options
 from surrogate.learning.cross_fitting import Training, everything_left
 from surrogate.learning.language_data import LanguageData, language_data

@@ -9,7 +9,8 @@ import numpy as np
 
 from arena.data.errors import UsageError
 from features.engine.extraction import FEATURE_KEY
-from features.measures.registry import FEATURES, parse_features
+from features.measures.choosing import parse_features
+from features.measures.registry import FEATURES
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.outcomes import Outcome
 

@@ -8,7 +8,7 @@ from threading import Lock
 
 from arena.data.errors import ArenaError
 from arena.data.names import is_person
-from features.measures.registry import chosen_features
+from features.measures.choosing import chosen_features
 from surrogate.board.board import Board
 from surrogate.board.settings import BoardSettings, ResolvedSettings
 from surrogate.board.summary import BoardSummary

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from arena import ArenaError, UsageError
 from features import DEFAULT_FEATURES, GROUPS, parse_features
 from features.declare.feature import CUTOFF, Feature
-from features.measures.registry import chosen_features
+from features.measures.choosing import chosen_features
 
 
 @st.composite

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from surrogate.board.estimation import difference_table
+from surrogate.board.derived_tables import difference_table
 from surrogate.board.tables import DIFFERENCES
 
 Z90 = norm.ppf(0.95)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.intervals import ranks_and_tiers
-from surrogate.board.estimation import win_table
+from surrogate.board.derived_tables import win_table
 
 
 def test_the_win_matrix_counts_every_judgment_from_both_sides():

@@ -12,7 +12,6 @@ from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.field import AnswerField
-from surrogate.learning.kernels import Scale, SystemVectors
 from surrogate.learning.observations import observe, rating_reliability
 from surrogate.learning.question_scores import (
     LIKENESS_VARIANCE,
@@ -21,6 +20,7 @@ from surrogate.learning.question_scores import (
 )
 from surrogate.learning.ratings import posterior_ratings
 from surrogate.learning.system_ridge import Blend, SystemRidge
+from surrogate.learning.system_vectors import Scale, SystemVectors
 from surrogate.learning.training import training_ratings
 
 WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]

@@ -14,7 +14,7 @@ from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.kernels import GaussianProcess
+from surrogate.learning.gaussian_process import GaussianProcess
 from surrogate.learning.observations import (
     JointPosterior,
     Observation,

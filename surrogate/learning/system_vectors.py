@@ -1,0 +1,193 @@
+"""Systems as wholes, and how alike two are: the kernels of ratings.
+
+A system is its mean standardized features, and its answers' mean vector (in the spirit of Helm et
+al., 2024, arXiv 2410.01106), in each language and over all. Formulas: docs/reference/formulas.md,
+"Systems as wholes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.types import Flags, Floats, Indices
+from surrogate.learning.field import FieldView
+from surrogate.learning.gaussian_process import SMALLEST
+from surrogate.learning.training import finite_means
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How means of a language are standardized by its rated systems.
+
+    Features have a center, a deviation (infinite where systems do not differ) and a reliability,
+    (F,): a mean of few answers is noisy, and is shrunk (Fuller, 1987, chapter 1). Profiles have a
+    center (D,), and a scale: the root mean squared distance from it.
+    """
+
+    center: Floats
+    deviation: Floats
+    reliability: Floats
+    text_center: Floats
+    text_scale: float
+
+    @classmethod
+    def of(cls, view: FieldView, is_rated: Flags) -> Scale:
+        """Learn it from the rated systems of a field, shape (N,)."""
+        means = view.means[is_rated]
+        center = finite_means(means)
+        deviation = np.sqrt(finite_means((means - center) ** 2))
+        deviation = np.where(np.nan_to_num(deviation) > SMALLEST, deviation, np.inf)
+        noise = np.nan_to_num(finite_means(view.errors[is_rated]))
+        profiles = view.profiles[is_rated]
+        text_center = profiles.mean(axis=0)
+        squared_distances = np.sum((profiles - text_center) ** 2, axis=1)
+        text_scale = float(np.sqrt(np.mean(squared_distances)))
+        return cls(
+            center=np.nan_to_num(center),
+            deviation=deviation,
+            reliability=np.clip(1 - noise / deviation**2, 0.0, 1.0),
+            text_center=text_center,
+            text_scale=text_scale if text_scale > SMALLEST else np.inf,
+        )
+
+    def features(self, view: FieldView) -> Floats:
+        """Return standardized features, (M, F), the mean where missing."""
+        largest = 2.5  # standard deviations, so that no outlier decides
+        standardized = np.nan_to_num((view.means - self.center) / self.deviation)
+        return np.asarray(np.clip(standardized, -largest, largest))
+
+    def texts(self, view: FieldView) -> Floats:
+        """Return standardized profiles, shape (M, D)."""
+        return np.asarray((view.profiles - self.text_center) / self.text_scale)
+
+
+@dataclass(frozen=True)
+class SystemVectors:
+    """M systems in languages, as the kernels see them.
+
+    Attributes:
+        features: Standardized features without the consensus, shape (M, F).
+        reliable: All features, each shrunk by its reliability, shape (M, F).
+        texts: Standardized profiles, shape (M, D).
+    """
+
+    keys: pd.MultiIndex
+    features: Floats
+    reliable: Floats
+    texts: Floats
+
+    @classmethod
+    def of(
+        cls,
+        views: Mapping[str, FieldView],
+        scales: Mapping[str, Scale],
+        selected: Mapping[str, Flags] | None = None,
+    ) -> SystemVectors:
+        """Standardize the selected systems of every language."""
+        keys: list[tuple[str, str]] = []
+        features = []
+        reliable = []
+        texts = []
+        for language, view in views.items():
+            scale = scales[language]
+            rows = (
+                np.ones(len(view.systems), dtype=bool) if selected is None else selected[language]
+            )
+            names = np.array(view.systems, dtype=object)[rows]
+            keys.extend((language, name) for name in names)
+            standardized = scale.features(view)[rows]
+            has_consensus = view.profiles.size > 0
+            features.append(standardized[:, :-1] if has_consensus else standardized)
+            reliable.append(standardized * scale.reliability)
+            texts.append(scale.texts(view)[rows])
+        return cls(
+            keys=pd.MultiIndex.from_tuples(keys),
+            features=np.concatenate(features),
+            reliable=np.concatenate(reliable),
+            texts=np.concatenate(texts),
+        )
+
+    def joined(self, others: SystemVectors) -> SystemVectors:
+        """Append other systems."""
+        return SystemVectors(
+            keys=self.keys.append(others.keys),
+            features=np.concatenate([self.features, others.features]),
+            reliable=np.concatenate([self.reliable, others.reliable]),
+            texts=np.concatenate([self.texts, others.texts]),
+        )
+
+    @cached_property
+    def languages(self) -> npt.NDArray[np.object_]:
+        """Language of each, shape (M,)."""
+        return np.asarray(self.keys.get_level_values(0), dtype=object)
+
+    @cached_property
+    def owners(self) -> tuple[Indices, pd.Index]:
+        """Return codes of systems, (M,), and their names."""
+        codes, names = self.keys.get_level_values(1).factorize(sort=True)
+        return np.asarray(codes, dtype=np.intp), names
+
+    @cached_property
+    def over_languages(self) -> bool:
+        """Whether a system answered in several languages."""
+        return len(set(self.languages)) > 1
+
+    def designs(self, *, is_shrunk: bool, over_languages: bool) -> list[Floats]:
+        """Return what ratings are linear in, shape (M, F) each."""
+        features = self.reliable if is_shrunk else self.features
+        if not over_languages:
+            return [features]
+        codes, systems = self.owners
+        membership = np.eye(len(systems))[codes]
+        means = membership.T @ features / membership.sum(axis=0)[:, None]
+        return [features, means[codes]]
+
+    def kernels(
+        self, others: SystemVectors, *, is_shrunk: bool, over_languages: bool
+    ) -> list[Floats]:
+        """Return kernels of features and texts with others, (M, N) each."""
+        designs = self.designs(is_shrunk=is_shrunk, over_languages=over_languages)
+        other_designs = others.designs(is_shrunk=is_shrunk, over_languages=over_languages)
+        kernels = []
+        for design, other_design in zip(designs, other_designs, strict=True):
+            kernels.append(design @ other_design.T)
+        return [*kernels, *self.alike(others, over_languages)]
+
+    def alike(self, others: SystemVectors, over_languages: bool) -> list[Floats]:
+        """Return text kernels, (M, N): by language, and over all."""
+        same_language = np.equal.outer(self.languages, others.languages)
+        within = self.texts @ others.texts.T * same_language
+        if not over_languages:
+            return [within]
+        codes, systems = self.owners
+        other_codes, other_systems = others.owners
+        membership = np.eye(len(systems))[:, codes]
+        other_membership = np.eye(len(other_systems))[:, other_codes]
+        across = membership @ within @ other_membership.T
+        n_languages = np.outer(membership.sum(axis=1), other_membership.sum(axis=1))
+        across /= np.sqrt(n_languages)
+        return [within, across[np.ix_(codes, other_codes)]]
+
+    def covariances(self) -> Floats:
+        """Return kernels of mean diagonal 1, shape (K, M, M)."""
+        kernels = self.kernels(self, is_shrunk=True, over_languages=self.over_languages)
+        if not self.texts.any():
+            kernels.extend(same_system(self.keys))
+        stacked = np.array(kernels)
+        diagonals = np.einsum("knn->k", stacked) / len(self.keys)
+        is_informative = diagonals > SMALLEST
+        return np.asarray(stacked[is_informative] / diagonals[is_informative, None, None])
+
+
+def same_system(keys: pd.MultiIndex) -> Floats:
+    """Return the kernel of a system over languages, shape (1, N, N); (0, N, N) for one."""
+    if len(keys.unique(level=0)) < 2:
+        return np.empty((0, len(keys), len(keys)))
+    names = np.asarray(keys.get_level_values(1), dtype=object)
+    return np.asarray(np.equal.outer(names, names)[None], dtype=np.float64)
