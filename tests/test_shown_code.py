@@ -40,13 +40,14 @@ def test_python_of_the_guides_runs(guide, needed, capsys, tmp_path, monkeypatch)
 
 
 def _public_examples():
-    """Yield the examples in docstrings of public names; those that build a board are slow."""
+    """Yield the examples in docstrings of public names; those that learn are slow."""
     finder = doctest.DocTestFinder()
     for package, name, value in public_names():
         home = vars(import_module(value.__module__))
         for test in finder.find(value, f"{package}.{name}", module=False, globs=home):
             if test.examples:
-                marks = [pytest.mark.slow] if "build_board" in test.docstring else []
+                learns = "build_board" in test.docstring or ".fit(" in test.docstring
+                marks = [pytest.mark.slow] if learns else []
                 yield pytest.param(test, id=test.name, marks=marks)
 
 

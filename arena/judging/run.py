@@ -98,6 +98,11 @@ def forecast(
 
     Raises:
         UsageError: If settings contradict each other, or there is nothing to judge.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> list(forecast(sample_arena(), JudgingSettings(model="gpt-4o-mini")).by_judge)
+        ['gpt-4o-mini']
     """
     settings.require_plan()
     run = JudgingRun(arena, settings, "", prior, failed)
@@ -131,6 +136,12 @@ def questions_to_judge(arena: Arena, settings: JudgingSettings) -> pd.DataFrame:
 
     Returns:
         Columns ``language, query_id``.
+
+    Examples:
+        >>> from arena import sample_arena
+        >>> settings = JudgingSettings(model="gpt-4o-mini", questions=2)
+        >>> questions_to_judge(sample_arena(), settings)["language"].tolist()
+        ['en', 'en']
     """
     drawn = draw_questions(arena, settings.questions, settings.languages, settings.seed)
     return pd.DataFrame(drawn, columns=QUESTION_KEY, dtype=object)

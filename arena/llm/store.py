@@ -150,6 +150,10 @@ def open_for_dry_run(where: str | Path) -> Store:
 
     Returns:
         The store.
+
+    Examples:
+        >>> open_for_dry_run("replies.sqlite").look_up(["a key"])
+        {}
     """
     return open_store(where) if Path(where).is_file() else Store(Path(":memory:"))
 

@@ -57,6 +57,13 @@ def read_prices(path: Path | str) -> dict[str, Price]:
     Raises:
         UsageError: If there is no such file.
         DataError: If the file has something else.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> prices = '{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}'
+        >>> size = Path("prices.json").write_text(prices)
+        >>> read_prices("prices.json")["gpt-4o"].tokens_out
+        10.0
     """
     path = Path(path)
     if not path.is_file():

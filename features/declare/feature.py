@@ -102,6 +102,10 @@ def model(default: str) -> Parameter:
 
     Returns:
         The parameter, named ``model``.
+
+    Examples:
+        >>> model("my/reranker").value
+        'my/reranker'
     """
     return Parameter(name=MODEL, value=default, default=default)
 
