@@ -250,7 +250,6 @@ def _overview_page(overview: Overview, links: Mapping[str, str], settings: SiteS
         ("tables.js",),
         overview=overview,
         settings=settings,
-        parent="",
         rows=plain_records(overview.table),
         boards=boards,
         least=min(finite_ends, default=0),
