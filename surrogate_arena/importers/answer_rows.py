@@ -32,8 +32,8 @@ Repeats = Literal["first", "each"]
 """What becomes of a question that a system answers again: only the first answer is kept, or each
 asking is a question of its own."""
 _REPEATS = (
-    "keep one of its answers, or choose: --repeats first keeps the first and counts the others, "
-    "--repeats each makes each asking a question of its own"
+    "keep one of its answers; import reads several: --repeats first keeps the first and counts the "
+    "others, --repeats each makes each asking a question of its own"
 )
 
 

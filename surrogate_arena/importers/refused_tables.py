@@ -195,7 +195,7 @@ def check_repeats(frames: Frames, names: Mapping[str, str], source: str) -> None
     hint = option("column", f"system={column}")
     raise UsageError(
         f"{source} answers questions several times; {column!r} has {len(systems)} values "
-        f"({first_of(systems, 5)}), which may be the systems: {hint}; if they are not: "
+        f"({first_of(systems, 5)}), which may be the systems: {hint}; if they are not: import's "
         "--repeats first, or --repeats each"
     )
 
