@@ -165,7 +165,7 @@ class Battles:
         return self.only(self.winner != TIE) if ties == "drop" else self
 
     def only(self, rows: Flags) -> Battles:
-        """Keep the battles (N,), and what has any of them."""
+        """Keep battles by flags (N,), and questions and systems that have any."""
         battles = self._take(rows)
         if not len(battles):
             raise UsageError("there are no judgments to count")

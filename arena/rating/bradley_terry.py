@@ -82,7 +82,7 @@ def solve(
     warm_start: WarmStart | None = None,
     tolerance: float = TOLERANCE,
 ) -> BradleyTerryFit:
-    """Fit all replicates, with errors of at most ``tolerance`` logits."""
+    """Fit all replicates, close to ``warm_start`` or their mean, up to ``tolerance`` logits."""
     n_replicates = problem.points.shape[1]
     n_systems = problem.pairs.n_systems
     if warm_start is None:

@@ -190,7 +190,7 @@ def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
     """Return the p-value of every two systems' difference, shape (S, S).
 
     It is Wald's, or where ratings are far apart the likelihood ratio's if smaller. With a separated
-    system (S,) only the ratio tells, at least an exact sign test over questions.
+    system (S,) it is the ratio's, and at least that of an exact sign test over questions.
     """
     p_values = wald_p_values(posterior.ratings, posterior.covariance)
     n_systems = len(p_values)

@@ -137,7 +137,7 @@ def sideless_by_name(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def weights_of(judgments: pd.DataFrame) -> Floats | None:
-    """Return each row's judgments, (N,); None for one."""
+    """Return how many judgments each row counts, (N,); None for one each."""
     if WEIGHT not in judgments:
         return None
     is_given = judgments[WEIGHT].notna().to_numpy()

@@ -97,7 +97,7 @@ def load_embedder(model: str, options: ModelOptions) -> Scorer:
 
 
 def cosines(vectors: Scores) -> Floats:
-    """Return the first vector's cosines with the others."""
+    """Return the first vector's cosines with the others, shape (vectors - 1,)."""
     exact = vectors.astype(np.float64)
     lengths = np.sqrt((exact**2).sum(axis=1))
     products = (exact[1:] * exact[0]).sum(axis=1)

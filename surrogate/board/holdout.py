@@ -50,7 +50,7 @@ class TournamentFit:
 def choose_holdout(
     systems: Sequence[str], seed: int, size: int = DEFAULT_HOLDOUT_SIZE, *keys: str
 ) -> tuple[str, ...]:
-    """Draw the held-out systems, sorted; at least three stay."""
+    """Draw the held-out systems, sorted; none if fewer than three would stay."""
     if len(systems) < size + FEWEST_SYSTEMS:
         return ()
     drawn = generator(seed, "holdout", *keys).choice(len(systems), size, replace=False)

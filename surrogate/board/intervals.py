@@ -110,7 +110,7 @@ def unseen_distances(outcome: Outcome) -> Floats:
 
 
 def half_width(residuals: Floats, level: float = LEVEL) -> float:
-    """Return a conformal interval's half-width for a share of new systems.
+    """Return the half-width of a conformal interval that holds a share of new systems.
 
     It is the ceil((N + 1) level)-th smallest of N absolute residuals; NaN with too few.
     """
@@ -177,7 +177,7 @@ def _error_share(n_systems: int) -> float:
 
 
 def rank_share(half_width: float) -> float:
-    """Return an interval's share of ranks, in the ratings' deviations.
+    """Return the share of ranks that an interval spans, given in the ratings' deviations.
 
     Ratings are normal: |a - b| is below h with probability 2 Φ(h / √2) - 1.
     """
@@ -185,7 +185,7 @@ def rank_share(half_width: float) -> float:
 
 
 def systems_for_half(half_width: float, n_systems: int, n_residuals: int) -> int:
-    """Return the judged systems that let an interval span half the ranks."""
+    """Return how many judged systems would let the interval span half of the ranks."""
     widest = math.sqrt(2) * float(ndtri(0.75))
     ratio = half_width / _usual_half_width(n_systems, n_residuals)
     n_needed = n_systems

@@ -127,7 +127,7 @@ def ranked_rows(
 
 
 def counting_languages(ratings: pd.DataFrame) -> list[str]:
-    """Return languages that count overall: half of all ranked systems.
+    """Return languages that count overall: they rank at least half of all ranked systems.
 
     The first of few cannot be compared with the first of many. All count where none has so many.
     """

@@ -205,7 +205,7 @@ def _predicted_systems(board: Board) -> list[str]:
 
 
 def chips(board: Board) -> Iterator[Remark]:
-    """Say how far to trust the board: by people, what decides it, its predictions."""
+    """Say how far to trust the board, by people, by what decides it, by its predictions."""
     summary = board.summary
     if summary.is_first:
         return

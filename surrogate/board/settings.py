@@ -178,7 +178,7 @@ def preset_values(name: object) -> dict[str, object]:
 def chosen_settings(
     settings: BoardSettings | None, options: Mapping[str, object], further: Iterable[str] = ()
 ) -> BoardSettings:
-    """Return settings with options, over a ``preset``, in place.
+    """Return settings overridden by options, and a ``preset`` for what neither sets.
 
     Raises:
         UsageError: For an unknown option or preset, or an unusable value.

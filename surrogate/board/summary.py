@@ -58,8 +58,8 @@ class RatingInterval(SummaryPart):
     Attributes:
         half_width: Distance from a rating to either end, in logits or in its standard errors.
         best: Rating of the best judged system (logits).
-        frontier: How far from the best a predicted system may be better than every judged one, in
-            units of the half-width.
+        frontier: How far from the best (negative: below) a predicted system may already be better
+            than every judged one, in units of the half-width.
         residuals: Ratings of unseen systems it rests on.
         freedom: Degrees of freedom of Student's t with few judged systems; null if conformal.
         limit: Why there is none, or it is wide; empty if narrow.
@@ -119,7 +119,7 @@ class LanguageSummary(Agreements):
 
 
 class MacroSummary(Agreements):
-    """Averages over equal languages; undefined ones are left out.
+    """Averages over languages of equal weight; undefined ones are left out.
 
     ``worth`` counts the verdicts on a system that tell as much of it as an unseen prediction;
     ``mean`` names the average, such as ``mean over 4 languages``.
@@ -163,7 +163,7 @@ class MacroSummary(Agreements):
 
     @property
     def is_one_sided(self) -> bool:
-        """Whether all verdicts are the same, saying nothing."""
+        """Whether all verdicts are the same, and so say nothing about systems."""
         return self.judge is not None and self.judge.is_one_sided
 
     def _on_unseen(self) -> Remark:

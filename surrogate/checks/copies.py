@@ -61,7 +61,7 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
 
 
 def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep answers long enough to be copied, with ``n_all`` answers."""
+    """Keep answers long enough to be copied; ``n_all`` counts those of any length."""
     shortest = 40
     n_all = rows.groupby(SYSTEM)["answer"].transform("size")
     rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(_letters), n_all=n_all)

@@ -157,7 +157,7 @@ def same_texts(table: pd.DataFrame) -> Flags:
 def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     """Flag texts that are another answer but for one word.
 
-    A word of the question or its passages was asked for, unless they have nothing else of the text.
+    A word of the question or its passages was asked for, unless passages have nothing else of it.
     """
     # Words from which a text is more than a form with a gap; twice as many parts of words
     fewest = 12
@@ -177,7 +177,7 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
 
 
 def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
-    """Flag texts whose words are another question's, not their own's.
+    """Flag texts whose words are another question's, not their own question's.
 
     Words of many questions say nothing, neither do those that only answers to one question have.
     """

@@ -172,7 +172,7 @@ class AnswerField:
         return self._unit_vectors(self.counts, self.tensor.rows)
 
     def compare(self, rows: pd.DataFrame) -> FieldView:
-        """Compare systems with the field, but for themselves.
+        """Compare systems with the field, but for themselves and parts of them.
 
         A part is named by its system, ``ANSWER_MARK`` and anything.
         """

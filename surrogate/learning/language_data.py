@@ -184,7 +184,7 @@ class LanguageData:
 
 
 def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
-    """Learn how other judges' verdicts predict the ratings, if any."""
+    """Learn how other judges' verdicts, if any, predict the ratings."""
     judgments = pd.concat([data.judgments for data in languages])
     others = pd.concat([data.others for data in languages])
     if judgments.empty or others.empty:

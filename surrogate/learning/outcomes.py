@@ -116,7 +116,7 @@ class Outcome:
         return float(np.mean(is_inside[is_rated]))
 
     def resampled(self, times: Floats) -> Floats:
-        """Return tau in resamples (B, S), shape (B,)."""
+        """Return tau in resamples, (B,), that hold each system ``times``, (B, S)."""
         weights = np.tile(times, (1, len(self.predicted)))
         taus = resampled_taus(
             self.predicted.ravel(), self.arena_ratings.ravel(), weights, self.groups
