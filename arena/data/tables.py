@@ -64,10 +64,6 @@ def read_rows(
 
     CSV is UTF-8 with a header and commas; cells are texts, those of ``NESTED`` JSON, empty ones
     missing. Of Parquet, rows of some ``queries`` alone.
-
-    Raises:
-        UsageError: If the format is unknown or there is no such file.
-        DataError: If the file is damaged, or holds more than ``arena.data.files`` reads.
     """
     suffix = ".parquet" if path.is_dir() and not path.suffix else row_suffix(path)
     if not path.is_file() and not (suffix == ".parquet" and path.is_dir()):

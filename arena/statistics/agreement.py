@@ -122,7 +122,7 @@ def _tau_of(products: Floats, untied: Floats) -> Floats:
 
 
 def lowest_tau(n_systems: int) -> float:
-    """Return the lowest tau under which few systems agree by chance.
+    """Return the lowest tau under which so few systems may agree perfectly by chance.
 
     With it, n systems of a bivariate normal population are all in the same order with probability
     2.5%, fitted to simulations with 5 to 20 systems, off by at most 0.01.

@@ -63,7 +63,7 @@ def bootstrap_weights(
 
 
 def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generator) -> Floats:
-    """Sum units' contributions, (N, K), over resamples, (rounds, K)."""
+    """Sum units' contributions, (N, K), over resamples, (rounds, K); equal ones as one."""
     weights_at_once = 4_000_000
     contributions = np.asarray(parts, dtype=np.float64)
     size = len(contributions)

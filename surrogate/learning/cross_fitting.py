@@ -167,9 +167,6 @@ def held_out_ratings(
     Each fold is rated by a surrogate trained on the others, whose tournaments are drawn again
     without it, and moved to the arena's scale by where the others lie on it. ``training`` chooses
     the data to learn from, ``rated`` the rows to rate.
-
-    Raises:
-        UsageError: With fewer than five systems.
     """
     tasks = []
     for fold in folds or system_folds(languages, repeats):

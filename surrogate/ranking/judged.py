@@ -109,9 +109,6 @@ def judged_ratings(
     tell how far those on one question depend on each other. A prediction's variance at least makes
     its distance from the verdicts likeliest, so that answers made to please a surrogate gain
     little.
-
-    Raises:
-        UsageError: If no judgment can be used, or the board's ratings are published.
     """
     if board.summary.is_published:
         raise UsageError(
