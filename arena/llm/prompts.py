@@ -70,10 +70,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class ReplaceablePrompt:
-    """A prompt unless the user's file (``--template fluency=FILE``) replaces it.
-
-    ``reply`` is the part of a reply that is read.
-    """
+    """A prompt that a user's file (``--template fluency=FILE``) may replace."""
 
     name: str
     asks: str

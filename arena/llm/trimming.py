@@ -24,7 +24,7 @@ class Trimmer:
     """Cuts texts after so many tokens, or four bytes each.
 
     800 tokens are some 3,200 Latin letters or 1,066 of Devanagari, Thai or Chinese; tokenizers
-    differ by a factor of two at most for most scripts.
+    differ twofold at most for most scripts.
     """
 
     name: str = f"bytes/{BYTES_A_TOKEN}"
