@@ -160,11 +160,11 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
 def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[Remark, ...]:
     if not moved_systems:
         return ()
-    listed = [f"{language}: {moved}" for language, moved in moved_systems.items()]
+    where = f" in {len(moved_systems)} of {n_languages} languages"
     if n_languages == 1:
-        listed = list(moved_systems.values())
+        where = f": {''.join(moved_systems.values())}"
     start = "At equal length, ratings by verdicts differ by more than their error"
-    sentence = f"{start}: {'; '.join(listed)} ({EQUAL_LENGTH} in arena.csv)."
+    sentence = f"{start}{where} ({EQUAL_LENGTH} in arena.csv)."
     return (Remark("length", "info", sentence),)
 
 

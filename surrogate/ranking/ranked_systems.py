@@ -220,7 +220,5 @@ def _question_names(rows: pd.DataFrame, column: str, has_languages: bool) -> lis
 def _some_of(questions: list[str]) -> str:
     long_name = 12
     n_shown = 1 if len(questions[0]) > long_name else MOST_NAMED
-    shown = questions[:n_shown]
-    if len(questions) > n_shown:
-        shown.append("…")
-    return ", ".join(shown)
+    some = ", ".join(questions[:n_shown])
+    return some if len(questions) <= n_shown else f"such as {some}"

@@ -27,12 +27,9 @@ WIDTH_WHERE_PIPED = 120
 WIDTH = 80
 """Columns of the terminal that a board is printed for."""
 INTERVAL = "90% interval"
-PLACE = "about"
+PREDICTED = "about"
 """Stands before the places of a system that verdicts do not rank."""
-RANKS = "90% ranks"
 MOST_REMARKS = 5
-MOST_OF_A_TEXT = 9
-"""Lines of a text."""
 SIGNATURE = "signature"
 NUMBER = re.compile(r"[-+]?([\d.,]+%?|inf)|–")
 UNBROKEN = re.compile(r"-?[\d.]+ to -?(?:[\d.]+|inf)|\S{1,24}")
@@ -61,7 +58,7 @@ def show(
             line = f"{title}: {cell(value)}"
             if name == SIGNATURE and len(line) > 2 * WIDTH:
                 line = f"{title}: {short_digest(cell(value))} (--json has it whole)"
-            print("\n".join(wrapped(line, MOST_OF_A_TEXT)))
+            print("\n".join(wrapped(line)))
         elif isinstance(value[0], Remark):
             print_remarks(value)
         else:
@@ -151,10 +148,7 @@ def print_ranks(
     """
     marks, explanations = _marks_of_notes(rows["note"])
     lines: list[str] = []
-    for text in explanations:
-        # A single note may be long; of several each has a line.
-        lines += wrapped(text, 2 if len(explanations) == 1 else 1)
-    for text in sentences:
+    for text in (*explanations, *sentences):
         lines += wrapped(text)
     names = list(columns)
     if any(marks):
@@ -166,8 +160,8 @@ def print_ranks(
             # Headings may break between words.
             room -= max(map(len, [*re.split("[ _]", name), *map(cell, table[name])]))
     table["system"] = [cut_middle(system, max(room, 12)) for system in table["system"]]
-    # 20 lines in all, or more where texts leave no room for five systems.
-    room = max(18 - len(lines) - len(last), 5)
+    # 20 lines in all, or more where texts leave no room for seven systems.
+    room = max(18 - len(lines) - len(last), 7)
     if len(table) > room:
         table = _nearest_rows(table, room - 1)
         lines.insert(0, f"… and {count_of(len(rows) - len(table), 'more system')}")
@@ -182,7 +176,8 @@ def _nearest_rows(table: pd.DataFrame, n_rows: int) -> pd.DataFrame:
     centers = table.index[table["new"] != ""] if "new" in table else table.index[:1]
     distances = np.abs(np.subtract.outer(table.index.to_numpy(), centers.to_numpy())).min(axis=1)
     nearest = np.argsort(distances, kind="stable")[:n_rows]
-    placed = table.index[table["place"].notna()] if "place" in table else table.index[:0]
+    is_placed = table["place"].str.startswith(PREDICTED) if "place" in table else []
+    placed = table.index[is_placed]
     if len(placed) and not table.index[nearest].isin(placed).any():
         # That some systems are placed, not ranked, shows in one of them.
         nearest[-1] = placed[0]
@@ -218,28 +213,9 @@ def _marks_of_notes(notes: pd.Series) -> tuple[list[str], list[str]]:
     return marks, explanations
 
 
-def wrapped(text: str, most: int = 3) -> list[str]:
-    """Break a text into at most so many lines of 80 columns, whole sentences where one fits."""
-    lines = _lines(text)
-    if len(lines) <= most:
-        return lines
-    sentences = re.split(r"(?<=[.;]) ", text)
-    for n_sentences in range(len(sentences) - 1, 0, -1):
-        lines = _lines(" ".join(sentences[:n_sentences]) + " …")
-        if len(lines) <= most:
-            return lines
-    return _lines(text, max_lines=most)
-
-
-def _lines(text: str, max_lines: int | None = None) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        max_lines=max_lines,
-        placeholder=" …",
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+def wrapped(text: str) -> list[str]:
+    """Break a text into lines of 80 columns."""
+    return textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
 def cut_middle(name: str, longest: int) -> str:
@@ -267,7 +243,7 @@ def print_notes(notes: Sequence[object], title: str = "Note", most: int = 10) ->
     """Print the first texts, and how many there are more."""
     texts = [f"{title}: {note}" if title else str(note) for note in notes]
     for text in first_lines(texts, most):
-        print("\n".join(wrapped(text, MOST_OF_A_TEXT)))
+        print("\n".join(wrapped(text)))
 
 
 def print_remarks(remarks: Sequence[Remark]) -> None:
@@ -277,7 +253,7 @@ def print_remarks(remarks: Sequence[Remark]) -> None:
     first += [remark for remark in remarks if others.get(remark.name) is remark]
     for remark in first[:MOST_REMARKS]:
         severity = f"{remark.severity.capitalize()}: " if remark.is_warning else ""
-        print("\n".join(wrapped(f"{severity}{remark}", MOST_OF_A_TEXT)))
+        print("\n".join(wrapped(f"{severity}{remark}")))
     n_left = len(remarks) - len(first[:MOST_REMARKS])
     if n_left:
         print(f"… and {n_left:,} more; --json has all")
@@ -304,63 +280,72 @@ def two_decimals(value: float | None) -> str:
     return cell(None) if is_missing(value) else f"{value:z.2f}"
 
 
-def _percent(value: float | None) -> str:
-    """Show a share in percent, with one decimal."""
-    return cell(None) if is_missing(value) else f"{value:.1%}"
-
-
-def spans(
-    table: pd.DataFrame,
-    low: str = "low",
-    high: str = "high",
-    between: str = " to ",
-    shown: Callable[[Any], str] = two_decimals,
-) -> list[str]:
+def spans(table: pd.DataFrame, low: str = "low", high: str = "high") -> list[str]:
     """Show two columns of bounds as one, such as ``-0.12 to 0.40``."""
     texts = []
     for lower, upper in zip(table[low], table[high], strict=True):
         if is_missing(lower) or is_missing(upper):
             texts.append(cell(None))
         else:
-            texts.append(f"{shown(lower)}{between}{shown(upper)}")
+            texts.append(f"{two_decimals(lower)} to {two_decimals(upper)}")
     return texts
 
 
 def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return a board's rows as they are shown, and the columns.
-
-    The interval of a mean rating is the mean of those in the languages: at least as wide as its
-    own.
-    """
+    """Return a board's rows as they are shown, as on its first page, and the first columns."""
     import pandas as pd
 
     from surrogate.board.summary import HELD_OUT
 
     held_out = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
     rows = ratings.assign(note=(ratings["note"] + held_out).str.removeprefix("; "))
-    has_languages = ratings["language"].nunique() > 1
-    columns = ["rank", RANKS, "system", "rating", INTERVAL]
-    if has_languages:
-        columns.insert(3, "wins")
-        grouped = rows.groupby("system")
-        means = grouped[["rating", "low", "high"]].mean().astype({"rating": float})
-        means["note"] = grouped["note"].agg(
+    if ratings["language"].nunique() > 1:
+        notes = rows.groupby("system")["note"].agg(
             lambda notes: "; ".join(dict.fromkeys(filter(None, notes)))
         )
-        rows = overall.join(means, on="system")
-        rows["wins"] = rows["wins"].map(_percent)
+        rows = overall.join(notes, on="system")
     incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
-    # A system with neither has too few verdicts for its rating to be read.
-    rated = rows[["rating", "low", "high"]].mask(rows["rank"].isna() & rows["place"].isna())
-    places = pd.Series(spans(rows, "place_low", "place_high", "–", str), rows.index)
-    ranks = pd.Series(spans(rows, "rank_low", "rank_high", "–", str), rows.index)
-    texts = {
-        RANKS: ranks.mask(rows["place"].notna(), f"{PLACE} " + places),
-        "rating": rated["rating"].map(two_decimals),
-        INTERVAL: spans(rated),
-        "note": rows["note"] + incomplete,
-    }
-    return rows.assign(**texts), columns
+    shown = [_shown_row(row) for row in rows.to_dict("records")]
+    columns = ["place", "system", "wins", INTERVAL]
+    table = pd.DataFrame(shown, columns=columns)
+    rest = {"arena_rank": rows["arena_rank"], "note": rows["note"] + incomplete}
+    return table.assign(**{name: values.to_numpy() for name, values in rest.items()}), columns
+
+
+def _shown_row(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Show a system's place and name, how often it wins, and the interval of that in percent."""
+    from surrogate.board.remarks import NARROW
+
+    absent = cell(None)
+    if not is_missing(row["rank"]):
+        place = open_ranks(row)
+    elif not is_missing(row["place"]):
+        place = f"{PREDICTED} {_span(row['place_low'], row['place_high'])}"
+    else:
+        # It has too few verdicts for its wins to be read.
+        return absent, row["system"], absent, absent
+    low, high = row["wins_low"], row["wins_high"]
+    digits = 0
+    interval = absent
+    if not is_missing(low) and not is_missing(high):
+        digits = int(high - low < NARROW)
+        interval = f"{100 * low:.{digits}f} to {100 * high:.{digits}f}"
+    wins = absent if is_missing(row["wins"]) else f"{row['wins']:.{digits}%}"
+    return place, row["system"], wins, interval
+
+
+def open_ranks(row: Mapping[str, Any]) -> str:
+    """Show the ranks that are open to a system, such as ``2–5``, or its rank alone."""
+    low, high = row["rank_low"], row["rank_high"]
+    if is_missing(low) or is_missing(high):
+        return cell(row["rank"])
+    return _span(low, high)
+
+
+def _span(low: int | None, high: int | None) -> str:
+    if is_missing(low) or is_missing(high):
+        return cell(None)
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:

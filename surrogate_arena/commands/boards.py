@@ -19,7 +19,6 @@ from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import given_features, given_models, named_values
 from surrogate_arena.cli.printing import (
     INTERVAL,
-    RANKS,
     cell,
     command,
     cut_middle,
@@ -30,7 +29,6 @@ from surrogate_arena.cli.printing import (
     shown_board,
     spans,
     two_decimals,
-    wrapped,
 )
 from surrogate_arena.cli.setting_options import takes_settings
 
@@ -239,13 +237,9 @@ def print_board(
     summary = board.summary.macro
     rows, columns = shown_board(board.ratings, board.overall)
     if board.summary.is_compared:
-        # Over languages the best and worst rank make room for the rank by verdicts alone.
-        position = columns.index("rank") + 1
-        if RANKS in columns:
-            columns.remove(RANKS)
-        columns.insert(position, "arena_rank")
+        columns.insert(1, "arena_rank")
     headline = conclusion(board)
-    sentences = wrapped(headline, 5)
+    sentences = [headline]
     # A board is printed on one screen.
     sentences += first_lines(summary.remarks, 2)
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]

@@ -12,7 +12,7 @@ from arena.data.wording import Remark, count_of
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import named_columns
-from surrogate_arena.cli.printing import INTERVAL, show, spans, with_spans
+from surrogate_arena.cli.printing import INTERVAL, open_ranks, show, spans, with_spans
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -208,14 +208,12 @@ def _compared(rated: Ratings) -> dict[str, object]:
 
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
-    columns = ["system", "rating", INTERVAL, "rank", "rank_interval", "tier"]
-    columns += ["wins", "losses", "ties"]
+    columns = ["place", "system", "rating", INTERVAL, "tier", "wins", "losses", "ties"]
     if "part" in ratings:
         columns.insert(0, "part")
     elif ratings["group"].nunique() > 1:
         columns.insert(0, "group")
     if ratings["note"].any():
         columns.append("note")
-    table = ratings.assign(**{INTERVAL: spans(ratings)})
-    table["rank_interval"] = spans(ratings, "rank_low", "rank_high", "–", str)
-    return table[columns]
+    places = [open_ranks(row) for row in ratings.to_dict("records")]
+    return ratings.assign(**{"place": places, INTERVAL: spans(ratings)})[columns]

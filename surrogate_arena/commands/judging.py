@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.data.schema import WINNERS
+from arena.data.wording import Remark, count_of
 from arena.judging.judging_settings import JudgingSettings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.model_calls import DRY_RUN, NO_COST, STORE, kept_replies
-from surrogate_arena.cli.printing import command, print_notes, print_remarks, progress_lines, show
+from surrogate_arena.cli.printing import command, print_remarks, progress_lines, show, wrapped
 from surrogate_arena.cli.setting_options import takes_settings
 
 if TYPE_CHECKING:
@@ -142,8 +144,8 @@ def _dry_run(
 
 def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> None:
     if not as_json:
-        for summary in judging.summaries:
-            _print_summary(summary)
+        _print_judging(judging, file, n_added)
+        return
     shown = _counts_of(judging.pairs, as_json)
     shown["judges"] = [summary.as_json() for summary in judging.summaries]
     if judging.derived is not None:
@@ -154,28 +156,62 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         shown["languages"] = judging.progress
         shown["ratings"] = judging.ratings
         shown["rounds"] = judging.rounds
-        # An error is printed last.
-        shown["stopped"] = judging.reason if as_json or judging.error is None else None
+        shown["stopped"] = judging.reason
     if n_added:
         shown["file"] = file
     shown["added"] = n_added
+    shown["records"] = _record_counts(judging) or None
+    shown["renewed"] = judging.n_renewed or None
+    show(shown, as_json)
+
+
+def _record_counts(judging: Judging) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for records in judging.records:
         counts.update(records.counts())
-    shown["records"] = dict(counts) or None
-    shown["renewed"] = judging.n_renewed or None
-    titles = {
-        "pairs": PAIRS,
-        "judges": "",
-        "agreement": "Agreement with other judges on the same pairs (Cohen's kappa)",
-        "failures": "Without a verdict, listed in failed_judgments.jsonl",
-        "languages": "Pairs of the questions drawn",
-        "ratings": "Ratings by which the pairs were chosen (90% intervals)",
-        "added": "Verdicts added",
-        "records": "New in the tables of the folder further",
-        "renewed": "Verdicts made again from these tables as they are now",
-    }
-    show(shown, as_json, titles)
+    return dict(counts)
+
+
+def _print_judging(judging: Judging, file: Path, n_added: int) -> None:
+    """Print what was added, then what matters most of it; --json has all."""
+    added = f"{count_of(n_added, 'verdict')} added" + (f" to {file}" if n_added else "")
+    n_before = sum(summary.already_judged for summary in judging.summaries)
+    print(f"{added}; {n_before:,} were judged before" if n_before else added)
+    if judging.derived is not None:
+        print(f"{judging.derived.name}: {_listed(judging.derived.counts)}")
+    for summary in judging.summaries:
+        won = [summary.verdicts.get(winner, 0) for winner in WINNERS]
+        text = f"{summary.judge}: side A won {won[0]}, side B {won[1]}, {won[2]} are ties"
+        if summary.identical:
+            text += f"; {count_of(summary.identical, 'pair')} of identical answers"
+        print("\n".join(wrapped(text)))
+        if summary.usage.prompts:
+            print("\n".join(wrapped(f"{summary.usage}; cost {_cost(summary)}")))
+    print_remarks([*_judging_remarks(judging)])
+
+
+def _judging_remarks(judging: Judging) -> Iterator[Remark]:
+    for summary in judging.summaries:
+        yield summary.check.remark
+        yield from summary.remarks
+    if judging.usage.failures:
+        text = f"without a verdict (failed_judgments.jsonl): {_listed(judging.usage.failures)}"
+        yield Remark("failures", "warning", text)
+    # An error is printed last.
+    if judging.reason and judging.error is None:
+        yield Remark("stopped", "info", f"stopped: {judging.reason}")
+    for summary in judging.summaries:
+        if summary.rejudged:
+            text = f"{summary.rejudged} judged again because an answer was edited"
+            yield Remark("edited", "info", text)
+        if summary.flags:
+            yield Remark("flags", "info", f"flags: {_listed(summary.flags)}")
+    records = _record_counts(judging)
+    if records:
+        yield Remark("records", "info", f"new in the folder further: {_listed(records)}")
+    if judging.n_renewed:
+        text = f"{count_of(judging.n_renewed, 'verdict')} made again from these tables"
+        yield Remark("renewed", "info", text)
 
 
 def _counts_of(chosen: ChosenPairs, as_json: bool) -> dict[str, Any]:
@@ -189,26 +225,13 @@ def _counts_of(chosen: ChosenPairs, as_json: bool) -> dict[str, Any]:
     }
 
 
-def _print_summary(summary: JudgingSummary) -> None:
-    verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
-    earlier = f"{summary.already_judged} were judged before"
-    if summary.rejudged:
-        earlier += f", {summary.rejudged} judged again because an answer was edited"
-    lines = [
-        f"{summary.check.short} ({summary.prompt})",
-        f"{verdicts} ({summary.identical} of identical answers); unparsable: {summary.invalid}",
-        f"{summary.usage}; {earlier}",
-    ]
+def _cost(summary: JudgingSummary) -> str:
     if summary.cost is not None:
-        lines.append(f"Cost: {summary.cost:.4f}")
-    elif summary.usage.without_tokens > 0:
-        lines.append(f"Cost: {NO_TOKENS}")
-    elif summary.usage.calls + summary.usage.collected > 0:
-        lines.append(f"Cost: {NO_COST}")
-    if summary.flags:
-        flags = ", ".join(f"{count} {name}" for name, count in summary.flags.items())
-        lines.append(f"Flags: {flags}")
-    print_notes(lines, "")
-    print_remarks(summary.remarks)
-    print_notes(summary.check.faults, "")
-    print_notes(summary.check.facts, "")
+        return f"{summary.cost:.4f}"
+    if summary.usage.without_tokens > 0:
+        return NO_TOKENS
+    return NO_COST
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())

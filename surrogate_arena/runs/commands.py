@@ -13,7 +13,6 @@ from arena.data.errors import UsageError, checked_choice
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import FILE, FOLDER, OUT_FOLDER
 from surrogate_arena.cli.printing import (
-    MOST_OF_A_TEXT,
     plain,
     plain_warnings,
     print_remarks,
@@ -83,7 +82,7 @@ def run(
             n_jobs=jobs,
             progress=progress_lines(),
             # Standard output is JSON alone with --json.
-            say=lambda text: echo("\n".join(wrapped(text, MOST_OF_A_TEXT)), err=as_json),
+            say=lambda text: echo("\n".join(wrapped(text)), err=as_json),
         )
     failed = not report.is_current if check else bool(report.failing)
     if as_json:

@@ -65,12 +65,13 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     status, printed = judge(server, *options)
     assert status == 0
     calls = sum(server.asked.values())
-    assert "each order counted: 48\nBoth orders: True" in printed
-    assert "unparsable: 0" in printed
-    assert "Judge local is doubtful" in printed
-    assert "Cost: not known; give each model's price (--prices FILE)" in printed
-    *lines, last = printed.splitlines()
-    assert max(map(len, lines[:6])) <= 80
+    first, *lines, last = printed.splitlines()
+    # The result comes first, and then few lines.
+    assert first.startswith(f"48 verdicts added to {folder}")
+    assert len(lines) <= 12
+    assert max(map(len, lines)) <= 80
+    assert "Warning: Judge local is doubtful: " in printed
+    assert "cost not known; give each model's price (--prices FILE)" in " ".join(lines)
     assert last == f"Next: surrogate-arena board {folder} --judge local --out out/board"
     assert (folder / "judging.sqlite").is_file()
     after = read_arena(folder).judgments
@@ -80,9 +81,8 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     content = (folder / "judgments.jsonl.gz").read_bytes()
     status, printed = judge(server, *options)
     printed = " ".join(printed.split())
-    assert " 0 calls to local (0 retries)" in printed
-    assert "48 were judged before" in printed
-    assert "Verdicts added: 0" in printed
+    assert " calls to local" not in printed
+    assert printed.startswith("0 verdicts added; 48 were judged before")
     assert sum(server.asked.values()) == calls
     assert (folder / "judgments.jsonl.gz").read_bytes() == content
     assert run("fit", folder, "--judge", "local", "--language", "en") == 0
@@ -272,7 +272,7 @@ def test_verdicts_stay_where_the_strong_judge_fails(judge, serve, folder):
 def test_a_panel_gives_one_verdict(judge, serve, folder):
     options = ["--pairs", 4, "--panel", "second, third"]
     status, printed = judge(serve(), *options)
-    assert (status, "Panel: 12 verdicts" in printed) == (0, True)
+    assert (status, "panel: 12 verdicts" in printed) == (0, True)
     table = read_arena(folder).judgments
     assert (table["judge"] == "panel(majority)").sum() == 12
     assert len(table[table["judge"].isin(["local", "second", "third"])]) == 3 * 12
