@@ -164,7 +164,7 @@ def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[Remark
     if n_languages == 1:
         where = f": {''.join(moved_systems.values())}"
     start = "At equal length, ratings by verdicts differ by more than their error"
-    sentence = f"{start}{where} ({EQUAL_LENGTH} in arena.csv)."
+    sentence = f"{start}{where} ({EQUAL_LENGTH} in verdict_ratings.csv)."
     return (Remark("length", "info", sentence),)
 
 

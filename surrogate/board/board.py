@@ -48,7 +48,7 @@ class Board:
     Attributes:
         ratings: Ratings by language, best first.
         overall: Ranks over all languages.
-        arena: Ratings by verdicts alone.
+        verdict_ratings: Ratings by verdicts alone.
         importances: Feature importances by language.
         win_matrix: Who won against whom.
         differences: How far apart every two systems are, and how surely.
@@ -64,7 +64,7 @@ class Board:
 
     ratings: pd.DataFrame
     overall: pd.DataFrame
-    arena: pd.DataFrame
+    verdict_ratings: pd.DataFrame
     importances: pd.DataFrame
     win_matrix: pd.DataFrame
     differences: pd.DataFrame

@@ -23,10 +23,10 @@ from surrogate.board.board import Board
 from surrogate.board.ranks import counting_languages
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import (
-    ARENA,
     DIFFERENCES,
     IMPORTANCES,
     OVERALL,
+    VERDICT_RATINGS,
     WIN_MATRIX,
     empty_board_table,
 )
@@ -156,7 +156,9 @@ class Estimation:
     summary: BoardSummary
     surrogate: Surrogate
     covariance: pd.DataFrame | None = None
-    arena_ratings: pd.DataFrame = field(default_factory=lambda: empty_board_table(ARENA))
+    verdict_ratings: pd.DataFrame = field(
+        default_factory=lambda: empty_board_table(VERDICT_RATINGS)
+    )
     importances: pd.DataFrame = field(default_factory=lambda: empty_board_table(IMPORTANCES))
 
     def board(self, features: pd.DataFrame, own_features: tuple[Feature, ...] = ()) -> Board:
@@ -165,7 +167,7 @@ class Estimation:
         return Board(
             ratings=ratings,
             overall=overall_board(ratings, self.covariance),
-            arena=self.arena_ratings,
+            verdict_ratings=self.verdict_ratings,
             importances=self.importances,
             win_matrix=win_table(self.judgments),
             differences=difference_table(self.rated),
@@ -182,8 +184,8 @@ def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFrame:
-    """Arrange the arena's ratings of a language as ``tables.ARENA``, best first."""
+def verdict_rating_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFrame:
+    """Arrange a language's ratings by verdicts as ``tables.VERDICT_RATINGS``, best first."""
     reason = ""
     for remark in ratings.remarks:
         if remark in (TOO_MANY, NO_ERRORS):
@@ -194,7 +196,7 @@ def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFra
     table["note"] = table["note"].where(has_own_note, reason)
     keys = pd.MultiIndex.from_frame(table[["language", "system"]])
     table[EQUAL_LENGTH] = table["rating"] + moves.reindex(keys).to_numpy(np.float64)
-    return table[list(ARENA.columns)]
+    return table[list(VERDICT_RATINGS.columns)]
 
 
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:

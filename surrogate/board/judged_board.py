@@ -17,7 +17,13 @@ from arena.data.wording import Remark
 from arena.quality.judge_label import report_judge
 from arena.quality.judge_report import JudgingRecords
 from arena.quality.preferences import equal_length_ratings
-from surrogate.board.derived_tables import Estimation, Rated, arena_table, joint_covariance, stacked
+from surrogate.board.derived_tables import (
+    Estimation,
+    Rated,
+    joint_covariance,
+    stacked,
+    verdict_rating_table,
+)
 from surrogate.board.language_study import (
     LanguageStudy,
     importances_table,
@@ -156,14 +162,17 @@ def estimate_by_verdicts(
     finish(progress, "summary")
     rated = _rated_languages(learned, summary)
     equal = equal_length_ratings(learned.judged, learned.settings.ties)
-    arena_ratings = stacked(
-        [arena_table(study.ratings, study.language, equal.moves) for study in learned.studies]
+    verdict_ratings = stacked(
+        [
+            verdict_rating_table(study.ratings, study.language, equal.moves)
+            for study in learned.studies
+        ]
     )
     is_one_sided = summary.macro.is_one_sided
     if is_one_sided:
         # Verdicts that are all the same tell no ranks and no errors.
         rated = [(without_ranks(rows), covariance * np.nan) for rows, covariance in rated]
-        arena_ratings = without_ranks(arena_ratings)
+        verdict_ratings = without_ranks(verdict_ratings)
         equal = replace(equal, remarks=())
     remarks: tuple[Remark, ...] = ()
     if learned.settings.other_judges:
@@ -188,7 +197,7 @@ def estimate_by_verdicts(
         summary=summary,
         surrogate=learned.surrogate,
         covariance=_joint_covariance(learned, rated),
-        arena_ratings=arena_ratings,
+        verdict_ratings=verdict_ratings,
         importances=_importances(learned),
     )
 

@@ -154,8 +154,9 @@ class BoardSettings(BaseModel):
     )
     arena_ratings: Literal["judgments", "tournaments"] = Field(
         default="judgments",
-        description="Ratings by verdicts alone (arena.csv); the posterior of all judgments with "
-        "normal intervals, or the mean over bootstrapped tournaments with their percentiles.",
+        description="Ratings by verdicts alone (verdict_ratings.csv); the posterior of all "
+        "judgments with normal intervals, or the mean over bootstrapped tournaments with their "
+        "percentiles.",
     )
     holdout: Names | None = Field(
         default=None,

@@ -96,8 +96,8 @@ OVERALL = TableSchema(
     },
     key=["system"],
 )
-ARENA = TableSchema(
-    name="arena",
+VERDICT_RATINGS = TableSchema(
+    name="verdict_ratings",
     columns={
         "language": "text",
         "system": "text",
@@ -169,7 +169,7 @@ REMARKS = TableSchema(
 TABLES: Mapping[str, TableSchema] = {
     "ratings": RATINGS,
     "overall": OVERALL,
-    "arena": ARENA,
+    "verdict_ratings": VERDICT_RATINGS,
     "importances": IMPORTANCES,
     "win_matrix": WIN_MATRIX,
     "differences": DIFFERENCES,

@@ -191,7 +191,7 @@ def test_table_4_with_all_features_is_tau_of_the_board(answered, clones, run, mo
 
 @pytest.mark.slow
 def test_tables_7_and_8_and_the_figures(answered, clones):
-    coefficients = pd.read_csv(clones / "out/mirage/arena.csv")
+    coefficients = pd.read_csv(clones / "out/mirage/verdict_ratings.csv")
     assert (coefficients["low"] <= coefficients["rating"]).all()
     assert (coefficients["rating"] <= coefficients["high"]).all()
     drawn = {path.stem for path in (clones / "figures").iterdir()}

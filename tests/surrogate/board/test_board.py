@@ -13,12 +13,12 @@ from arena import DataError, UsageError, rate
 from arena.data.files import file_digest
 from surrogate import Board
 from surrogate.board.tables import (
-    ARENA,
     BOARD_FILES,
     FEATURES_FILE,
     MANIFEST_FILE,
     SUMMARY_FILE,
     TABLES,
+    VERDICT_RATINGS,
     read_board_table,
     table_file,
 )
@@ -79,18 +79,19 @@ def test_a_board_knows_the_arena_it_was_built_from(small_board, arena_folder, tm
 def test_files_of_two_boards_are_not_taken_for_one(board_folder, tmp_path):
     mixed = tmp_path / "mixed"
     shutil.copytree(board_folder, mixed)
-    table = pd.read_csv(mixed / "arena.csv")
-    table.assign(tier=1).to_csv(mixed / "arena.csv", index=False)
+    table = pd.read_csv(mixed / "verdict_ratings.csv")
+    table.assign(tier=1).to_csv(mixed / "verdict_ratings.csv", index=False)
     with pytest.raises(DataError, match=r"arena\.csv"):
         Board.load(mixed)
-    (mixed / "arena.csv").unlink()
+    (mixed / "verdict_ratings.csv").unlink()
     with pytest.raises(UsageError, match=r"arena\.csv"):
         Board.load(mixed)
 
 
 def test_absent_files_are_counted_in_the_message(small_board, tmp_path):
     small_board.save(tmp_path / "board")
-    for names, verb in ((["arena.csv"], "is"), (["arena.csv", "win_matrix.csv"], "are")):
+    first = "verdict_ratings.csv"
+    for names, verb in (([first], "is"), ([first, "win_matrix.csv"], "are")):
         for name in names:
             (tmp_path / "board" / name).unlink(missing_ok=True)
         with pytest.raises(UsageError, match=rf"{', '.join(names)} {verb} missing"):
@@ -136,9 +137,9 @@ def test_a_damaged_table_is_named(tmp_path):
     ranks = ("first", "1.5", "9" * 20)
     rows = [f"{header}en,a,{rank},1,2,1,0,0,0,\n" for rank in ranks]
     for text in (*rows, f"{header}en,a,1,1,2,1,x,0,0,\n", "language,system\nen,a\n", ""):
-        (tmp_path / table_file(ARENA)).write_text(text)
-        with pytest.raises(DataError, match=r"arena\.csv: cannot be read .*build the board again"):
-            read_board_table(ARENA, tmp_path)
+        (tmp_path / table_file(VERDICT_RATINGS)).write_text(text)
+        with pytest.raises(DataError, match=r"ratings\.csv: cannot be read .*build the board"):
+            read_board_table(VERDICT_RATINGS, tmp_path)
 
 
 @pytest.mark.parametrize("file", [table_file(schema) for schema in TABLES.values()])
@@ -156,7 +157,7 @@ def test_a_table_with_a_row_twice_is_damaged_though_it_is_signed(file, board_fol
         Board.load(folder)
 
 
-@pytest.mark.parametrize("name", [SUMMARY_FILE, table_file(ARENA), FEATURES_FILE])
+@pytest.mark.parametrize("name", [SUMMARY_FILE, table_file(VERDICT_RATINGS), FEATURES_FILE])
 def test_a_file_of_gigabytes_is_refused_at_once(name, board_folder, tmp_path):
     """Its bytes were once digested before anybody asked how many they are."""
     folder = shutil.copytree(board_folder, tmp_path / "huge")

@@ -239,7 +239,8 @@ def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_a
     assert rows["arena_rating"].isna().all()
     assert (rows["rank_low"] <= rows["rank"]).all()
     assert (rows["low"] < rows["rating"]).all()
-    truth = small_board.arena[small_board.arena["language"] == "sw"].set_index("system")["rating"]
+    verdicts = small_board.verdict_ratings
+    truth = verdicts[verdicts["language"] == "sw"].set_index("system")["rating"]
     assert kendall_tau(rows["rating"].to_numpy(), truth.reindex(rows.index).to_numpy()) > 0.4
     assert board.summary.languages["sw"].remarks == (BORROWED,)
     assert board.overall["rank"].notna().all()

@@ -66,7 +66,7 @@ def test_verdicts_on_absent_answers_are_left_out():
 
 
 def test_a_board_has_the_ratings_at_equal_length(small_arena, small_board):
-    arena = small_board.arena.set_index(["language", "system"])
+    arena = small_board.verdict_ratings.set_index(["language", "system"])
     made = equal_length_ratings(small_arena, "half")
     expected = arena["rating"] + made.moves.reindex(arena.index)
     np.testing.assert_allclose(arena["at_equal_length"], expected, atol=2e-6)

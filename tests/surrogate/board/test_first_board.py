@@ -127,7 +127,7 @@ def test_what_rests_on_verdicts_is_missing_and_every_row_says_why(first_board, s
     assert (rows["low"] <= rows["rating"]).all()
     assert (rows["rank_low"] <= rows["rank"]).all()
     assert rows.groupby("language")["rating"].mean().tolist() == pytest.approx([0.5, 0.5], abs=0.02)
-    assert first_board.arena.empty
+    assert first_board.verdict_ratings.empty
     assert first_board.win_matrix.empty
     assert first_board.overall["rank"].notna().all()
     assert first_board.overall["arena_rank"].isna().all()

@@ -51,7 +51,7 @@ def test_rows_of_judged_systems_are_the_same_without_the_unjudged(board, bilingu
     alone = build_board(without_systems(bilingual_arena, unjudged), **OPTIONS)
     assert lines_without(board.ratings, unjudged) == alone.ratings.to_csv(index=False)
     assert lines_without(board.overall, unjudged) == alone.overall.to_csv(index=False)
-    assert board.arena.equals(alone.arena)
+    assert board.verdict_ratings.equals(alone.verdict_ratings)
 
 
 def test_a_system_that_nobody_judged_has_a_place_and_no_rank(board, unjudged):

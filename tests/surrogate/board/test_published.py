@@ -93,10 +93,10 @@ def test_draws_have_the_mean_and_the_spread_that_is_published(published):
 def test_without_errors_there_are_no_intervals_and_the_board_says_so(english, build_quickly):
     bare = english.published_ratings.assign(standard_error=np.nan)
     board = build_quickly(replace(english, published_ratings=bare))
-    assert board.arena["low"].isna().all()
-    assert board.arena["rank"].notna().all()
-    assert board.arena["tier"].isna().all()
-    assert set(board.arena["note"]) == {NO_ERRORS.sentence}
+    assert board.verdict_ratings["low"].isna().all()
+    assert board.verdict_ratings["rank"].notna().all()
+    assert board.verdict_ratings["tier"].isna().all()
+    assert set(board.verdict_ratings["note"]) == {NO_ERRORS.sentence}
     assert NO_ERRORS in board.summary.languages["en"].remarks
     judged = board.ratings[board.ratings["split"] != "unjudged"]
     np.testing.assert_array_equal(judged["rating"], judged["arena_rating"])
@@ -145,4 +145,4 @@ def test_what_has_no_answer_or_no_rating_is_counted(english, build_quickly):
     row = of(board, "ratings").loc[("en", first)]
     assert (row["split"], pd.isna(row["arena_rating"])) == ("unjudged", True)
     assert np.isfinite(row["surrogate_rating"])
-    assert "elsewhere" not in set(board.arena["system"])
+    assert "elsewhere" not in set(board.verdict_ratings["system"])

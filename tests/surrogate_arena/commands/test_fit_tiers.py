@@ -14,7 +14,7 @@ def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(
     small_arena, small_board, run, arena_folder, capsys
 ):
     columns = ["rank", "rating", "low", "high", "tier", "rank_low", "rank_high"]
-    for language, rows in small_board.arena.groupby("language"):
+    for language, rows in small_board.verdict_ratings.groupby("language"):
         fitted = rate(small_arena.judgments, language=language, seed=3).table
         capsys.readouterr()
         assert run("fit", arena_folder, "--language", language, "--seed", 3, "--json") == 0

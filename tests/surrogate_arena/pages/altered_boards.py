@@ -5,7 +5,7 @@ from dataclasses import replace
 from surrogate.board.summary import fingerprint
 
 TABLES = (
-    *("ratings", "overall", "arena", "win_matrix", "differences"),
+    *("ratings", "overall", "verdict_ratings", "win_matrix", "differences"),
     "features",
 )
 
