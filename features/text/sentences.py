@@ -257,7 +257,7 @@ def ends_in_mid_sentence(text: str) -> bool | None:
     ends.
     """
     # Items of a list that end in a full stop, three of four, so that its last one should, too
-    fewest_items = 3
+    fewest_items = 2
     is_broken_off = breaks_off(text)
     if not is_broken_off or text.count(_CODE_BLOCK) % 2:
         return is_broken_off

@@ -86,17 +86,20 @@ def refusals() -> Mapping[str, Sequence[str]]:
 
 
 Rule = Callable[[Sample], bool | None]
-FAILURE_MARKS = ("fault", "failed", "happened", "stopped", "machine", "request", "code")
-"""Kinds of marks of a failure: two of them, or one and an aside, make a message of one."""
+FAILURES = ("fault", "failed", "happened", "stopped", "code")
+"""Kinds of marks of a failure: with another mark, one of them makes a message."""
+FAILURE_MARKS = (*FAILURES, "machine", "request")
+"""Kinds of marks that a message of a failure may begin with."""
 OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED = re.compile(r"„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』|\"[^\"\n]*\"")
-_LOOP = re.compile(r"\W*+(.{20,300}?)\1{3,}")
+_LOOP = re.compile(r"\W*+(.{8,300}?)\1{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。！？；।\n]")
 _UNSEEN = regex.compile(r"[\s\p{C}]")
 _INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
+_HYPHEN_AT_END = re.compile(r"[^\W\d_]{2}-\Z")
 _MARK_AT_END = re.compile(r"(?:#\w+\W*|```)\Z")
 
 
@@ -115,7 +118,7 @@ def is_error_text(sample: Sample) -> bool | None:
     if match is None:
         return _speaks_of_failure(sample)
     query = sample.question.query
-    message = set(folded_words(match[0]))
+    message = set(folded_words(sample.text.partition("\n")[0]))
     asked = message & set(folded_words(query))
     is_asked = 2 * len(asked) >= len(message) > 0
     return None if is_asked or _asks_for_failures(query) else True
@@ -135,17 +138,18 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
     is_json = sample.text[:1] == "{"
     text = sample.text if is_json else _QUOTED.sub(" ", sample.text)
     opening = _SENTENCE_END.split(marks("excuse").sub("", text))[0]
-    matches = [marks(kind).search(opening) for kind in FAILURE_MARKS]
-    matches.append(marks("aside").search(text))
-    found = [match[0] for match in matches if match is not None]
-    if len(found) < 2:
+    matches = {kind: marks(kind).search(opening) for kind in FAILURE_MARKS}
+    found = {kind: match[0] for kind, match in matches.items() if match is not None}
+    is_failure = not found.keys().isdisjoint(FAILURES)
+    has_aside = marks("aside").search(text) is not None
+    if len(found) < 2 and not (is_failure and has_aside):
         return False
     about = content_words(message)
     query = sample.question.query
     given = content_words(folded_words(passages_text(sample.question)))
     if tokens_per_word(message) > 1:
         # Runs of parts may be shared that are polite forms and no more.
-        is_asked = any(mark in query for mark in found)
+        is_asked = any(mark in query for mark in found.values())
     else:
         is_asked = not about.isdisjoint(content_words(folded_words(query)))
     is_given = 2 * len(about & given) >= len(about) > 0
@@ -200,8 +204,8 @@ def _cited_in_words(sample: Sample) -> set[str]:
     section = rf"(?:{marks('section').pattern})"
     word = passage if marks("numbered").search(output) else rf"(?:{passage}|{section})"
     joined = rf"(?:{marks('joining').pattern})"
-    bracketed = rf"[(（](?:{joined}\W+)?{word}(?:{word}|{joined}|[^\w()（）]|\d)*[)）]"
-    plain = rf"{passage} ?\d+(?:(?:[,、，] ?| ?{joined} ?)\d+\b)*"
+    bracketed = rf"[(（](?:{joined}\W+)*{word}(?:{word}|{joined}|n[°ºo]|[^\w()（）]|\d)*[)）]"
+    plain = rf"{passage} ?(?:n[°º] ?)?\d+(?:(?:[,、，] ?| ?{joined} ?)\d+\b)*"
     mentions = re.findall(rf"{bracketed}|{plain}", output, re.IGNORECASE)
     if not mentions:
         return set()
@@ -281,7 +285,8 @@ def is_cut(sample: Sample) -> bool | None:
 
 def _ends_unfinished(text: str, language: str) -> bool:
     *others, last = ["", *text.split()]
-    return len(others) > 1 and last in _unfinished_words().get(language, "").split()
+    is_unfinished = last in _unfinished_words().get(language, "").split()
+    return len(others) > 1 and (is_unfinished or _HYPHEN_AT_END.search(last) is not None)
 
 
 def _ends_in_part_of_word(sample: Sample) -> bool:
@@ -305,7 +310,8 @@ def _unfinished_words() -> Mapping[str, str]:
 
 def repeats_itself(sample: Sample) -> bool:
     """Return whether a phrase is repeated to its end."""
-    fewest_letters = 10
+    # Rules and drawings have few letters.
+    fewest_letters = 6
     # Neither is a citation a phrase, nor are two phrases that cite different passages the same.
     for part in (sample.text, sample.part("answer")):
         text = LIST_MARKER.sub(" ", _without_code(part))

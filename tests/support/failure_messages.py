@@ -22,5 +22,10 @@ def sound_answers():
     return [line.split("|") for line in _lines("answers_about_failures.txt")]
 
 
+def refusals_about_systems():
+    """Return language and text of refusals that are no failures of a machine."""
+    return [line.split("|") for line in _lines("refusals_about_systems.txt")]
+
+
 def _lines(name):
     return (HERE / name).read_text(encoding="utf-8").splitlines()[1:]
