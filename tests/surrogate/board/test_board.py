@@ -81,10 +81,10 @@ def test_files_of_two_boards_are_not_taken_for_one(board_folder, tmp_path):
     shutil.copytree(board_folder, mixed)
     table = pd.read_csv(mixed / "verdict_ratings.csv")
     table.assign(tier=1).to_csv(mixed / "verdict_ratings.csv", index=False)
-    with pytest.raises(DataError, match=r"arena\.csv"):
+    with pytest.raises(DataError, match=r"ratings\.csv"):
         Board.load(mixed)
     (mixed / "verdict_ratings.csv").unlink()
-    with pytest.raises(UsageError, match=r"arena\.csv"):
+    with pytest.raises(UsageError, match=r"ratings\.csv"):
         Board.load(mixed)
 
 
