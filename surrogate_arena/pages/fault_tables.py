@@ -67,6 +67,8 @@ class FaultTables:
         listed = []
         for row in rows.to_dict("records"):
             texts = {name: cut_text(row[name], LONGEST_TEXT) for name in ("query", "answer")}
+            if not any(map(str.isprintable, texts["answer"])):
+                texts["answer"] = ""
             certainty = CHECKS[row["check"]].certainty
             listed.append({**row, **texts, "certainty": certainty})
         unchecked = own.unchecked[own.unchecked["check"].isin([*of_class("certain"), "cut"])]

@@ -1,17 +1,21 @@
 """A gate of an arena without a board: what is broken, question by question, and what is allowed."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from faulty_versions import broken, good, other, support_arena
 
 from arena import UsageError, write_arena
 from arena.data.tables import write_rows
+from surrogate.checks.rules import CHECKS
 from surrogate_arena.gating.fault_comparison import given_limits
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.gating.rating_difference import GateRates
 
+GUIDE = Path(__file__).parents[3] / "docs/guides/gating.md"
 SYSTEMS = ("v4", "v9", "v10")
 
 
@@ -154,3 +158,12 @@ def test_the_command_names_questions_and_ends_with_a_status(run, folder, capsys)
     assert "'v99'; use one of v4, v9, v10" in capsys.readouterr().err
     assert run("gate", "--candidate", "v9") == 2
     assert "--arena" in capsys.readouterr().err
+
+
+def test_the_guide_lists_every_check_with_its_class():
+    listed = []
+    for names, certainty in re.findall(
+        r"^\| (`[^|]*) \|.*\| (\w+) \|$", GUIDE.read_text("utf-8"), re.M
+    ):
+        listed += [(name, certainty) for name in re.findall("[a-z-]+", names)]
+    assert listed == [(name, check.certainty) for name, check in CHECKS.items()]
