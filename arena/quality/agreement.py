@@ -13,7 +13,7 @@ from arena.data.errors import UsageError, argument
 from arena.data.schema import ANSWER_KEY, FLAG_SEPARATOR, IDENTICAL, QUESTION_KEY, VERDICT_FLAGS
 from arena.data.types import Floats
 from arena.rating.battles import Battles
-from arena.rating.judgment_columns import sideless_by_name
+from arena.rating.judgment_columns import side_codes, sideless_by_name
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from arena.statistics.agreement import (
@@ -24,7 +24,7 @@ from arena.statistics.agreement import (
     macro_agreement,
 )
 from arena.statistics.bootstrap import generator, percentile_interval, resampled_sums
-from arena.statistics.codes import distinct, row_keys, text_codes
+from arena.statistics.codes import distinct, row_keys
 
 GROUP = ["language", "judge"]
 """What a diagnosis is made for."""
@@ -42,11 +42,7 @@ def oriented_verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
     """Orient judgments: ``first`` and ``second`` by name."""
     # Sides that were not shown are no order.
     judgments = sideless_by_name(judgments)
-    code_a, names_a = text_codes(judgments["system_a"])
-    code_b, names_b = text_codes(judgments["system_b"])
-    names = pd.Index(sorted({*names_a, *names_b}), dtype=object)
-    side_a = names.get_indexer(names_a)[code_a]
-    side_b = names.get_indexer(names_b)[code_b]
+    side_a, side_b, names = side_codes(judgments)
     first = pd.Categorical.from_codes(np.minimum(side_a, side_b), names)
     second = pd.Categorical.from_codes(np.maximum(side_a, side_b), names)
     first_on_a = side_a < side_b

@@ -25,6 +25,7 @@ from arena.rating.judgment_columns import (
     outcome_rows,
     question_codes,
     row_weights,
+    side_codes,
     sided_flags,
     sideless_by_name,
     soft_flags,
@@ -34,7 +35,7 @@ from arena.rating.judgment_columns import (
 )
 from arena.rating.judgments import copies_of_others
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
-from arena.statistics.codes import distinct, text_codes
+from arena.statistics.codes import distinct
 
 TieRule = Literal["half", "drop"]
 RECORD = ["wins", "losses", "ties"]
@@ -96,16 +97,11 @@ class Battles:
             raise UsageError("there are no judgments to count")
         judgments = sideless_by_name(judgments)
         is_copy = copies_of_others(judgments)
-        n_copies = int(is_copy.sum())
-        counted = judgments[~is_copy] if n_copies else judgments
+        counted = judgments[~is_copy] if is_copy.any() else judgments
         judgments, position, shares = outcome_rows(counted)
-        code_a, names_a = text_codes(judgments["system_a"])
-        code_b, names_b = text_codes(judgments["system_b"])
-        if min(code_a.min(), code_b.min()) < 0:
+        side_a, side_b, names = side_codes(judgments, systems)
+        if min(side_a.min(), side_b.min()) < 0:
             raise UsageError("judgments hold a system without a name")
-        names = pd.Index(sorted({*names_a, *names_b, *systems}), dtype=object)
-        side_a = names.get_indexer(names_a)[code_a]
-        side_b = names.get_indexer(names_b)[code_b]
         is_same = side_a == side_b
         if is_same.any():
             raise UsageError(f"{names[side_a[is_same][0]]} is judged against itself")
@@ -129,7 +125,7 @@ class Battles:
             voter=voter_codes(judgments),
             traits=tuple(name.removeprefix(TRAIT) for name in trait_columns),
             differences=trait_differences(judgments[trait_columns]),
-            n_copies=n_copies,
+            n_copies=int(is_copy.sum()),
         )
 
     @classmethod

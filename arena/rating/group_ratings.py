@@ -176,12 +176,11 @@ def _ratings_with_position(battles: Battles, method: Method) -> GroupRatings:
         covariance = likelihood.covariance(parameters, precisions, inverse, effects.by_parameter)
     coefficients = parameters[ratings] - parameters[ratings].mean()
     errors = np.sqrt(np.diag(covariance)[n_systems:])
-    own_errors = np.zeros(len(free))
     return GroupRatings(
         coefficients=coefficients,
         uncertainty=Uncertainty.normal(coefficients, covariance[ratings, ratings]),
         signature=f"ties:{method.ties}|ridge:{ridge:g}|position",
-        biases=free.estimated(parameters[n_systems:], errors, own_errors),
+        biases=free.estimated(parameters[n_systems:], errors, np.zeros(len(free))),
         remarks=(STRETCHED,) if battles.adaptive else (),
     )
 

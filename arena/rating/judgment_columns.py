@@ -106,17 +106,25 @@ def shown_sides(judgments: pd.DataFrame) -> pd.DataFrame:
     return judgments if is_sided is None else judgments[is_sided]
 
 
+def side_codes(
+    judgments: pd.DataFrame, systems: Sequence[str] = ()
+) -> tuple[Indices, Indices, pd.Index]:
+    """Code both sides by sorted names of systems, (N,) each; -1 where a name is missing."""
+    code_a, names_a = text_codes(judgments["system_a"])
+    code_b, names_b = text_codes(judgments["system_b"])
+    names = pd.Index(sorted({*names_a, *names_b, *systems}), dtype=object)
+    # The last is that of a missing name, whose code is -1.
+    side_a = np.append(names.get_indexer(names_a), -1)[code_a]
+    side_b = np.append(names.get_indexer(names_b), -1)[code_b]
+    return side_a, side_b, names
+
+
 def sideless_by_name(judgments: pd.DataFrame) -> pd.DataFrame:
     """Put the first by name on side A where sides were not shown."""
     is_sided = sided_flags(judgments)
     if is_sided is None:
         return judgments
-    code_a, names_a = text_codes(judgments["system_a"])
-    code_b, names_b = text_codes(judgments["system_b"])
-    names = pd.Index(sorted({*names_a, *names_b}), dtype=object)
-    # The last is that of a missing name, whose code is -1.
-    side_a = np.append(names.get_indexer(names_a), -1)[code_a]
-    side_b = np.append(names.get_indexer(names_b), -1)[code_b]
+    side_a, side_b, names = side_codes(judgments)
     is_swapped = ~is_sided & (side_a > side_b)
     winner = winner_codes(judgments)
     mirrored = MIRRORED[winner]

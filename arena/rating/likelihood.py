@@ -86,8 +86,7 @@ class BattleLikelihood:
             values, columns = self._score_entries(items.pair[rows], residuals[rows])
             first_keys = (cluster[rows] - start) * n_parameters
             keys = np.concatenate([first_keys + column for column in columns])
-            n_keys = int(end - start) * n_parameters
-            cells = sums_by_key(keys, np.concatenate(values), n_keys)
+            cells = sums_by_key(keys, np.concatenate(values), int(end - start) * n_parameters)
             parameter = cells.keys % n_parameters
             squares += np.bincount(parameter, cells.sums**2, n_parameters)
             n_counted += np.bincount(parameter, minlength=n_parameters)

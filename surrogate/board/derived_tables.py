@@ -137,8 +137,7 @@ def _uncertainty(
     part = covariance.loc[known.index, known.index]
     variances = variances_by_slopes(slopes.to_numpy(), part)
     low, high = share_bounds(wins, np.diag(variances))
-    tiers = ranks_and_tiers(wins, variances)
-    columns = {**tiers, "wins_low": low, "wins_high": high}
+    columns = {**ranks_and_tiers(wins, variances), "wins_low": low, "wins_high": high}
     return pd.DataFrame(columns, list(ranked)).astype(float)
 
 

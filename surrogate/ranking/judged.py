@@ -60,12 +60,7 @@ def judgments_that_count(
         unused: ~_usable_judgments(board, systems, judgments),
     }
     reasons = pd.Series(np.select(list(exclusions.values()), list(exclusions), ""), judgments.index)
-    remarks = []
-    for reason in exclusions:
-        count = int((reasons == reason).sum())
-        if count:
-            sentence = reason.format(count_of(count, "judgment"))
-            remarks.append(Remark("judgments", "info", sentence, statistic=count))
+    remarks = list(_omissions(reasons))
     is_used = reasons == ""
     # Verdicts between systems of the board are of no use, but do no harm: `rank` shows them.
     is_kept = is_used | (reasons == unused)
@@ -81,6 +76,13 @@ def judgments_that_count(
         )
         remarks.append(Remark("judges", "info", sentence))
     return _with_shared_weights(judgments[is_kept], is_unknown[is_kept]), remarks
+
+
+def _omissions(reasons: pd.Series) -> Iterator[Remark]:
+    """Count the judgments left out, by reason."""
+    for reason, count in reasons[reasons != ""].value_counts().sort_index().items():
+        sentence = str(reason).format(count_of(count, "judgment"))
+        yield Remark("judgments", "info", sentence, statistic=count)
 
 
 def _with_shared_weights(judgments: pd.DataFrame, is_unknown: pd.Series) -> pd.DataFrame:
@@ -146,23 +148,28 @@ def _judged_in_language(
     expected = prior.set_index("system")["rating"]
     on_board = expected[~expected.index.isin(new_systems)].dropna()
     by_verdicts = _rating_table(battles, loose_prior, design_effect, on_board)
-    squared_distances = (by_verdicts["rating"] - expected.reindex(names)).to_numpy() ** 2
+    distances = (by_verdicts["rating"] - expected.reindex(names)).to_numpy()
     noise = by_verdicts["standard_error"].to_numpy() ** 2
     stated = 1 / rating_prior.precisions
-    is_contradicted = squared_distances > CONTRADICTION**2 * (stated + noise)
+    is_contradicted = distances**2 > CONTRADICTION**2 * (stated + noise)
     # The likeliest variance of a prediction, where that is above the stated one.
-    variances = np.maximum(stated, squared_distances - noise)
-    trust = np.where(is_new, stated / variances, 1.0)
+    trust = np.where(is_new, stated / np.maximum(stated, distances**2 - noise), 1.0)
     ratings = _rating_table(battles, rating_prior.trusted(trust), design_effect, on_board)
     ratings = ratings.assign(is_contradicted=is_new & rating_prior.informed & is_contradicted)
     judged = ratings.loc[sorted(new_systems & compared)].rename_axis("system").reset_index()
-    is_own = [_involves(judgments, {name}) for name in judged["system"]]
-    judged = judged.assign(
-        language=prior["language"].iloc[0],
-        judgments=[int(rows.sum()) for rows in is_own],
-        judged_questions=[int(judgments.loc[rows, "query_id"].nunique()) for rows in is_own],
-    )
-    return judged[JUDGED_COLUMNS]
+    return _with_counts(judged, judgments).assign(language=prior["language"].iloc[0])[
+        JUDGED_COLUMNS
+    ]
+
+
+def _with_counts(judged: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    counts = []
+    questions = []
+    for name in judged["system"]:
+        rows = judgments[_involves(judgments, {name})]
+        counts.append(len(rows))
+        questions.append(rows["query_id"].nunique())
+    return judged.assign(judgments=counts, judged_questions=questions)
 
 
 def _rating_table(
