@@ -135,8 +135,7 @@ def judged_ratings(
 def _judged_in_language(
     prior: pd.DataFrame, judgments: pd.DataFrame, new_systems: set[str], design_effect: float
 ) -> pd.DataFrame:
-    compared = {*judgments["system_a"], *judgments["system_b"]}
-    names = sorted({*prior["system"], *compared})
+    names = sorted({*prior["system"], *judgments["system_a"], *judgments["system_b"]})
     battles = Battles.from_judgments(judgments, systems=names)
     # Judges that the board does not know count as one, with one side.
     battles = replace(battles, judge=None, judges=("",))
@@ -156,10 +155,10 @@ def _judged_in_language(
     trust = np.where(is_new, stated / np.maximum(stated, distances**2 - noise), 1.0)
     ratings = _rating_table(battles, rating_prior.trusted(trust), design_effect, on_board)
     ratings = ratings.assign(is_contradicted=is_new & rating_prior.informed & is_contradicted)
-    judged = ratings.loc[sorted(new_systems & compared)].rename_axis("system").reset_index()
-    return _with_counts(judged, judgments).assign(language=prior["language"].iloc[0])[
-        JUDGED_COLUMNS
-    ]
+    compared = new_systems.intersection([*judgments["system_a"], *judgments["system_b"]])
+    judged = ratings.loc[sorted(compared)].rename_axis("system").reset_index()
+    judged = _with_counts(judged, judgments).assign(language=prior["language"].iloc[0])
+    return judged[JUDGED_COLUMNS]
 
 
 def _with_counts(judged: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
