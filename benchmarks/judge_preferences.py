@@ -91,7 +91,7 @@ class Moments:
         X = pd.concat([data.X for data in languages])
         tournaments = {data.language: data.tournaments for data in languages}
         fitted = AnswersSurrogate(preferences={}).fit(X, tournaments)
-        names = next(iter(fitted.fields_.values())).names
+        names = next(iter(fitted.peers_.values())).names
         normal = np.zeros((len(names), len(names)))
         target = np.zeros(len(names))
         square = 0.0

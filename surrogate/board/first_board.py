@@ -40,8 +40,8 @@ from surrogate.board.summary_builder import (
     unused_features,
 )
 from surrogate.board.wins import WINS_COLUMNS
-from surrogate.learning.field import CONSENSUS, AnswerField
 from surrogate.learning.language_data import with_answers
+from surrogate.learning.peers import CONSENSUS, PeerAnswers
 from surrogate.learning.question_scores import (
     preference_slopes,
     shipped_preferences,
@@ -227,11 +227,11 @@ def _evidence(
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Compare answers, but the reference's own, by every feature in ``EVIDENCE`` or preferences."""
     features = rows[feature_columns(rows)].select_dtypes("number").columns
-    field = AnswerField.of(rows, str(rows["language"].iloc[0]), features)
-    preferred = _preferred_shares(field, preferences)
+    peers = PeerAnswers.of(rows, str(rows["language"].iloc[0]), features)
+    preferred = _preferred_shares(peers, preferences)
     table = rows
     if preferred is None:
-        table = rows.assign(**{CONSENSUS: _by_row(field, field.self_view.values[:, :, -1])})
+        table = rows.assign(**{CONSENSUS: _by_row(peers, peers.self_view.values[:, :, -1])})
     is_reference = rows["system"] == reference
     shares = {}
     left_out = {}
@@ -249,18 +249,18 @@ def _evidence(
         else:
             shares[name] = share
     if preferred is not None:
-        shares[PREFERENCES] = pd.Series(_by_row(field, preferred), rows.index)
+        shares[PREFERENCES] = pd.Series(_by_row(peers, preferred), rows.index)
     return pd.DataFrame(shares, index=rows.index), left_out
 
 
-def _preferred_shares(field: AnswerField, preferences: Mapping[str, float]) -> Floats | None:
+def _preferred_shares(peers: PeerAnswers, preferences: Mapping[str, float]) -> Floats | None:
     """Weigh the shares of others that an answer is above by each feature, shape (N, Q).
 
     Negative weights count those below, missing values the middle. NaN without others.
     """
-    view = field.self_view
+    view = peers.self_view
     has_values = np.asarray(np.isfinite(view.values).any(axis=(0, 1)))
-    weights = preference_slopes(preferences, field.names, has_values)
+    weights = preference_slopes(preferences, peers.names, has_values)
     # A rank is twice the share of the others that are below, less 1; it is 0 if all are alike.
     is_used = (view.ranks != 0).any(axis=(0, 1))
     total = float(np.abs(weights[is_used]).sum())
@@ -271,10 +271,10 @@ def _preferred_shares(field: AnswerField, preferences: Mapping[str, float]) -> F
     return np.where(is_compared, shares, np.nan)
 
 
-def _by_row(field: AnswerField, values: Floats) -> Floats:
-    is_answer = field.tensor.answered
+def _by_row(peers: PeerAnswers, values: Floats) -> Floats:
+    is_answer = peers.tensor.answered
     arranged = np.full(int(is_answer.sum()), np.nan)
-    arranged[field.tensor.rows[is_answer]] = values[is_answer]
+    arranged[peers.tensor.rows[is_answer]] = values[is_answer]
     return arranged
 
 

@@ -237,7 +237,7 @@ def _replicates(rows: pd.DataFrame) -> list[pd.DataFrame]:
     rows = rows.sort_values("query_id", kind="stable")
     replicates = []
     for group in range(n_groups):
-        # The mark keeps a replicate from being compared with its own system in the field.
+        # The mark keeps a replicate from being compared with its own system among the peers.
         names = rows["system"] + f"{ANSWER_MARK}{group}"
         replicates.append(rows.assign(system=names)[groups != group])
     return replicates

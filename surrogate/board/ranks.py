@@ -12,7 +12,7 @@ from arena.rating.intervals import ranks_and_tiers
 from surrogate.board.intervals import variances_of_coverage
 from surrogate.board.tables import RATINGS
 from surrogate.checks.copies import Key, flag_judged
-from surrogate.learning.field import ANSWER
+from surrogate.learning.peers import ANSWER
 from surrogate.learning.surrogate import Surrogate
 
 PLACE_COLUMNS = ["place", "place_low", "place_high"]

@@ -57,9 +57,9 @@ def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
     return expit(logits - half_widths), expit(logits + half_widths)
 
 
-def wins_against(field: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return ``WINS_COLUMNS`` of systems outside a field against it."""
-    opponents = field if len(field) else rows["rating"].dropna()
+def wins_against(ranked: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return ``WINS_COLUMNS`` of systems against the ranked ones."""
+    opponents = ranked if len(ranked) else rows["rating"].dropna()
     ratings = opponents.to_numpy(np.float64)
     # No system meets itself.
     is_met = rows.index.to_numpy()[:, None] != opponents.index.to_numpy()[None, :]

@@ -198,18 +198,18 @@ def profiles_of(vectors: AnswerVectors) -> Floats:
     return np.asarray(sums.toarray() / n_answers[:, None])
 
 
-def consensus_with(vectors: AnswerVectors, field: AnswerVectors, is_self: Flags) -> Floats:
-    """Return mean cosines to the field's others, (M, Q), or NaN."""
-    answered = field.answered
-    totals = vectors.products(field.sums(answered.astype(np.float64)))
+def consensus_with(vectors: AnswerVectors, peers: AnswerVectors, is_self: Flags) -> Floats:
+    """Return mean cosines to the other peers, (M, Q), or NaN."""
+    answered = peers.answered
+    totals = vectors.products(peers.sums(answered.astype(np.float64)))
     n_compared = np.tile(answered.sum(axis=0), (len(totals), 1))
     # A system's cosine with itself is taken out again.
     rows, selves = np.nonzero(is_self)
     have_both = vectors.answered[rows] & answered[selves]
     answers = vectors.rows[vectors.places[rows][have_both]]
-    field_answers = field.rows[field.places[selves][have_both]]
+    peer_answers = peers.rows[peers.places[selves][have_both]]
     self_cosines = np.zeros(have_both.shape)
-    self_cosines[have_both] = answers.multiply(field_answers).sum(axis=1)
+    self_cosines[have_both] = answers.multiply(peer_answers).sum(axis=1)
     totals[rows] -= self_cosines
     n_compared[rows] -= answered[selves]
     # Rounded, so that equal answers are equal whatever the order in which cosines are added.

@@ -8,8 +8,7 @@ to 3.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -17,15 +16,15 @@ import pandas as pd
 
 from arena.data.types import Floats
 from features.engine.extraction import FEATURE_KEY, feature_columns
-from surrogate.learning.field import (
+from surrogate.learning.observations import observe, rating_reliability
+from surrogate.learning.peers import (
     ANSWER,
     CONSENSUS,
-    AnswerField,
-    FieldView,
+    PeerAnswers,
+    PeerView,
     views_in_batches,
     views_of,
 )
-from surrogate.learning.observations import observe, rating_reliability
 from surrogate.learning.question_scores import (
     QuestionScores,
     Scored,
@@ -61,11 +60,11 @@ from surrogate.learning.training import (
 class AnswersSurrogate(Surrogate):
     """Learns from verdicts on answers, all languages together, by features and texts (``answer``).
 
-    The field is all systems that answered. ``seed`` draws training rows of over 200 questions or
+    Peers are all systems that answered. ``seed`` draws training rows of over 200 questions or
     300 systems; ``rows`` is not used; ``preferences`` of other arenas' judges weigh features.
 
     Attributes:
-        fields_: Language to the systems that answers are compared with.
+        peers_: Language to the systems that answers are compared with.
         scores_: Prediction of answers' scores; None where only ratings are known.
         levels_: Language to the mean rating of its systems (logits).
         observed_: Language to its ratings, with their sampling covariance.
@@ -79,7 +78,7 @@ class AnswersSurrogate(Surrogate):
     name: str = "answers"
     rows: RowKind = DEFAULT_ROWS
     seed: int = 0
-    preferences: Mapping[str, float] = dataclass_field(default_factory=shipped_weights)
+    preferences: Mapping[str, float] = field(default_factory=shipped_weights)
 
     @property
     def signature(self) -> str:
@@ -94,7 +93,7 @@ class AnswersSurrogate(Surrogate):
         self.features_ = tuple(X[names].select_dtypes("number").columns)
         self.ratings_ = {}
         self.failures_ = {}
-        self.fields_ = {}
+        self.peers_ = {}
         training_rows = []
         for language, rated in sorted(training_ratings(ratings).items()):
             rows = drawn_rows(X[X["language"] == language], rated, self.seed)
@@ -106,7 +105,7 @@ class AnswersSurrogate(Surrogate):
                 training_rows.append(rows)
             if systems and len(answering) >= FEWEST_SYSTEMS:
                 vectors = arrays.get(language)
-                self.fields_[language] = AnswerField.of(rows, language, self.features_, vectors)
+                self.peers_[language] = PeerAnswers.of(rows, language, self.features_, vectors)
             else:
                 reason = too_few(len(systems), len(self.features_))
                 self.failures_[language] = f"{language}: {reason}"
@@ -118,12 +117,12 @@ class AnswersSurrogate(Surrogate):
     def _learn(self) -> None:
         ratings = self._ratings_learned_from()
         # The other languages are rated by what is learned in these.
-        self.borrowing_ = frozenset(self.fields_.keys() - ratings.keys())
+        self.borrowing_ = frozenset(self.peers_.keys() - ratings.keys())
         self.levels_ = {language: float(np.nanmean(values)) for language, values in ratings.items()}
         if not ratings:
             self._fail_everywhere()
             return
-        views = {language: field.self_view for language, field in self.fields_.items()}
+        views = {language: peers.self_view for language, peers in self.peers_.items()}
         self.scores_ = self._fitted_scores(views, list(ratings))
         self.ridge_ = SystemRidge.fit(views, ratings, is_alone=self.scores_ is None)
         learned = {language: self.ratings_[language] for language in ratings}
@@ -132,55 +131,55 @@ class AnswersSurrogate(Surrogate):
         self.blend_ = Blend.fit(self._left_out_predictions(ratings), self.reliability_)
         if self.borrowing_:
             # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
-            predictions = self._predicted(views, self._scales(self.fields_))["rating"]
+            predictions = self._predicted(views, self._scales(self.peers_))["rating"]
             means = predictions.groupby("language").mean()
             for language in self.borrowing_:
                 self.levels_[language] = -float(means[language])
 
     def _ratings_learned_from(self) -> dict[str, Floats]:
-        if not any(field.names for field in self.fields_.values()):
+        if not any(peers.names for peers in self.peers_.values()):
             return {}
         ratings = {}
-        for language in self.fields_:
+        for language in self.peers_:
             if len(self.ratings_[language].systems) >= FEWEST_SYSTEMS:
                 ratings[language] = self._field_ratings(language)
         return ratings
 
     def _fail_everywhere(self) -> None:
-        for language in self.fields_:
+        for language in self.peers_:
             reason = too_few(len(self.ratings_[language].systems), len(self.features_))
             self.failures_[language] = f"{language}: {reason}"
-        self.fields_ = {}
+        self.peers_ = {}
         self.borrowing_ = frozenset()
 
     def _fitted_scores(
-        self, views: Mapping[str, FieldView], languages: Sequence[str]
+        self, views: Mapping[str, PeerView], languages: Sequence[str]
     ) -> QuestionScores | None:
         scored = {}
         for language in languages:
-            questions = self.fields_[language].tensor.questions
+            questions = self.peers_[language].tensor.questions
             scores = Scored.of(views[language], questions, self.ratings_[language])
             if scores.judged.any():
                 scored[language] = scores
         return QuestionScores.fit(scored, self._preferences()) if scored else None
 
     def _preferences(self) -> Floats:
-        fields = list(self.fields_.values())
-        has_values = np.zeros(len(fields[0].names), dtype=bool)
-        for field in fields:
-            has_values |= np.isfinite(field.self_view.values).any(axis=(0, 1))
-        return preference_slopes(self.preferences, fields[0].names, has_values)
+        peers_by_language = list(self.peers_.values())
+        has_values = np.zeros(len(peers_by_language[0].names), dtype=bool)
+        for peers in peers_by_language:
+            has_values |= np.isfinite(peers.self_view.values).any(axis=(0, 1))
+        return preference_slopes(self.preferences, peers_by_language[0].names, has_values)
 
     def _field_ratings(self, language: str) -> Floats:
         rated = self.ratings_[language]
         means = pd.Series(rated.means, list(rated.systems))
-        systems = list(self.fields_[language].tensor.systems)
+        systems = list(self.peers_[language].tensor.systems)
         return np.asarray(means.reindex(systems).to_numpy(np.float64))
 
     def _observed_ratings(self, language: str) -> Floats:
         observed = self.observed_[language]
         ratings = pd.Series(observed.ratings, list(observed.systems))
-        systems = list(self.fields_[language].tensor.systems)
+        systems = list(self.peers_[language].tensor.systems)
         return np.asarray(ratings.reindex(systems).to_numpy(np.float64))
 
     def _left_out_predictions(self, ratings: Mapping[str, Floats]) -> pd.DataFrame:
@@ -200,18 +199,18 @@ class AnswersSurrogate(Surrogate):
             scores=np.concatenate(scores), target=np.concatenate(targets)
         )
 
-    def _scales(self, fields: Mapping[str, AnswerField]) -> dict[str, Scale]:
+    def _scales(self, peers_by_language: Mapping[str, PeerAnswers]) -> dict[str, Scale]:
         scales = {}
-        for language, field in fields.items():
+        for language, peers in peers_by_language.items():
             scale = self.ridge_.scales.get(language)
             if scale is None:
-                everybody = np.ones(len(field.tensor.systems), dtype=bool)
-                scale = Scale.of(field.self_view, everybody)
+                everybody = np.ones(len(peers.tensor.systems), dtype=bool)
+                scale = Scale.of(peers.self_view, everybody)
             scales[language] = scale
         return scales
 
     def _predicted(
-        self, views: Mapping[str, FieldView], scales: Mapping[str, Scale]
+        self, views: Mapping[str, PeerView], scales: Mapping[str, Scale]
     ) -> pd.DataFrame:
         """Return ``rating``, relative to its language's level, and ``standard_error``."""
         by_ridge = self.ridge_.predict(views, scales)
@@ -226,8 +225,8 @@ class AnswersSurrogate(Surrogate):
             start, end = end, end + len(view.systems)
             if self._reads and language in self.ridge_.scales:
                 rated = self.reliability_ * self._observed_ratings(language)
-                field_view = self.fields_[language].self_view
-                ratings[start:end] = beside_originals(ratings[start:end], view, field_view, rated)
+                peer_view = self.peers_[language].self_view
+                ratings[start:end] = beside_originals(ratings[start:end], view, peer_view, rated)
         predictions = pd.DataFrame(
             {
                 "language": by_ridge["language"],
@@ -240,16 +239,16 @@ class AnswersSurrogate(Surrogate):
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
         """Return how alike systems are."""
-        if not self.fields_:
+        if not self.peers_:
             return None
-        scales = self._scales(self.fields_)
-        views = {language: field.self_view for language, field in self.fields_.items()}
+        scales = self._scales(self.peers_)
+        views = {language: peers.self_view for language, peers in self.peers_.items()}
         vectors = SystemVectors.of(views, scales)
         if X is not None:
             rows = self._usable_rows(with_features(X, self))
-            rows = rows[rows["language"].isin(list(self.fields_))]
+            rows = rows[rows["language"].isin(list(self.peers_))]
             keys = pd.MultiIndex.from_frame(rows[["language", "system"]])
-            for new_views in views_in_batches(self.fields_, rows[~keys.isin(vectors.keys)]):
+            for new_views in views_in_batches(self.peers_, rows[~keys.isin(vectors.keys)]):
                 vectors = vectors.joined(SystemVectors.of(new_views, scales))
         return Covariances(vectors.keys, vectors.covariances())
 
@@ -257,8 +256,8 @@ class AnswersSurrogate(Surrogate):
     def left_out_(self) -> dict[str, dict[str, str]]:
         """Language to feature to why it could not be used."""
         return {
-            language: field.unused_features(self.features_)
-            for language, field in self.fields_.items()
+            language: peers.unused_features(self.features_)
+            for language, peers in self.peers_.items()
         }
 
     def predict(
@@ -273,15 +272,15 @@ class AnswersSurrogate(Surrogate):
             rows = rows.assign(**{ANSWER: rows.get(ANSWER, "")})
         else:
             rows = rows.drop(columns=ANSWER, errors="ignore")
-        fields = dict(self.fields_)
-        if fields:
-            fields.update(self._new_fields(rows))
-        scales = self._scales(fields)
-        parts = [self._predicted(views, scales) for views in views_in_batches(fields, rows)]
+        peers = dict(self.peers_)
+        if peers:
+            peers.update(self._new_peers(rows))
+        scales = self._scales(peers)
+        parts = [self._predicted(views, scales) for views in views_in_batches(peers, rows)]
         nothing = pd.DataFrame(columns=["rating", "standard_error"], dtype=np.float64)
         predicted = pd.concat(parts) if parts else nothing
         levels = dict(self.levels_)
-        for language in fields.keys() - levels.keys():
+        for language in peers.keys() - levels.keys():
             levels[language] = -float(predicted.loc[language, "rating"].mean())
         rated = predicted.reindex(n_answers.index).reset_index()
         rated["rating"] += rated["language"].map(levels)
@@ -289,15 +288,15 @@ class AnswersSurrogate(Surrogate):
         columns = ["language", "system", "rating", "answers", "standard_error"]
         return rated[columns].sort_values(["language", "system"], ignore_index=True)
 
-    def _new_fields(self, rows: pd.DataFrame) -> dict[str, AnswerField]:
-        fields = {}
+    def _new_peers(self, rows: pd.DataFrame) -> dict[str, PeerAnswers]:
+        peers_by_language = {}
         for name, part in rows.groupby("language"):
             language = str(name)
-            if language in self.fields_ or language in self.failures_:
+            if language in self.peers_ or language in self.failures_:
                 continue
             if part["system"].nunique() >= FEWEST_SYSTEMS:
-                fields[language] = AnswerField.of(part, language, self.features_)
-        return fields
+                peers_by_language[language] = PeerAnswers.of(part, language, self.features_)
+        return peers_by_language
 
     def _usable_rows(self, X: pd.DataFrame) -> pd.DataFrame:
         """Leave out systems without any value in a language: no mean may replace them."""
@@ -308,12 +307,12 @@ class AnswersSurrogate(Surrogate):
 
     @property
     def _reads(self) -> bool:
-        return any(field.counts is not None for field in self.fields_.values())
+        return any(peers.counts is not None for peers in self.peers_.values())
 
     def importances(self) -> pd.DataFrame:
         """Return the spread of each feature's contributions."""
         left_out = self.left_out_
-        views = {language: field.self_view for language, field in self.fields_.items()}
+        views = {language: peers.self_view for language, peers in self.peers_.items()}
         parts = []
         for language, contributions in self._contributions(views).items():
             is_rated = np.isfinite(self._field_ratings(language))
@@ -333,18 +332,18 @@ class AnswersSurrogate(Surrogate):
             scored = None
             if self.scores_ is not None and self._reads:
                 scored = self.scores_.languages.get(language)
-            field = self.fields_[language]
-            parts.append(explained(field, views[language], contributions, scored))
+            peers = self.peers_[language]
+            parts.append(explained(peers, views[language], contributions, scored))
         return joined(parts, EXPLANATION_COLUMNS)
 
-    def _views(self, X: pd.DataFrame) -> dict[str, FieldView]:
-        return views_of(self.fields_, self._usable_rows(with_features(X, self)))
+    def _views(self, X: pd.DataFrame) -> dict[str, PeerView]:
+        return views_of(self.peers_, self._usable_rows(with_features(X, self)))
 
-    def _contributions(self, views: Mapping[str, FieldView]) -> dict[str, Floats]:
+    def _contributions(self, views: Mapping[str, PeerView]) -> dict[str, Floats]:
         """Return the logits that each feature adds to the ratings, shape (M, F), by language."""
         if not views:
             return {}
-        vectors = SystemVectors.of(views, self._scales(self.fields_))
+        vectors = SystemVectors.of(views, self._scales(self.peers_))
         by_ridge = self.blend_.weights[1] * self.ridge_.contributions(vectors)
         contributions = {}
         for language, view in views.items():
@@ -359,6 +358,6 @@ class AnswersSurrogate(Surrogate):
         return contributions
 
     def arrays(self) -> dict[str, Arrays]:
-        """Return the vectors of the field's answers."""
-        vectors = {language: field.arrays() for language, field in self.fields_.items()}
+        """Return the vectors of the peers' answers."""
+        vectors = {language: peers.arrays() for language, peers in self.peers_.items()}
         return {language: arrays for language, arrays in vectors.items() if arrays}

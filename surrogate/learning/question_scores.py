@@ -29,8 +29,8 @@ import pandas as pd
 from arena.data.types import Flags, Floats
 from features.engine.extraction import plain_name
 from features.measures.registry import FEATURES
-from surrogate.learning.field import AnswerField, FieldView
 from surrogate.learning.gaussian_process import SMALLEST
+from surrogate.learning.peers import PeerAnswers, PeerView
 from surrogate.learning.surrogate import EXPLANATION_COLUMNS
 from surrogate.learning.training import TrainingRatings, mean_of
 
@@ -42,13 +42,13 @@ LIKENESS_VARIANCE = 5.0
 class Scored:
     """Scores (shares of battles won) of a language's answers, (Q, N); 0 where not judged."""
 
-    view: FieldView
+    view: PeerView
     scores: Floats
     judged: Flags
 
     @classmethod
-    def of(cls, view: FieldView, questions: Sequence[str], rated: TrainingRatings) -> Scored:
-        """Count what the field's systems won on its questions."""
+    def of(cls, view: PeerView, questions: Sequence[str], rated: TrainingRatings) -> Scored:
+        """Count what the peers won on their questions."""
         items = rated.items
         pairs = items.pairs
         system_index = pd.Index(view.systems).get_indexer(pd.Index(rated.systems))
@@ -139,7 +139,7 @@ class QuestionScores:
         left_out = _left_out(languages, solved, normal, target)
         return cls(slopes, languages, duals, left_out)
 
-    def predict(self, language: str, view: FieldView) -> Floats:
+    def predict(self, language: str, view: PeerView) -> Floats:
         """Return mean scores less the judged ones', shape (M,)."""
         scores = self._uncentered(language, view)
         scored = self.languages.get(language)
@@ -151,7 +151,7 @@ class QuestionScores:
         answered = view.answered
         return mean_of(np.where(answered, scores, 0.0).sum(axis=1), answered.sum(axis=1))
 
-    def _uncentered(self, language: str, view: FieldView) -> Floats:
+    def _uncentered(self, language: str, view: PeerView) -> Floats:
         scores = view.ranks @ self.slopes
         scored = self.languages.get(language)
         if scored is None:
@@ -302,7 +302,7 @@ def reads_passages(name: str) -> bool:
 
 
 def explained(
-    field: AnswerField, view: FieldView, contributions: Floats, scored: Scored | None
+    peers: PeerAnswers, view: PeerView, contributions: Floats, scored: Scored | None
 ) -> pd.DataFrame:
     """Explain M systems; ``contributions`` are logits by feature, (M, F)."""
     n_shown = 3
@@ -313,21 +313,21 @@ def explained(
             added = round(float(contributions[index, feature]), 2)
             if added:
                 difference = float(view.means[index, feature])
-                moved_by.append((field.names[feature], added, difference))
+                moved_by.append((peers.names[feature], added, difference))
         like_winners: list[str] = []
         like_losers: list[str] = []
         if scored is not None:
             weights = _likeness_weights(view, scored, index)
             for question in np.argsort(-np.abs(weights), kind="stable"):
                 if weights[question] > 0:
-                    like_winners.append(field.tensor.questions[question])
+                    like_winners.append(peers.tensor.questions[question])
                 elif weights[question] < 0:
-                    like_losers.append(field.tensor.questions[question])
-        rows.append((field.tensor.language, system, moved_by, like_winners, like_losers))
+                    like_losers.append(peers.tensor.questions[question])
+        rows.append((peers.tensor.language, system, moved_by, like_winners, like_losers))
     return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
 
 
-def _likeness_weights(view: FieldView, scored: Scored, index: int) -> Floats:
+def _likeness_weights(view: PeerView, scored: Scored, index: int) -> Floats:
     """Weigh what the most similar judged answer says about a system's, shape (Q,).
 
     It is the cosine with that answer times its score less the question's mean.

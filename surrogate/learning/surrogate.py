@@ -182,7 +182,7 @@ class Surrogate(ABC):
 
         Returns:
             Columns ``language, system``; ``moved_by``, features with the logits that each adds and
-            the difference of the system's mean from the field's; ``like_winners`` and
+            the difference of the system's mean from the peers'; ``like_winners`` and
             ``like_losers``, questions whose judged answer most like the system's won more, or less,
             than the others. The most telling come first.
         """

@@ -17,8 +17,8 @@ from scipy.special import stdtrit
 
 from arena.data.types import Flags, Floats
 from arena.statistics.significance import NORMAL_90
-from surrogate.learning.field import FieldView
 from surrogate.learning.gaussian_process import SMALLEST
+from surrogate.learning.peers import PeerView
 from surrogate.learning.system_vectors import Scale, SystemVectors
 
 MOSTLY_COPIED = 0.5
@@ -54,7 +54,7 @@ class SystemRidge:
 
     @classmethod
     def fit(
-        cls, views: Mapping[str, FieldView], ratings: Mapping[str, Floats], is_alone: bool = False
+        cls, views: Mapping[str, PeerView], ratings: Mapping[str, Floats], is_alone: bool = False
     ) -> SystemRidge:
         """Learn from ratings by language, (N,), at least two each."""
         is_rated = {language: np.isfinite(values) for language, values in ratings.items()}
@@ -85,7 +85,7 @@ class SystemRidge:
             left_out=pd.DataFrame({"ridge": predictions, "variance": best.variances}, vectors.keys),
         )
 
-    def predict(self, views: Mapping[str, FieldView], scales: Mapping[str, Scale]) -> pd.DataFrame:
+    def predict(self, views: Mapping[str, PeerView], scales: Mapping[str, Scale]) -> pd.DataFrame:
         """Rate systems less their language's mean; the variance is in units of the kernel."""
         vectors = SystemVectors.of(views, scales)
         kernel = self._kernel(vectors, self.vectors)
@@ -272,7 +272,7 @@ def _calibration_slope(predictions: Floats, target: Floats, reliability: float) 
 
 
 def beside_originals(
-    ratings: Floats, view: FieldView, field_view: FieldView, rated: Floats
+    ratings: Floats, view: PeerView, field_view: PeerView, rated: Floats
 ) -> Floats:
     """Move ratings, (M,), to those of systems whose wording they have.
 
@@ -280,7 +280,7 @@ def beside_originals(
     original's twice. Only what is more like a rated system than any two rated ones are alike moves,
     and a disguised copy is rated at most as its original (docs/reference/surrogate.md, "Copies").
     Strange letters or words make a copy less like all systems, so known wording decides, too.
-    ``rated`` are the field's ratings, shrunk by noise, (N,); NaN of those without.
+    ``rated`` are the peers' ratings, shrunk by noise, (N,); NaN of those without.
     """
     is_rated = np.isfinite(rated)
     centered = rated[is_rated] - rated[is_rated].mean()

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.learning.field import FieldView
 from surrogate.learning.gaussian_process import SMALLEST
+from surrogate.learning.peers import PeerView
 from surrogate.learning.training import finite_means
 
 
@@ -37,8 +37,8 @@ class Scale:
     text_scale: float
 
     @classmethod
-    def of(cls, view: FieldView, is_rated: Flags) -> Scale:
-        """Learn it from the rated systems of a field, shape (N,)."""
+    def of(cls, view: PeerView, is_rated: Flags) -> Scale:
+        """Learn it from the rated systems of the peers, shape (N,)."""
         means = view.means[is_rated]
         center = finite_means(means)
         deviation = np.sqrt(finite_means((means - center) ** 2))
@@ -56,13 +56,13 @@ class Scale:
             text_scale=text_scale if text_scale > SMALLEST else np.inf,
         )
 
-    def features(self, view: FieldView) -> Floats:
+    def features(self, view: PeerView) -> Floats:
         """Return standardized features, (M, F), the mean where missing."""
         largest = 2.5  # standard deviations, so that no outlier decides
         standardized = np.nan_to_num((view.means - self.center) / self.deviation)
         return np.asarray(np.clip(standardized, -largest, largest))
 
-    def texts(self, view: FieldView) -> Floats:
+    def texts(self, view: PeerView) -> Floats:
         """Return standardized profiles, shape (M, D)."""
         return np.asarray((view.profiles - self.text_center) / self.text_scale)
 
@@ -85,7 +85,7 @@ class SystemVectors:
     @classmethod
     def of(
         cls,
-        views: Mapping[str, FieldView],
+        views: Mapping[str, PeerView],
         scales: Mapping[str, Scale],
         selected: Mapping[str, Flags] | None = None,
     ) -> SystemVectors:

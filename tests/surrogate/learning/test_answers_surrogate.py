@@ -11,8 +11,8 @@ from arena import read_arena
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.field import AnswerField
 from surrogate.learning.observations import observe, rating_reliability
+from surrogate.learning.peers import PeerAnswers
 from surrogate.learning.question_scores import (
     LIKENESS_VARIANCE,
     QuestionScores,
@@ -74,9 +74,9 @@ def fitted(judged):
 
 def scored_language(judged):
     X = judged[0][judged[0]["language"] == "en"]
-    field = AnswerField.of(X, "en", ["length", "noise"])
+    peers = PeerAnswers.of(X, "en", ["length", "noise"])
     return Scored.of(
-        field.self_view, field.tensor.questions, training_ratings(known(judged[1]))["en"]
+        peers.self_view, peers.tensor.questions, training_ratings(known(judged[1]))["en"]
     )
 
 
@@ -117,11 +117,11 @@ def test_scores_are_those_of_one_normal_distribution(judged, preferences):
 
 def test_sums_of_vectors_tell_what_cosines_do(judged):
     X = judged[0][judged[0]["language"] == "en"].drop(columns="noise")
-    field = AnswerField.of(X[X["system"] != "system-1"].iloc[3:], "en", ["length"])
-    seen, weights = field.compare(X.iloc[5:]), np.sin(np.arange(72)).reshape(9, 8)
+    peers = PeerAnswers.of(X[X["system"] != "system-1"].iloc[3:], "en", ["length"])
+    seen, weights = peers.compare(X.iloc[5:]), np.sin(np.arange(72)).reshape(9, 8)
     expected = np.einsum("qmn,nq->mq", seen.cosines, weights)
     np.testing.assert_allclose(seen.likeness(weights), expected, atol=1e-12)
-    others = ~seen.is_self[:, None] & field.tensor.answered.T
+    others = ~seen.is_self[:, None] & peers.tensor.answered.T
     means = (seen.cosines.transpose(1, 0, 2) * others).sum(axis=2) / others.sum(axis=2)
     consensus = np.where(seen.answered, means, np.nan)
     np.testing.assert_allclose(seen.values[:, :, -1], consensus, atol=1e-8)
@@ -131,7 +131,7 @@ def test_ratings_of_left_out_systems_are_those_of_a_fit_without_them(judged):
     """Exactly, on features and texts that are scaled as they were with them."""
     X, rows = judged
     seen = {
-        name: AnswerField.of(own, name, ["length", "noise"]).self_view
+        name: PeerAnswers.of(own, name, ["length", "noise"]).self_view
         for name, own in X.groupby("language")
     }
     rated = training_ratings(known(rows))
@@ -165,8 +165,8 @@ def test_a_feature_counts_by_the_share_of_its_variance_that_is_no_noise_of_few_a
             "none": random.normal(size=1800),
         }
     )
-    field = AnswerField.of(rows, "en", ["plain", "half", "none"])
-    reliability = Scale.of(field.self_view, np.ones(300, dtype=bool)).reliability
+    peers = PeerAnswers.of(rows, "en", ["plain", "half", "none"])
+    reliability = Scale.of(peers.self_view, np.ones(300, dtype=bool)).reliability
     np.testing.assert_allclose(reliability, [1.0, 0.5, 0.0], atol=0.12)
 
 
@@ -284,7 +284,7 @@ def test_one_question_is_solved_as_by_hand():
                 "length": [2.0, 1.0, np.nan],
             }
         )
-        view = AnswerField.of(X, "en", ["length"]).self_view
+        view = PeerAnswers.of(X, "en", ["length"]).self_view
         judged = np.array([[True, True, False]])
         scored = Scored(view, np.array([[share, 1 - share, 0.0]]), judged)
         found = QuestionScores.fit({"en": scored}, np.zeros(1))
@@ -468,7 +468,7 @@ def test_contributions_of_features_add_up_to_what_the_ridge_predicts_without_tex
     """In each language but for a constant, since ratings are about the mean of its systems."""
     X, rows = judged
     views = {
-        name: AnswerField.of(part.drop(columns="answer"), name, ["length", "noise"]).self_view
+        name: PeerAnswers.of(part.drop(columns="answer"), name, ["length", "noise"]).self_view
         for name, part in X.groupby("language")
     }
     ratings = {name: item.means for name, item in training_ratings(known(rows)).items()}

@@ -9,7 +9,7 @@ from test_answers_surrogate import arena, known, scored_language, without
 
 from features.measures.registry import FEATURES
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.field import CONSENSUS
+from surrogate.learning.peers import CONSENSUS
 from surrogate.learning.question_scores import (
     QuestionScores,
     preference_slopes,

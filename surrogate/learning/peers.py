@@ -1,4 +1,4 @@
-"""The field: the systems of a language, judged or not, that answers are compared with.
+"""Peers: the systems of a language, judged or not, that answers are compared with.
 
 Formulas: docs/reference/surrogate.md, section 1.
 """
@@ -32,19 +32,19 @@ from surrogate.learning.training import FeatureTensor, feature_tensor, finite_me
 
 ANSWER = "answer"
 CONSENSUS = "consensus"
-"""Feature made here: an answer's mean cosine to the field's answers to its question."""
+"""Feature made here: an answer's mean cosine to the peers' answers to its question."""
 
 
 @dataclass(frozen=True)
-class FieldView:
-    """M systems compared with a field of N systems, on its Q questions.
+class PeerView:
+    """M systems compared with N peers, on their Q questions.
 
     Attributes:
         answered: Who answered which question, shape (M, Q).
         values: F features, the consensus last, shape (M, Q, F).
-        field: The same of the field's answers, shape (N, Q, F).
-        is_self: Who of the field each system is, shape (M, N).
-        means: Mean feature less the field's mean on the question, shape (M, F); NaN without values.
+        peer_values: The same of the peers' answers, shape (N, Q, F).
+        is_self: Who of the peers each system is, shape (M, N).
+        means: Mean feature less the peers' mean on the question, shape (M, F); NaN without values.
         errors: Squared standard error of each mean, shape (M, F); NaN with fewer than two values.
         profiles: Mean vector of a system's answers, shape (M, D); no columns without texts.
     """
@@ -52,13 +52,13 @@ class FieldView:
     systems: tuple[str, ...]
     answered: Flags
     values: Floats
-    field: Floats
+    peer_values: Floats
     is_self: Flags
     means: Floats
     errors: Floats
     profiles: Floats
     vectors: AnswerVectors
-    field_vectors: AnswerVectors
+    peer_vectors: AnswerVectors
 
     @cached_property
     def cosines(self) -> Floats:
@@ -66,50 +66,50 @@ class FieldView:
         # Vectors are made dense for so many numbers at a time, which a processor's cache holds.
         block_size = 250_000
         n_systems, n_questions = self.vectors.places.shape
-        n_field = len(self.field_vectors.places)
-        cosines = np.zeros((n_questions, n_systems, n_field))
-        step = max(block_size // (DIMENSIONS * max(n_systems, n_field, 1)), 1)
+        n_peers = len(self.peer_vectors.places)
+        cosines = np.zeros((n_questions, n_systems, n_peers))
+        step = max(block_size // (DIMENSIONS * max(n_systems, n_peers, 1)), 1)
         for start in range(0, n_questions, step):
             questions = slice(start, start + step)
-            field = dense_vectors(self.field_vectors.rows, self.field_vectors.places[:, questions])
-            vectors = field
-            if self.vectors is not self.field_vectors:
+            peers = dense_vectors(self.peer_vectors.rows, self.peer_vectors.places[:, questions])
+            vectors = peers
+            if self.vectors is not self.peer_vectors:
                 vectors = dense_vectors(self.vectors.rows, self.vectors.places[:, questions])
-            np.matmul(vectors, field.transpose(0, 2, 1), out=cosines[questions])
+            np.matmul(vectors, peers.transpose(0, 2, 1), out=cosines[questions])
         return cosines
 
     @cached_property
     def mean_cosines(self) -> Floats:
         """Return mean cosines over common questions, (M, N), or 0."""
-        sums = (self.vectors.by_system @ self.field_vectors.by_system.T).toarray()
+        sums = (self.vectors.by_system @ self.peer_vectors.by_system.T).toarray()
         answered = self.vectors.answered.astype(np.float64)
-        n_shared = answered @ self.field_vectors.answered.T.astype(np.float64)
+        n_shared = answered @ self.peer_vectors.answered.T.astype(np.float64)
         return np.asarray(sums / np.maximum(n_shared, 1))
 
     def likeness(self, weights: Floats) -> Floats:
-        """Return weighted (N, Q) sums of cosines to the field, (M, Q)."""
-        return self.vectors.products(self.field_vectors.sums(weights))
+        """Return weighted (N, Q) sums of cosines to the peers, (M, Q)."""
+        return self.vectors.products(self.peer_vectors.sums(weights))
 
     @cached_property
     def ranks(self) -> Floats:
-        """Rank values among the field's other answers, (M, Q, F).
+        """Rank values among the other peers' answers, (M, Q, F).
 
         A rank is the mean sign of the differences: 1 above all of them, -1 below, 0 without a
         value. Values 3, 5, 5, 9 have the ranks -1, 0, 0, 1.
         """
         signs = np.zeros(self.values.shape, dtype=np.int32)
-        for index, others in enumerate(self.field):
+        for index, others in enumerate(self.peer_values):
             # Comparisons with a missing value are false, so its sign is 0.
             above = np.subtract(self.values > others, self.values < others, dtype=np.int8)
-            # A system of the field is not compared with itself.
+            # A peer is not compared with itself.
             signs += above * ~self.is_self[:, index, None, None]
-        is_known = np.isfinite(self.field).astype(np.float64)
+        is_known = np.isfinite(self.peer_values).astype(np.float64)
         n_others = is_known.sum(axis=0) - np.tensordot(self.is_self.astype(np.float64), is_known, 1)
         return np.asarray(signs / np.maximum(n_others, 1))
 
 
 @dataclass(frozen=True)
-class AnswerField:
+class PeerAnswers:
     """Answers of the N systems of a language to Q questions.
 
     The last of the F features is the consensus, where there are texts, which ``tensor`` lacks.
@@ -127,8 +127,8 @@ class AnswerField:
         language: str,
         features: Sequence[str],
         arrays: Mapping[str, npt.NDArray[Any]] | None = None,
-    ) -> AnswerField:
-        """Take the field from rows; ``arrays`` may replace texts.
+    ) -> PeerAnswers:
+        """Take the peers from rows; ``arrays`` may replace texts.
 
         Raises:
             UsageError: If the arrays are not of as many answers.
@@ -151,8 +151,8 @@ class AnswerField:
         }
 
     @cached_property
-    def self_view(self) -> FieldView:
-        """Compare the field's own systems with each other."""
+    def self_view(self) -> PeerView:
+        """Compare the peers with each other."""
         return self._view(self.tensor, self.vectors)
 
     def unused_features(self, features: Sequence[str]) -> dict[str, str]:
@@ -171,8 +171,8 @@ class AnswerField:
         """Return the vectors of the answers, in the order of the rows."""
         return self._unit_vectors(self.counts, self.tensor.rows)
 
-    def compare(self, rows: pd.DataFrame) -> FieldView:
-        """Compare systems with the field, but for themselves and parts of them.
+    def compare(self, rows: pd.DataFrame) -> PeerView:
+        """Compare systems with the peers, but for themselves and parts of them.
 
         A part is named by its system, ``ANSWER_MARK`` and anything.
         """
@@ -193,10 +193,10 @@ class AnswerField:
 
     @cached_property
     def _document_weights(self) -> Floats:
-        """Inverse document frequency of each column in the field's answers, (D,) or (0,)."""
+        """Inverse document frequency of each column in the peers' answers, (D,) or (0,)."""
         return np.empty(0) if self.counts is None else document_weights(self.counts)
 
-    def _view(self, tensor: FeatureTensor, vectors: AnswerVectors) -> FieldView:
+    def _view(self, tensor: FeatureTensor, vectors: AnswerVectors) -> PeerView:
         owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
         is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
         values = self._values
@@ -206,17 +206,17 @@ class AnswerField:
         means = finite_means(centered)
         n_values = np.isfinite(centered).sum(axis=0)
         variances = finite_means((centered - means) ** 2)
-        return FieldView(
+        return PeerView(
             systems=tensor.systems,
             answered=tensor.answered,
             values=values,
-            field=self._values,
+            peer_values=self._values,
             is_self=is_self,
             means=means,
             errors=mean_of(variances, n_values - 1),
             profiles=profiles_of(vectors),
             vectors=vectors,
-            field_vectors=self.vectors,
+            peer_vectors=self.vectors,
         )
 
     @cached_property
@@ -233,26 +233,26 @@ class AnswerField:
 
 
 def views_in_batches(
-    fields: Mapping[str, AnswerField], rows: pd.DataFrame
-) -> Iterator[dict[str, FieldView]]:
-    """Compare systems with the fields, in bounded memory."""
+    peers: Mapping[str, PeerAnswers], rows: pd.DataFrame
+) -> Iterator[dict[str, PeerView]]:
+    """Compare systems with their language's peers, in bounded memory."""
     batch_size = 100
     systems: Sequence[str] = rows["system"].unique()
     for start in range(0, len(systems), batch_size):
         batch = rows[rows["system"].isin(systems[start : start + batch_size])]
-        views = views_of(fields, batch)
+        views = views_of(peers, batch)
         if views:
             yield views
 
 
-def views_of(fields: Mapping[str, AnswerField], rows: pd.DataFrame) -> dict[str, FieldView]:
-    """Compare the systems of a table with the fields, by language."""
+def views_of(peers: Mapping[str, PeerAnswers], rows: pd.DataFrame) -> dict[str, PeerView]:
+    """Compare the systems of a table with their peers, by language."""
     views = {}
     for name, part in rows.groupby("language"):
         language = str(name)
-        if language not in fields:
+        if language not in peers:
             continue
-        view = fields[language].compare(part)
+        view = peers[language].compare(part)
         if view.systems:  # none if they answered other questions alone
             views[language] = view
     return views
