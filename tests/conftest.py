@@ -18,9 +18,10 @@ import pytest
 import several_judges
 from filelock import FileLock
 from hypothesis import settings as hypothesis_settings
+from shared_data import shared_path
 from simulations import small_simulation
 
-from arena import Arena, write_arena
+from arena import Arena, read_arena, write_arena
 from features import extract
 from surrogate import build_board
 from surrogate.learning.language_data import TournamentSettings, language_data
@@ -334,3 +335,26 @@ def pytest_xdist_make_scheduler(config, log):
             return next((name for name, of in TOGETHER.items() if file.startswith(of)), file)
 
     return Together(config, log)
+
+
+REAL_BOARDS = {
+    "rakuda": None,
+    "crowd-rag": None,
+    "vicuna80": None,
+    "trec-rag25": None,
+    "mt-bench-ko-en": None,
+    "nomiracl": ["en", "fa", "ja"],
+}
+"""Arenas of real boards, each with its languages or all of them."""
+
+
+@pytest.fixture(scope="session", params=REAL_BOARDS)
+def real_board_folder(request, tmp_path_factory):
+    """The folder of a quick board of a real arena."""
+    arena = read_arena(shared_path(f"data/arenas/{request.param}"))
+    if REAL_BOARDS[request.param]:
+        arena = arena.select(REAL_BOARDS[request.param])
+    out = tmp_path_factory.mktemp(request.param)
+    judge = arena.judges[0]
+    build_board(arena, judge=judge, features="answer_length,repetition", tournaments=2).save(out)
+    return out

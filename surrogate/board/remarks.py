@@ -31,13 +31,26 @@ FEW_VERDICTS = 0.005
 
 def board_remarks(board: Board) -> list[Remark]:
     """Return all that a board says, the language as subject."""
+    macro = board.summary.macro
     remarks = [*headlines(board), *_judging(board), *chips(board), *cautions(board)]
-    remarks.extend(standings(board).values())
+    remarks += [remark for remark in macro.conclusions if not remark.is_warning]
+    remarks += [*macro.remarks, *fragile_places(board), *standings(board).values()]
     if len(board.languages) > 1:
         for language in board.languages:
             remarks.extend(headlines(board, language))
             remarks.extend(cautions(board, language))
     return remarks
+
+
+def in_its_language(remark: Remark) -> str:
+    """Return a board's sentence with the name of the language that it is on."""
+    if not remark.subject:
+        return remark.sentence
+    text = remark.sentence
+    # A system's name keeps its first letter.
+    if not text.startswith(remark.systems):
+        text = f"{text[:1].lower()}{text[1:]}"
+    return f"In {language_name(remark.subject)}, {text}"
 
 
 def remark_table(remarks: Sequence[Remark]) -> pd.DataFrame:
@@ -247,6 +260,19 @@ def _hanging(place: FirstPlace) -> Remark:
     systems = (place.first, place.successor)
     text = f"First place hangs on {few}"
     return Remark("hangs", "warning", text, place.language, place.dropped, systems)
+
+
+def fragile_places(board: Board) -> Iterator[Remark]:
+    """Say how few verdicts decide who is first by verdicts alone, the fewest first."""
+    # An unreliable judge's first place is in doubt, however many verdicts it rests on.
+    if board.summary.macro.is_unreliable:
+        return
+    has_languages = len(board.languages) > 1
+    for place in sorted(board.judge_report.first_places, key=lambda place: place.dropped):
+        language = place.language if has_languages else ""
+        systems = (place.first, place.successor)
+        text = sentence(place.sentence)
+        yield Remark("fragile", "info", text, language, place.dropped, systems)
 
 
 def _held(summary: BoardSummary) -> Remark:

@@ -6,13 +6,14 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from arena.data.errors import UsageError, argument
-from arena.data.wording import sentence, split_names
+from arena.data.wording import split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
@@ -232,7 +233,7 @@ def print_board(
     board: Board, then: str, index: Path | None = None, further: Sequence[str] = ()
 ) -> None:
     """Print a board's ranks, what limits them, ``further`` sentences, and what to do next."""
-    from surrogate.board.remarks import conclusion
+    from surrogate.board.remarks import cautions, conclusion, fragile_places, in_its_language
 
     summary = board.summary.macro
     rows, columns = shown_board(board.ratings, board.overall)
@@ -242,23 +243,11 @@ def print_board(
     sentences = [headline]
     # A board is printed on one screen.
     sentences += first_lines(summary.remarks, 2)
-    sentences += [warning for warning in summary.warnings if warning not in headline][:1]
-    sentences += _fragile_places(board)
+    limits = [*islice(cautions(board), 1), *islice(fragile_places(board), 1)]
+    sentences += [in_its_language(remark) for remark in limits]
     sentences += further
     last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
     print_ranks(rows, columns, sentences, last)
-
-
-def _fragile_places(board: Board) -> list[str]:
-    from arena.data.languages import language_name
-
-    places = board.judge_report.first_places
-    # An unreliable judge's first place is in doubt, however many verdicts it rests on.
-    if not places or board.summary.macro.is_unreliable:
-        return []
-    weakest = min(places, key=lambda place: place.dropped)
-    prefix = f"{language_name(weakest.language)}: " if len(board.languages) > 1 else ""
-    return [prefix + sentence(weakest.sentence)]
 
 
 def _next_command(board: Board, arena: Path) -> str:

@@ -12,9 +12,8 @@ import pandas as pd
 
 from arena.data.languages import language_name
 from arena.data.tables import plain_records
-from arena.data.wording import Remark
 from surrogate.board.board import Board
-from surrogate.board.remarks import board_remarks, cautions, headlines
+from surrogate.board.remarks import board_remarks, cautions, headlines, in_its_language
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate.board.view import LANGUAGE
@@ -22,7 +21,6 @@ from surrogate_arena.pages.formats import (
     SEQUENTIAL,
     finite,
     language_groups,
-    lower_first,
     name_parts,
     slugs,
 )
@@ -104,7 +102,8 @@ def board_page(
     """
     overall = _overall_rows(board)
     views = {"": overall}
-    for language in languages:
+    # The only language of a board is the board.
+    for language in languages if len(languages) > 1 else ():
         views[language] = board.ratings[board.ratings["language"] == language]
     index_of = {name: index for index, name in enumerate(board.systems)}
     files = slugs(board.languages)
@@ -173,16 +172,6 @@ def caution_of(board: Board, language: str = "") -> str:
     """Return what limits a language most, or the board, but for its judge's fault; or nothing."""
     first = next(cautions(board, language), None)
     return "" if first is None else first.sentence
-
-
-def in_its_language(remark: Remark) -> str:
-    """Return a sentence with the name of the language that it is on."""
-    if not remark.subject:
-        return remark.sentence
-    # A system's name keeps its first letter.
-    begins_with_name = remark.sentence.startswith(remark.systems)
-    text = remark.sentence if begins_with_name else lower_first(remark.sentence)
-    return f"In {language_name(remark.subject)}, {text}"
 
 
 def _overall_rows(board: Board) -> pd.DataFrame:

@@ -30,6 +30,7 @@ from surrogate.board.remarks import (
     chips,
     conclusion,
     headline,
+    in_its_language,
     published_sentence,
     standings,
 )
@@ -43,7 +44,6 @@ from surrogate_arena.pages.board_page import (
     board_record,
     caution_of,
     described_systems,
-    in_its_language,
     licenses_of,
 )
 from surrogate_arena.pages.cost_page import cost_page

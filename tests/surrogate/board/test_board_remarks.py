@@ -5,33 +5,11 @@ import re
 
 import pandas as pd
 import pytest
-from shared_data import shared_path
 
-from arena import read_arena
-from surrogate import Board, build_board
+from surrogate import Board
 from surrogate.board.remarks import MOST_NAMED, board_remarks
 
 LIMITS = ("unseen", "gain", "unjudged")
-ARENAS = {
-    "rakuda": None,
-    "crowd-rag": None,
-    "vicuna80": None,
-    "trec-rag25": None,
-    "mt-bench-ko-en": None,
-    "nomiracl": ["en", "fa", "ja"],
-}
-
-
-@pytest.fixture(scope="module", params=ARENAS)
-def folder(request, tmp_path_factory):
-    path = shared_path(f"data/arenas/{request.param}")
-    arena = read_arena(path)
-    if ARENAS[request.param]:
-        arena = arena.select(ARENAS[request.param])
-    out = tmp_path_factory.mktemp(request.param)
-    judge = arena.judges[0]
-    build_board(arena, judge=judge, features="answer_length,repetition", tournaments=2).save(out)
-    return out
 
 
 class Files:
@@ -40,6 +18,8 @@ class Files:
     def __init__(self, folder):
         self.board = pd.read_csv(folder / "board.csv", keep_default_na=False, na_values=[""])
         self.overall = pd.read_csv(folder / "overall.csv", keep_default_na=False, na_values=[""])
+        self.arena = pd.read_csv(folder / "arena.csv")
+        self.remarks = pd.read_csv(folder / "remarks.csv")
         self.differences = pd.read_csv(folder / "differences.csv")
         self.summary = json.loads((folder / "summary.json").read_text())
         self.report = json.loads((folder / "judge_report.json").read_text())
@@ -60,6 +40,9 @@ class Files:
         pairs = self.differences[self.differences["language"] == language]
         pairs = pairs[pairs["system"].isin(ranked) & (pairs["probability"] > 0.95)]
         return [name for name in ranked if name not in set(pairs["opponent"])]
+
+    def sentences(self, name):
+        return self.remarks.loc[self.remarks["name"] == name, "sentence"]
 
     @property
     def predicted(self):
@@ -137,6 +120,28 @@ def of_judge(files, language):
     return [], {}
 
 
+def length(files, language):
+    """At equal length a rating is as much higher or lower as the sentence says."""
+    moves = files.arena["at_equal_length"] - files.arena["rating"]
+    if len(files.languages) == 1:
+        sentence = next(text for text in files.sentences("length"))
+        for system, move in zip(files.arena["system"], moves, strict=True):
+            found = re.search(rf"{re.escape(system)} (\d\.\d\d) (higher|lower)", sentence)
+            if found:
+                shown = float(found[1]) * (1 if found[2] == "higher" else -1)
+                assert shown == pytest.approx(move, abs=0.0051)
+    assert moves.notna().any()
+    return [], {}
+
+
+def fragile(files, language):
+    languages = [language] if language else files.languages
+    [place] = [one for one in files.report["first_places"] if one["language"] in languages]
+    numbers = {name: place[name] for name in ("dropped", "verdicts")}
+    share = {"share": place["dropped"] / place["verdicts"]}
+    return [place["first"], place["successor"]], numbers | share
+
+
 def unreliable(files, language):
     assert files.report["label"]["grade"] == "unreliable"
     return [], {}
@@ -162,15 +167,19 @@ AGAIN = {
     "judge": of_judge,
     "people": of_judge,
     "unreliable": unreliable,
+    "length": length,
+    "fragile": fragile,
     **dict.fromkeys(LIMITS, caution),
 }
 """Name of a remark to what computes its systems and numbers again."""
 
 
 @pytest.mark.slow
-def test_every_remark_is_computed_again_from_the_files_of_the_board(folder):
-    files = Files(folder)
-    table = pd.read_csv(folder / "remarks.csv", keep_default_na=False, na_values={"statistic": ""})
+def test_every_remark_is_computed_again_from_the_files_of_the_board(real_board_folder):
+    files = Files(real_board_folder)
+    table = pd.read_csv(
+        real_board_folder / "remarks.csv", keep_default_na=False, na_values={"statistic": ""}
+    )
     assert len(table)
     for row in table.to_dict("records"):
         name, named = row["name"], json.loads(row["systems"])
@@ -182,7 +191,7 @@ def test_every_remark_is_computed_again_from_the_files_of_the_board(folder):
         if pd.notna(row["statistic"]):
             numbers = list(expected.values())
             assert any(row["statistic"] == pytest.approx(number, abs=1e-6) for number in numbers)
-        if name in ("judge", "people", *LIMITS):
+        if name in ("judge", "people", "length", *LIMITS):
             continue
         # Every number of a sentence is one of these, or in a name.
         text = row["sentence"]
@@ -196,7 +205,7 @@ def test_every_remark_is_computed_again_from_the_files_of_the_board(folder):
 
 
 @pytest.mark.slow
-def test_a_board_that_was_read_says_what_it_wrote(folder):
-    written = pd.read_csv(folder / "remarks.csv", keep_default_na=False)
-    sentences = [remark.sentence for remark in board_remarks(Board.load(folder))]
+def test_a_board_that_was_read_says_what_it_wrote(real_board_folder):
+    written = pd.read_csv(real_board_folder / "remarks.csv", keep_default_na=False)
+    sentences = [remark.sentence for remark in board_remarks(Board.load(real_board_folder))]
     assert sentences == written["sentence"].tolist()
