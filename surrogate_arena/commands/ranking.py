@@ -94,10 +94,11 @@ def place_sentences(placed: RankedSystems) -> list[str]:
     """Say of each new system which rank or place it has, and why."""
     import pandas as pd
 
-    is_new = placed.overall["system"].isin(set(placed.new["system"]))
-    n_ranked = int(placed.overall.loc[~is_new, "rank"].notna().sum())
+    rows = placed.board if placed.board["language"].nunique() == 1 else placed.overall
+    is_new = rows["system"].isin(set(placed.new["system"]))
+    n_ranked = int(rows.loc[~is_new, "rank"].notna().sum())
     sentences: list[str] = []
-    for row in placed.overall[is_new].itertuples():
+    for row in rows[is_new].itertuples():
         system = row.system
         place = ""
         if not pd.isna(row.rank):
