@@ -20,6 +20,7 @@ from surrogate_arena.importers.contract import (
     contract,
     field_names,
     paired_columns,
+    root_of,
     with_paths,
 )
 from surrogate_arena.importers.values import is_missing_cell, number_of, opened_or_same
@@ -94,11 +95,6 @@ def _with_paths(table: ColumnTable, paths: Sequence[str]) -> ColumnTable:
     inside = with_paths(table.frame[roots], dict(zip(paths, paths, strict=True)))
     added = inside.columns.difference(table.frame.columns)
     return replace(table, frame=table.frame.assign(**inside[added])) if len(added) else table
-
-
-def root_of(path: str) -> str:
-    """Return the column that a path begins with."""
-    return path.partition(".")[0]
 
 
 def _of_other_side(name: str) -> str:

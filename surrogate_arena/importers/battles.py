@@ -34,7 +34,7 @@ from arena.data.wording import count_of
 from arena.rating.biases import TRAIT
 from arena.rating.judgment_columns import sideless_by_name
 from surrogate_arena.importers.battle_rows import BattleRows
-from surrogate_arena.importers.battle_traits import root_of, trait_lines, with_trait_columns
+from surrogate_arena.importers.battle_traits import trait_lines, with_trait_columns
 from surrogate_arena.importers.battle_verdicts import are_counts, one_row_each, read_verdicts
 from surrogate_arena.importers.collected import question_id
 from surrogate_arena.importers.columnar import ColumnTable, column_table
@@ -43,6 +43,7 @@ from surrogate_arena.importers.contract import (
     are_numbers,
     are_texts,
     chosen_columns,
+    root_of,
     with_paths,
 )
 from surrogate_arena.importers.refused_battles import refuse_battles

@@ -195,6 +195,11 @@ NO_HEADER = (
 )
 
 
+def root_of(path: str) -> str:
+    """Return the column that a path begins with."""
+    return path.partition(".")[0].partition("[")[0]
+
+
 def value_at(record: object, path: str) -> object:
     """Return the value at a path of JMESPath; None if there is none."""
     try:

@@ -39,7 +39,7 @@ def passages_of(value: object) -> list[Record]:
             {
                 "passage_id": str(number) if ids is None else ids[place],
                 "text": _text(item, number),
-                "title": _title(item),
+                "title": _field(item, ["title"]),
                 "relevance": relevance if relevance in (0, 1) else None,
             }
         )
@@ -67,14 +67,19 @@ def _items(value: object, levels: int) -> Iterator[object]:
 
 
 def _text(item: object, number: int) -> str:
-    if isinstance(item, str):
-        return item
+    text = item if isinstance(item, str) else _field(item, TEXTS)
+    if text is None:
+        raise ValueError(f"has no text in passage {number}, a value of type {type(item).__name__}")
+    return text
+
+
+def _field(item: object, names: Sequence[str]) -> str | None:
     for record in _records(item):
-        for name in TEXTS:
+        for name in names:
             text = record.get(name)
             if isinstance(text, str) and text.strip():
                 return text
-    raise ValueError(f"has no text in passage {number}, a value of type {type(item).__name__}")
+    return None
 
 
 def _records(item: object) -> list[Mapping[str, object]]:
@@ -82,14 +87,6 @@ def _records(item: object) -> list[Mapping[str, object]]:
         return []
     held = [opened_or_same(item.get(name)) for name in _HOLDERS]
     return [item, *(record for record in held if isinstance(record, Mapping))]
-
-
-def _title(item: object) -> str | None:
-    for record in _records(item):
-        title = record.get("title")
-        if isinstance(title, str) and title.strip():
-            return title
-    return None
 
 
 def _ids(items: Sequence[object]) -> list[str] | None:

@@ -25,6 +25,7 @@ from surrogate_arena.importers.contract import (
     NO_COLUMNS,
     are_numbers,
     contract,
+    root_of,
 )
 from surrogate_arena.importers.files import files_below
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
@@ -174,12 +175,12 @@ class ToolReader:
         texts = _texts_by_path([record for _, record in records[:MOST_ROWS]])
         roots: list[str] = []
         for name in NEEDED:
-            roots += map(_root, self.map.fields[name])
+            roots += map(root_of, self.map.fields[name])
         listed = sorted(texts, key=lambda path: (_rank(path, roots), path))
         options = []
         for name in lacking:
-            usual = {_root(path) for path in self.map.fields[name]}
-            likely = {path: texts[path] for path in listed if _root(path) in usual}
+            usual = {root_of(path) for path in self.map.fields[name]}
+            likely = {path: texts[path] for path in listed if root_of(path) in usual}
             path = FILE if name == "system" else _path_of_texts(likely, name)
             options.append(option("column", f"{name}={path or 'PATH'}"))
         raise UsageError(
@@ -236,12 +237,8 @@ def _judges_of(marks: Iterable[Mapping[str, float]]) -> list[str]:
     return list(judges)
 
 
-def _root(path: str) -> str:
-    return path.partition(".")[0].partition("[")[0]
-
-
 def _rank(path: str, roots: Sequence[str]) -> int:
-    return roots.index(_root(path)) if _root(path) in roots else len(roots)
+    return roots.index(root_of(path)) if root_of(path) in roots else len(roots)
 
 
 def _name_variants(tool: ToolMap, rows: Sequence[Row]) -> None:
@@ -285,7 +282,7 @@ def _without_columns_of_fields(tool: ToolMap, reading: FieldReading) -> Scores:
         return tool.scores
     roots: set[str] = set()
     for paths in reading.fields.values():
-        roots.update(map(_root, paths))
+        roots.update(map(root_of, paths))
     passed = [*tool.scores.not_columns, *roots, *tool.scores.at, *tool.parts, FILE]
     return tool.scores.model_copy(update={"not_columns": passed})
 
