@@ -265,16 +265,18 @@ def ends_in_mid_sentence(text: str) -> bool | None:
     last = lines.pop()
     if is_bare_marker(last.strip()) or _is_open_row(last, lines):
         return True
-    items = [line for line in lines if LIST_MARKER.match(line)]
-    n_ended = sum(map(is_terminated, items))
-    if LIST_MARKER.match(last) and (n_ended < fewest_items or 4 * n_ended < 3 * len(items)):
+    if not _OPEN_END.search(last) or _WHOLE_END.search(last.strip()):
         return False
-    if not _OPEN_END.search(last) or _WHOLE_END.search(last.strip()) or not _is_sentence(last):
+    if LIST_MARKER.match(last):
+        items = [line for line in lines if LIST_MARKER.match(line)]
+        n_ended = sum(map(is_terminated, items))
+        return n_ended >= fewest_items and 4 * n_ended >= 3 * len(items)
+    if not _is_sentence(last):
         return False
     if not _COMMA.match(last.rstrip()[-1]) and not _ENDED_SENTENCE.search(text):
         return False
     prose = list(filter(is_prose, lines))
-    if lines and _OPEN_END.search(lines[-1]) and not LIST_MARKER.match(last):
+    if lines and _OPEN_END.search(lines[-1]):
         return False
     n_marked = sum(map(is_terminated, prose))
     return 2 * n_marked >= len(prose)
