@@ -188,10 +188,11 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     # Share of these words that another question has, and that its own may have
     least = 0.3
     hardly_any = 0.1
-    rows_at_once = 1000
+    if table.empty:
+        return np.zeros(0, dtype=bool)
     number = table.groupby(["language", "query"]).ngroup().to_numpy()
     texts = list(map(_words_by_language, table["language"], table["text"]))
-    given: list[set[tuple[str, ...]]] = [set() for _ in range(number.max(initial=-1) + 1)]
+    given: list[set[tuple[str, ...]]] = [set() for _ in range(number.max() + 1)]
     # Systems that saw the same passages share a question.
     distinct = {id(question): (row, question) for row, question in enumerate(questions)}
     for row, question in distinct.values():
@@ -203,15 +204,11 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     by_question = sparse.csr_array((np.ones(len(number)), places), (len(given), len(number)))
     n_questions = ((by_question @ answers + passages) > 0).sum(axis=0)
     rare = answers.multiply(n_questions < many).tocsr()
-    flags = np.zeros(len(texts), dtype=bool)
-    for start in range(0, len(texts), rows_at_once):
-        part = slice(start, start + rows_at_once)
-        n_rare = rare[part].sum(axis=1)
-        n_shared = (rare[part] @ passages.T).toarray()
-        n_own = n_shared[np.arange(len(n_rare)), number[part]]
-        is_others = n_shared.max(axis=1) >= least * n_rare
-        flags[part] = (n_rare >= fewest_words) & is_others & (n_own <= hardly_any * n_rare)
-    return flags
+    n_rare = rare.sum(axis=1)
+    n_own = rare.multiply(passages[number]).sum(axis=1)
+    n_most = (rare @ passages.T).max(axis=1).toarray().ravel()
+    is_others = (n_most >= least * n_rare) & (n_own <= hardly_any * n_rare)
+    return np.asarray((n_rare >= fewest_words) & is_others)
 
 
 def _words_by_language(language: str, text: str) -> set[tuple[str, ...]]:

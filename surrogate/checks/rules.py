@@ -121,11 +121,7 @@ def is_error_text(sample: Sample) -> bool | None:
     message = set(folded_words(sample.text.partition("\n")[0]))
     asked = message & set(folded_words(query))
     is_asked = 2 * len(asked) >= len(message) > 0
-    return None if is_asked or _asks_for_failures(query) else True
-
-
-def _asks_for_failures(query: str) -> bool:
-    return any(marks(kind).search(query) for kind in ("fault", "code"))
+    return None if is_asked or marks("fault").search(query) else True
 
 
 def _speaks_of_failure(sample: Sample) -> bool | None:
@@ -153,7 +149,7 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
     else:
         is_asked = not about.isdisjoint(content_words(folded_words(query)))
     is_given = 2 * len(about & given) >= len(about) > 0
-    return None if is_asked or is_given or _asks_for_failures(query) else True
+    return None if is_asked or is_given or marks("fault").search(query) else True
 
 
 def passages_text(question: Question) -> str:
