@@ -7,6 +7,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeGuard
 
+from arena.data.rows import is_null
 from arena.data.schema import ROLES
 from arena.data.types import Record
 from surrogate_arena.importers.values import opened_or_same
@@ -119,11 +120,13 @@ def _words(message: Record) -> str:
 
 def exchanges_of(cells: Sequence[object], turn: int | None) -> list[Exchange]:
     """Return the last exchange of both systems of a battle."""
-    conversations = [_turns_of(cell) for cell in cells]
-    # A prompt and two replies, each a text or a list of turns.
-    if len(conversations) == 3:
-        prompts, *replies = conversations
-        conversations = [_messages(prompts, texts) for texts in replies]
+    # A prompt and two replies, each a text or a list of turns; an empty cell is an empty reply.
+    if len(cells) == 3:
+        prompts = _turns_of(cells[0])
+        replies = ["" if is_null(cell) else cell for cell in cells[1:]]
+        conversations = [_messages(prompts, _turns_of(reply)) for reply in replies]
+    else:
+        conversations = [_turns_of(cell) for cell in cells]
     exchanges = []
     for messages in conversations:
         for message in messages:

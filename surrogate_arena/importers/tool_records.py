@@ -104,7 +104,9 @@ class ToolReader:
         rows = self._rows(records, reading, collected)
         marks = self._marks(collected, reading, rows, scores)
         answers = []
-        for (place, _, fields), marked in zip(rows, marks, strict=True):
+        for (place, record, fields), marked in zip(rows, marks, strict=True):
+            if _has_empty_answer(record, reading):
+                fields.setdefault("answer", "")
             if _is_complete(collected, place, fields, reading):
                 answers.append((place, fields, marked))
         collected.lower_is_better.update(self.map.scores.lower_is_better)
@@ -285,6 +287,15 @@ def _without_columns_of_fields(tool: ToolMap, reading: FieldReading) -> Scores:
         roots.update(map(root_of, paths))
     passed = [*tool.scores.not_columns, *roots, *tool.scores.at, *tool.parts, FILE]
     return tool.scores.model_copy(update={"not_columns": passed})
+
+
+def _has_empty_answer(record: Record, reading: FieldReading) -> bool:
+    """Return whether there is a blank text where other records have their answers."""
+    for path in reading.used().get("answer", ()):
+        value = found(record, path)
+        if isinstance(value, str) and not value.strip():
+            return True
+    return False
 
 
 def _is_complete(collected: Collected, place: Place, values: Record, reading: FieldReading) -> bool:

@@ -63,3 +63,11 @@ def test_a_set_of_conversations_keeps_turns_and_the_passages_of_each(tmp_path):
     assert [passage["passage_id"] for passage in second["passages"]] == ["d2"]
     assert second["reference"] == "target 2"
     assert arena.answers["answer"].tolist() == ["reply 1", "reply 2"]
+
+
+def test_an_empty_cell_of_a_battle_is_an_empty_answer(tmp_path):
+    path = tmp_path / "battles.csv"
+    path.write_text("question,system_a,system_b,response_a,response_b,winner\nWhy?,x,y,So.,,x\n")
+    arena = import_arena("lmarena", [path]).arena
+    texts = dict(zip(arena.answers["system"], arena.answers["answer"], strict=True))
+    assert texts == {"x": "So.", "y": ""}

@@ -53,7 +53,7 @@ def winners(path="battles.csv"):
 
 
 def test_every_recipe_is_tried():
-    assert len(RECIPES) == 12
+    assert len(RECIPES) == 13
 
 
 def test_a_column_per_system(follow):
@@ -92,6 +92,25 @@ def test_arrays_that_numpy_printed(follow):
     follow("Arrays as numpy prints", "printed.csv", "cases/rag/csv-numpy-contexts.csv")
     passages = import_arena("csv", ["answers.jsonl"]).arena.queries["passages"]
     assert all(len(listed) == 2 for listed in passages)
+
+
+def test_an_evaluation_sheet(follow):
+    sheet = pd.DataFrame(
+        {
+            "question": ["When did it open?", "How long is it?"],
+            "context": ["It opened in 1932.", "It is 1,149 m long."],
+            "old": ["In 1932.", "1,149 m."],
+            "new": ["It opened in 1932.", ""],
+            "Ann": ["new", "old"],
+            "Tom": ["same", ""],
+        }
+    )
+    follow("An evaluation sheet", "sheet.csv", sheet)
+    arena = read_arena("mine")
+    assert arena.info.systems == ("old", "new")
+    assert list(arena.judgments["winner"]) == ["b", "a", "tie"]
+    assert list(arena.judgments["judge"]) == ["person:Ann", "person:Ann", "person:Tom"]
+    assert arena.queries["passages"][1][0]["text"] == "It is 1,149 m long."
 
 
 def test_a_column_per_pair(follow):

@@ -128,19 +128,30 @@ def test_what_is_no_record_is_said_with_what_to_export(tmp_path):
         import_arena("inspect", [packed])
 
 
+def read_second_output(tmp_path, output):
+    rows = [{"vars": {"question": q}, "provider": "p"} for q in ("One?", "Two?")]
+    rows[0]["response"], rows[1]["response"] = {"output": "One."}, {"output": output}
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return import_arena("promptfoo", [path])
+
+
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_a_blank_text_where_answers_stand_is_an_empty_answer(tmp_path, blank):
+    read = read_second_output(tmp_path, blank)
+    assert list(read.arena.answers["answer"]) == ["One.", ""]
+    assert "it has no text at 'response.output', for the answer" not in skipped(read)
+
+
 @pytest.mark.parametrize(
     "empty",
     [
-        *(" \n", {}, {"a": "", "b": []}, {"messages": []}, {"said": "One.", "sources": []}),
+        *({}, {"a": "", "b": []}, {"messages": []}, {"said": "One.", "sources": []}),
         {"choices": [{"message": {"role": "assistant", "content": None}, "index": 0}]},
     ],
 )
 def test_what_holds_no_text_is_a_missing_answer(tmp_path, empty):
-    rows = [{"vars": {"question": q}, "provider": "p"} for q in ("One?", "Two?")]
-    rows[0]["response"], rows[1]["response"] = {"output": "One."}, {"output": empty}
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    read = import_arena("promptfoo", [path])
+    read = read_second_output(tmp_path, empty)
     assert list(read.arena.answers["answer"]) == ["One."]
     assert skipped(read)["it has no text at 'response.output', for the answer"] == 1
 
