@@ -33,7 +33,10 @@ from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
 ONCE = "they are in the arena, and the interval holds for one look at them"
 IN_ARENA = "they are in the arena, and the interval holds however often one looks"
-ONE_SIDE = "{} is side {} in {} of them, so that they may be on the side alone"
+ONE_SIDE = (
+    "{} is side {} in {} of them, so that they may be on the side alone; where the judge was not "
+    "shown these sides, import them with --no-sides"
+)
 SEVERAL_JUDGES = "they are of several judges ({}), and count after  select --judges  keeps one"
 
 

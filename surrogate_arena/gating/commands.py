@@ -99,7 +99,7 @@ def gate_command(
     from arena.data.writing import write_text
     from arena.judging.judging_result import require_verdicts
     from surrogate_arena.gating.arena_verdicts import read_failures
-    from surrogate_arena.gating.contenders import contenders
+    from surrogate_arena.gating.contenders import contenders, has_unjudged_pairs
     from surrogate_arena.gating.fault_comparison import given_limits
     from surrogate_arena.gating.gate import compare_contenders
     from surrogate_arena.gating.gate_report import gate_junit, gate_markdown
@@ -137,7 +137,8 @@ def gate_command(
     else:
         print_gate(decision)
     is_in_arena = decision.candidate in read.info.systems
-    if decision.verdict == "cannot say" and judge is None and is_in_arena and not as_json:
+    is_undecided = decision.verdict == "cannot say" and judge is None
+    if is_undecided and is_in_arena and has_unjudged_pairs(pair) and not as_json:
         print(command("vote", folder, *_ballot(decision), "--out", "vote.html"))
     if decision.verdicts is not None:
         require_verdicts(decision.verdicts.usage)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -110,6 +111,18 @@ def contenders(
     )
 
 
+def has_unjudged_pairs(pair: Contenders) -> bool:
+    """Return whether the two answer some question differently without a verdict on it."""
+    columns = [*QUESTION_KEY, "answer"]
+    both = pair.answers[columns].merge(pair.baseline_answers[columns], on=QUESTION_KEY)
+    differing = both.loc[both["answer_x"] != both["answer_y"], QUESTION_KEY]
+    judgments = pair.arena.judgments
+    systems = [pair.judged_as, pair.baseline]
+    is_on_both = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
+    judged = judgments.loc[is_on_both, QUESTION_KEY].drop_duplicates()
+    return len(differing.merge(judged)) < len(differing)
+
+
 def _latest(arena: Arena) -> str:
     """Return the system that was named last; files and ``add`` append."""
     versions = arena.info.systems
@@ -118,7 +131,23 @@ def _latest(arena: Arena) -> str:
             f"the arena has one system, {versions[0]}; name the answers of another one "
             f"({argument('candidate')}), or add them to the arena"
         )
-    return versions[-1]
+    latest = versions[-1]
+    same_names = [name for name in versions if _without_numbers(name) == _without_numbers(latest)]
+    highest = max(same_names, key=_numbers)
+    if _numbers(highest) > _numbers(latest):
+        raise UsageError(
+            f"which system is the latest is unclear: the arena names {latest} last, and {highest} "
+            f"has a higher number; name the candidate ({argument('candidate')})"
+        )
+    return latest
+
+
+def _without_numbers(name: str) -> str:
+    return re.sub(r"[\d.]+", "", name)
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(digits) for digits in re.findall(r"\d+", name)]
 
 
 def _is_system(arena: Arena, answers: Answers) -> bool:

@@ -48,6 +48,16 @@ def test_votes_decide_where_no_judge_is_asked(wins, losses, verdict):
     assert "60 verdicts on 60 of 60 questions" in " ".join(result.sentences)
 
 
+@pytest.mark.parametrize(("n_judged", "is_offered"), [(60, False), (59, True)])
+def test_a_vote_is_offered_while_pairs_have_no_verdict(run, tmp_path, capsys, n_judged, is_offered):
+    arena = build_arena(questions=60)
+    judged = verdicts(33, 27).head(n_judged)
+    write_arena(replace(arena, judgments=judged), tmp_path / "arena")
+    command = ("gate", "--arena", tmp_path / "arena", "--baseline", OLD, "--candidate", NEW)
+    assert run(*command) == 4
+    assert ("surrogate-arena vote" in capsys.readouterr().out) == is_offered
+
+
 def test_votes_that_are_looked_at_once_decide_sooner():
     """As a sign test does: 27 of 39 questions have p = 0.02."""
     votes = verdicts(27, 12)

@@ -133,6 +133,14 @@ def test_names_and_tables_are_taken_for_candidate_and_baseline(arena):
     assert by_table.choice == by_name.choice == ""
 
 
+def test_an_order_of_versions_against_their_numbers_is_no_default(arena):
+    newest_first = arena.info.model_copy(update={"systems": SYSTEMS[::-1]})
+    arena = replace(arena, info=newest_first)
+    with pytest.raises(UsageError, match="names v4 last, and v10 has a higher number"):
+        gate(arena=arena)
+    assert gate(arena=arena, candidate="v10").baseline == "v4"
+
+
 def test_the_command_names_questions_and_ends_with_a_status(run, folder, capsys):
     assert run("gate", "--arena", folder / "arena") == 3
     printed = " ".join(capsys.readouterr().out.split())
