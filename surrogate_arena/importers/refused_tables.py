@@ -178,8 +178,8 @@ def _refuse_without_answers(
     raise UsageError(
         f"{all_of(systems)} may each hold the answers of a system; write a row for each "
         f"answer by pandas: table.melt({kept}, {systems}, 'system', 'answer'){then}. "
-        "Where verdicts stand beside them, follow the reference's recipe 'An evaluation sheet'. "
-        f"If one holds the answers: {option('column', f'answer={systems[0]}')}"
+        f"If one holds the answers: {option('column', f'answer={systems[0]}')}; where verdicts "
+        "stand beside them, follow the reference's recipe 'An evaluation sheet'"
     )
 
 
