@@ -129,9 +129,8 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
     rows.understood += columns.notes()
     rows.understood += trait_lines(columns_of_traits)
     judgments = _judged(rows, options)
-    counted = chain.from_iterable(columns_of_traits.values())
-    read = [root_of(name) for name in (*options.further, *counted)]
-    ours = {*_OUR_COLUMNS, *_OUR_DETAILS, *options.further, *read}
+    read = [*options.further, *chain.from_iterable(columns_of_traits.values())]
+    ours = {*_OUR_COLUMNS, *_OUR_DETAILS, *read, *map(root_of, read)}
     return ReadBattles(
         table=judgments.reset_index(drop=True),
         rows=judgments.index.to_numpy(),
