@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from surrogate_arena.cli import options as opt
@@ -61,7 +62,9 @@ def rank(
     else:
         named = [word for column in columns or () for word in ("--column", column)]
         # With its answers in the arena, ``judge --prior`` asks what tells most about its rank.
-        print_ranked(placed, command("add", folder, answers, *named))
+        # A board's folder notes the arena's by a way through itself.
+        shortest = os.path.relpath(folder.resolve())
+        print_ranked(placed, command("add", shortest, answers, *named))
     has_neither = placed.new["rank"].isna() & placed.new["place"].isna()
     if has_neither.all():
         raise SystemExit(1)

@@ -18,7 +18,7 @@ class Files:
     def __init__(self, folder):
         self.board = pd.read_csv(folder / "board.csv", keep_default_na=False, na_values=[""])
         self.overall = pd.read_csv(folder / "overall.csv", keep_default_na=False, na_values=[""])
-        self.arena = pd.read_csv(folder / "arena.csv")
+        self.verdict_ratings = pd.read_csv(folder / "verdict_ratings.csv")
         self.remarks = pd.read_csv(folder / "remarks.csv")
         self.differences = pd.read_csv(folder / "differences.csv")
         self.summary = json.loads((folder / "summary.json").read_text())
@@ -122,10 +122,10 @@ def of_judge(files, language):
 
 def length(files, language):
     """At equal length a rating is as much higher or lower as the sentence says."""
-    moves = files.arena["at_equal_length"] - files.arena["rating"]
+    moves = files.verdict_ratings["at_equal_length"] - files.verdict_ratings["rating"]
     if len(files.languages) == 1:
         sentence = next(text for text in files.sentences("length"))
-        for system, move in zip(files.arena["system"], moves, strict=True):
+        for system, move in zip(files.verdict_ratings["system"], moves, strict=True):
             found = re.search(rf"{re.escape(system)} (\d\.\d\d) (higher|lower)", sentence)
             if found:
                 shown = float(found[1]) * (1 if found[2] == "higher" else -1)
