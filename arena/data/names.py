@@ -10,7 +10,7 @@ from unicodedata import category, east_asian_width, normalize
 
 from arena.data.errors import Fault, Problem, UsageError, argument
 from arena.data.schema import ALL
-from arena.data.wording import did_you_mean, first_of
+from arena.data.wording import Remark, did_you_mean, first_of
 
 if TYPE_CHECKING:
     from arena.data.rows import Rows
@@ -198,6 +198,12 @@ def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, s
         for group in groups.values():
             pairs.update(combinations(sorted(group), 2))
     return sorted(pair for pair in pairs if not compared.isdisjoint(pair))
+
+
+def look_alike_remarks(names: Iterable[str]) -> Iterator[Remark]:
+    """Name each two names that a reader may confuse."""
+    for first, name in alike(names):
+        yield Remark("names", "warning", f"the names {first!a} and {name!a} look alike")
 
 
 def refuse_names_alike(new: Iterable[str], known: Iterable[str]) -> None:

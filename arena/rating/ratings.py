@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -12,7 +12,7 @@ import pandas as pd
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.frames import frame_of
-from arena.data.names import alike
+from arena.data.names import look_alike_remarks
 from arena.data.rows import is_true
 from arena.data.schema import ALL, BOTH_BAD
 from arena.data.wording import Remark, count_of, notebook_html
@@ -260,24 +260,13 @@ def input_remarks(
         yield copies_remark(battles.n_copies)
     yield from both_bad_remarks(judgments)
     yield from temperature_remarks(temperatures, judgments)
-    yield from _name_remarks(battles.systems)
+    yield from look_alike_remarks(battles.systems)
 
 
 def copies_remark(copies: int) -> Remark:
     """Say how many judgments are exact copies, which count once."""
     sentence = f"{count_of(copies, 'judgment')} left out: exact copies of others by the same judge"
     return Remark("copies", "warning", sentence, statistic=copies)
-
-
-def _name_remarks(systems: Iterable[str]) -> Iterator[Remark]:
-    pairs = [f"{first!a} and {name!a}" for first, name in alike(systems)]
-    if not pairs:
-        return
-    n_shown = 5
-    listed = "; ".join(pairs[:n_shown])
-    if len(pairs) > n_shown:
-        listed += f"; and {len(pairs) - n_shown:,} more"
-    yield Remark("names", "warning", f"names look alike, and are of two systems: {listed}")
 
 
 def both_bad_remarks(judgments: pd.DataFrame, subject: str = "") -> Iterator[Remark]:

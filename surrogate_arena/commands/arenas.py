@@ -136,7 +136,7 @@ def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None
 def answer_remarks(arena: Arena) -> Iterator[Remark]:
     """Say what is odd about an arena's names and answers."""
     from arena.data.answer_digests import outdated_sentence
-    from arena.data.names import alike
+    from arena.data.names import look_alike_remarks
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.rating.judgments import copies_of_others
     from arena.rating.ratings import copies_remark
@@ -149,8 +149,7 @@ def answer_remarks(arena: Arena) -> Iterator[Remark]:
     note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
     if note:
         yield Remark("thoughts", "info", note)
-    for first, name in alike([*arena.info.systems, *arena.judges]):
-        yield Remark("names", "warning", f"the names {first!a} and {name!a} look alike")
+    yield from look_alike_remarks([*arena.info.systems, *arena.judges])
     if len(arena.outdated):
         yield Remark("edited answers", "warning", outdated_sentence(len(arena.outdated)))
     answer_keys = arena.answers.set_index(ANSWER_KEY).index

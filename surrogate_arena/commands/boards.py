@@ -25,6 +25,7 @@ from surrogate_arena.cli.printing import (
     cut_middle,
     first_lines,
     print_ranks,
+    print_remarks,
     progress_lines,
     show,
     shown_board,
@@ -152,7 +153,7 @@ def publish_board(
     as_json: bool = False,
 ) -> None:
     """Write a board and its pages, and print it with the page to open."""
-    from arena.data.names import alike
+    from arena.data.names import look_alike_remarks
     from surrogate.checks.faults import arena_faults
 
     saved = built.save(out, folder)
@@ -169,8 +170,7 @@ def publish_board(
         return
     sentences = [_fault_sentence(faults), cost_sentence]
     print_board(saved, _next_command(saved, folder), index, [text for text in sentences if text])
-    for first, name in alike(built.overall["system"]):
-        print(f"Note: the names {first!a} and {name!a} look alike")
+    print_remarks(list(look_alike_remarks(built.overall["system"])))
 
 
 def _fault_sentence(faults: AnswerFaults | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.names import PEOPLE, alike, is_derived, is_person
+from arena.data.names import PEOPLE, is_derived, is_person, look_alike_remarks
 from arena.data.published import published_remarks
 from arena.data.schema import ALL, QUESTION_KEY, VOTER
 from arena.data.tables import plain_records
@@ -148,7 +148,7 @@ def _diagnosis(
     declared = () if arena is None else arena.info.systems
     remarks = [
         *_copy_remarks(chosen),
-        *_name_remarks(table, declared),
+        *look_alike_remarks({*declared, *table["first"], *table["second"]}),
         *_row_remarks(counted),
     ]
     checks: list[Callable[[pd.DataFrame], CheckResult]] = [
@@ -291,12 +291,6 @@ def _row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
                 "weights; the shares and counts here count every judgment once"
             )
             yield Remark("weights", "info", sentence, subject=subject)
-
-
-def _name_remarks(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Remark]:
-    for first, name in alike({*declared, *table["first"], *table["second"]}):
-        sentence = f"the names {first!a} and {name!a} look alike, and are of two systems"
-        yield Remark("names", "warning", sentence, subject="systems")
 
 
 def _agreement_remarks(agreement: pd.DataFrame) -> Iterator[Remark]:
