@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.schema import ANSWER_KEY, DIGESTS, QUESTION_KEY
 from arena.data.types import Flags, Indices
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 
 DIGEST_DIGITS = 16
 EDITED = "an answer was edited after the verdict; judge these pairs again"
@@ -23,9 +23,10 @@ def answer_digest(output: str) -> str:
     return hashlib.sha256(output.strip().encode()).hexdigest()[:DIGEST_DIGITS]
 
 
-def outdated_sentence(n_judgments: int) -> str:
+def outdated_remark(n_judgments: int, subject: str = "") -> Remark:
     """Say how many judgments do not count, and why."""
-    return f"{count_of(n_judgments, 'judgment')} left out: {EDITED}"
+    sentence = f"{count_of(n_judgments, 'judgment')} left out: {EDITED}"
+    return Remark("edited answers", "warning", sentence, subject, n_judgments)
 
 
 def with_digests(judgments: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:

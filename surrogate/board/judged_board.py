@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from arena.data.answer_digests import outdated_sentence
+from arena.data.answer_digests import outdated_remark
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.types import Progress, finish
-from arena.data.wording import Remark
+from arena.data.wording import Remark, sentence
 from arena.quality.judge_label import report_judge
 from arena.quality.judge_report import JudgingRecords
 from arena.quality.preferences import equal_length_ratings
@@ -211,8 +211,8 @@ def _edited_remarks(judged: Arena) -> list[Remark]:
     n_outdated = len(judged.outdated)
     if not n_outdated:
         return []
-    sentence = f"{outdated_sentence(n_outdated).capitalize()}."
-    return [Remark("edited answers", "warning", sentence)]
+    remark = outdated_remark(n_outdated)
+    return [replace(remark, sentence=sentence(remark.sentence))]
 
 
 def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:

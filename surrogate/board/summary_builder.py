@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from arena.data.answer_digests import outdated_sentence
+from arena.data.answer_digests import outdated_remark
 from arena.data.arena import Arena
 from arena.data.types import Floats
 from arena.data.wording import Remark
@@ -290,8 +290,7 @@ def remarks_on_answers(arena: Arena) -> dict[str, list[Remark]]:
     """Count verdicts on edited answers and name copies, by language."""
     remarks: dict[str, list[Remark]] = {}
     for language, outdated in arena.outdated.groupby("language"):
-        remark = Remark("edited answers", "warning", outdated_sentence(len(outdated)))
-        remarks.setdefault(str(language), []).append(remark)
+        remarks.setdefault(str(language), []).append(outdated_remark(len(outdated)))
     for remark in same_answer_remarks(arena):
         language, _, system = remark.subject.partition(", ")
         subject = f"answers of {system}" if system else ""

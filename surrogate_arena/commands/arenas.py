@@ -135,7 +135,7 @@ def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None
 
 def answer_remarks(arena: Arena) -> Iterator[Remark]:
     """Say what is odd about an arena's names and answers."""
-    from arena.data.answer_digests import outdated_sentence
+    from arena.data.answer_digests import outdated_remark
     from arena.data.names import look_alike_remarks
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.rating.judgments import copies_of_others
@@ -151,7 +151,7 @@ def answer_remarks(arena: Arena) -> Iterator[Remark]:
         yield Remark("thoughts", "info", note)
     yield from look_alike_remarks([*arena.info.systems, *arena.judges])
     if len(arena.outdated):
-        yield Remark("edited answers", "warning", outdated_sentence(len(arena.outdated)))
+        yield outdated_remark(len(arena.outdated))
     answer_keys = arena.answers.set_index(ANSWER_KEY).index
     has_a = arena.judgments.set_index([*QUESTION_KEY, "system_a"]).index.isin(answer_keys)
     has_b = arena.judgments.set_index([*QUESTION_KEY, "system_b"]).index.isin(answer_keys)

@@ -55,7 +55,7 @@ def agreement_command(
     as_json: opt.Json = False,
 ) -> None:
     """Measure how far judges agree with people, or with another judge."""
-    from arena.data.answer_digests import outdated_sentence
+    from arena.data.answer_digests import outdated_remark
     from arena.data.folder import read_arena
     from surrogate_arena.cli.judging_records import add_metaevaluations
     from surrogate_arena.diagnosis.agreement import agreements
@@ -67,7 +67,7 @@ def agreement_command(
         n_outdated = len(arena.outdated)
     else:
         table = _judgments_of(judgments)
-    skipped = [outdated_sentence(n_outdated)] if n_outdated else []
+    skipped = [outdated_remark(n_outdated).sentence] if n_outdated else []
     if table.empty:
         raise UsageError("; ".join([f"{judgments}: there is no judgment in it", *skipped]))
     if write and not judgments.is_dir():

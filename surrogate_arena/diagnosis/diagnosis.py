@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.answer_digests import outdated_sentence
+from arena.data.answer_digests import outdated_remark
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
@@ -277,7 +277,7 @@ def _copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
 def _outdated_remarks(outdated: pd.DataFrame) -> Iterator[Remark]:
     for (language, judge), part in _with_people_as_one(outdated).groupby(GROUP):
         subject = f"{language}, {judge}"
-        yield Remark("edited answers", "warning", outdated_sentence(len(part)), subject=subject)
+        yield outdated_remark(len(part), subject)
 
 
 def _row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:

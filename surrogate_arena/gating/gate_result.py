@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import expit
 
-from arena.data.answer_digests import outdated_sentence
+from arena.data.answer_digests import outdated_remark
 from arena.data.languages import language_name
 from arena.data.wording import count_of, sentence
 from arena.quality.agreement import without_identical
@@ -202,7 +202,7 @@ def _sentences(result: Gate) -> Iterator[str]:
             yield from _rating_sentences(result.ratings)
     yield from result.faults.sentences
     if result.n_outdated:
-        yield f"In the arena {outdated_sentence(result.n_outdated)}."
+        yield f"In the arena {outdated_remark(result.n_outdated).sentence}."
     yield from map(sentence, result.language_notes)
     if result.choice:
         yield f"Taken by default: {result.choice}."

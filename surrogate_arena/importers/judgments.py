@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.answer_digests import EDITED, outdated_sentence
+from arena.data.answer_digests import EDITED, outdated_remark
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import read_arena
@@ -120,7 +120,7 @@ def _of_arena(folder: Path, options: BattleOptions) -> CountedJudgments:
     n_outdated = len(arena.outdated)
     if arena.judgments.empty:
         published = ", only published ratings" if len(arena.published_ratings) else ""
-        outdated = f"; {outdated_sentence(n_outdated)}" if n_outdated else ""
+        outdated = f"; {outdated_remark(n_outdated).sentence}" if n_outdated else ""
         raise UsageError(f"{folder}: there is no judgment in it{published}{outdated}")
     skips = {(JUDGMENTS.name, "judgment", EDITED): n_outdated}
     judgments = ColumnTable(_with_columns_of_questions(arena, options.further), JUDGMENTS.name)
