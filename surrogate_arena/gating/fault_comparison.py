@@ -151,9 +151,9 @@ class FaultComparison:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """The first fault of each check, with question and answer."""
+        """The first fault of each check, with question and answer: a new one if there is one."""
         first: dict[str, AnswerFault] = {}
-        for fault in self.faults:
+        for fault in sorted(self.faults, key=lambda fault: not fault.is_new):
             first.setdefault(fault.check, fault)
         return tuple(fault_line(fault, longest=60) for fault in first.values())
 
