@@ -29,7 +29,7 @@ def test_ratings_by_verdicts_alone_are_a_posterior_unless_tournaments_are_asked_
     tiny_arena, build_quickly
 ):
     """Guides once called these intervals those of a bootstrap."""
-    default = build_quickly(tiny_arena).arena.set_index("system")
+    default = build_quickly(tiny_arena).verdict_ratings.set_index("system")
     own = rate(tiny_arena.judgments).table.set_index("system").loc[default.index]
     for column in ("rating", "low", "high"):
         assert default[column].to_numpy(float) == pytest.approx(
@@ -41,7 +41,7 @@ def test_ratings_by_verdicts_alone_are_a_posterior_unless_tournaments_are_asked_
     spread = likelihood["rating"].loc[default.index].std()
     assert default["rating"].std() < spread  # drawn to their mean
     options = {"arena_ratings": "tournaments", "tournaments": 30}
-    drawn = build_quickly(tiny_arena, **options).arena.set_index("system")
+    drawn = build_quickly(tiny_arena, **options).verdict_ratings.set_index("system")
     middle = (drawn["low"] + drawn["high"]) / 2
     assert (middle - drawn["rating"]).abs().max() > 1e-3
 

@@ -41,7 +41,7 @@ def of(board, table):
 
 def test_the_arena_table_is_what_is_published(board, published):
     ratings = published.published_ratings.set_index(KEYS).sort_index()
-    arena = of(board, "arena")
+    arena = of(board, "verdict_ratings")
     np.testing.assert_allclose(arena["rating"], ratings["rating"], atol=1e-6)
     width = 1.6448536269514722 * ratings["standard_error"]
     np.testing.assert_allclose(arena["high"] - arena["rating"], width, atol=2e-6)
@@ -123,11 +123,11 @@ def test_where_some_errors_are_missing_those_of_others_are_assumed_and_counted(
     assert judged[["low", "high", "rank_low", "rank_high", "tier"]].notna().all(axis=None)
     english = some[some["language"] == "en"]
     assumed = np.sqrt((english["standard_error"] ** 2).median())
-    row = of(board, "arena").loc[("en", name)]
+    row = of(board, "verdict_ratings").loc[("en", name)]
     assert (row["high"] - row["rating"]) / 1.6448536269514722 == pytest.approx(assumed, abs=1e-5)
     assert row["note"] == ASSUMED.format(assumed)
     assert SOME_ASSUMED.format(1, 12, assumed) in map(str, board.summary.languages["en"].remarks)
-    assert (of(board, "arena")["note"] != "").sum() == 2
+    assert (of(board, "verdict_ratings")["note"] != "").sum() == 2
 
 
 def test_what_has_no_answer_or_no_rating_is_counted(english, build_quickly):
