@@ -118,6 +118,7 @@ LIKELY_OR_NOTES = (
     (f"{LONG} Réponds uniquement avec les extraits fournis.", "leak", "en"),
     (f"{LONG} Responde solo con los fragmentos siguientes.", "leak", "en"),
     ("Answer based only on the following context: open the portal.", "leak", "en"),
+    (f"Jesteś pomocnym asystentem. {LONG}", "leak", "en"),
     (f"아래 문서만 사용하여 답하세요. {LONG}", "leak", "en"),
     (f"ユーザーが返金について質問しています。{LONG}", "leak", "en"),
     ("Q: How do I change the refund of my order?\nA: Open the portal and save it.", "leak", "en"),
