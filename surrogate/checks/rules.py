@@ -15,6 +15,7 @@ from typing import Any, Literal
 import regex
 
 from arena.data.languages import language_name
+from arena.text.answers import cited_passages
 from arena.text.thoughts import has_thoughts
 from features.declare.sample import Question, Sample, passage_text
 from features.measures.language import SUPPORTED, identify, likeliest_language
@@ -135,10 +136,10 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
     text = sample.text if is_json else _QUOTED.sub(" ", sample.text)
     opening = _SENTENCE_END.split(marks("excuse").sub("", text))[0]
     matches = {kind: marks(kind).search(opening) for kind in FAILURE_MARKS}
+    matches["aside"] = marks("aside").search(text)
     found = {kind: match[0] for kind, match in matches.items() if match is not None}
-    is_failure = not found.keys().isdisjoint(FAILURES)
-    has_aside = marks("aside").search(text) is not None
-    if len(found) < 2 and not (is_failure and has_aside):
+    # Sound answers speak of services and requests, too.
+    if len(found) < 2 or found.keys().isdisjoint(FAILURES):
         return False
     about = content_words(message)
     query = sample.question.query
@@ -177,19 +178,15 @@ def cites_nothing_given(sample: Sample) -> bool | None:
     passages = sample.question.passages
     if not passages:
         return None
-    has_numbers = any(passage_id.isdecimal() for passage_id in sample.question.passage_ids)
-    unmatched = {*sample.citations.unmatched, *_cited_in_words(sample)}
-    if not unmatched:
-        return False
+    ids = sample.question.passage_ids
+    has_numbers = any(passage_id.isdecimal() for passage_id in ids)
     # Brackets index in code, and after a letter by itself: x[9].
-    output = sample.part("output")
-    code = "".join([*_CODE.findall(output), *_INDEXED.findall(output)])
-    for cited in unmatched:
+    prose = _INDEXED.sub(" ", _without_code(sample.part("output")))
+    for cited in {*cited_passages(prose, ids).unmatched, *_cited_in_words(sample)}:
         is_place = cited.isdecimal() and not has_numbers and int(cited) <= len(passages)
         is_year = cited.isdecimal() and 1000 <= int(cited) <= 2999
-        if is_place or is_year or f"[{cited}]" in code or _is_own_source(sample, cited):
-            continue
-        return True
+        if not (is_place or is_year or _is_own_source(sample, cited)):
+            return True
     return False
 
 
