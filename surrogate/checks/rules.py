@@ -198,7 +198,7 @@ def _cited_in_words(sample: Sample) -> set[str]:
     word = passage if marks("numbered").search(output) else rf"(?:{passage}|{section})"
     joined = rf"(?:{marks('joining').pattern})"
     bracketed = rf"[(（](?:{joined}\W+)*{word}(?:{word}|{joined}|n[°ºo]|[^\w()（）]|\d)*[)）]"
-    plain = rf"{passage} ?(?:(?:n[°º.]{{1,2}}|nr\.|№) ?)?\d+(?:(?:[,、，] ?| ?{joined} ?)\d+\b)*"
+    plain = rf"{passage} ?(?:(?:n[°º.]{{1,2}}|nr\.?|№) ?)?\d+(?:(?:[,、，] ?| ?{joined} ?)\d+\b)*"
     mentions = re.findall(rf"{bracketed}|{plain}", output, re.IGNORECASE)
     if not mentions:
         return set()
