@@ -11,7 +11,7 @@ from faulty_versions import broken, good, support_arena
 
 from arena import write_arena
 from surrogate import build_board
-from surrogate.checks.rules import CHECKS
+from surrogate.checks.table import CHECKS
 from surrogate_arena.cli.app import main
 from surrogate_arena.pages import write_site
 

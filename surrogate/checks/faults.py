@@ -18,16 +18,8 @@ from features.declare.sample import Memo, Question, Sample
 from features.engine.extraction import answers_of
 from features.text.sentences import is_prose
 from features.text.tokens import folded_words, tokens_per_word
-from surrogate.checks.rules import (
-    CHECKS,
-    RULES,
-    CheckClass,
-    content_words,
-    given_text,
-    of_class,
-    passages_text,
-    refuses,
-)
+from surrogate.checks.rules import RULES, content_words, given_text, passages_text, refuses
+from surrogate.checks.table import CHECKS, CheckClass, of_class
 from surrogate.learning.answer_texts import mixed
 
 FAULT_COLUMNS = [*ANSWER_KEY, "check"]

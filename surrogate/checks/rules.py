@@ -1,16 +1,11 @@
-"""The one table of checks of answers, and their rules; None where a rule cannot check."""
+"""Rules of the checks of single answers; None where a rule cannot check."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from types import MappingProxyType
-from typing import Any, Literal
 
 import regex
 
@@ -28,63 +23,7 @@ from features.text.sentences import (
     is_terminated,
 )
 from features.text.tokens import folded_words, tokens_per_word, word_ngrams, words
-
-CheckClass = Literal["certain", "likely", "note"]
-
-
-@dataclass(frozen=True)
-class Check:
-    """A check of answers; ``certain`` faults are bugs.
-
-    ``one`` and ``many`` are clauses of what answers do, ``unchecked`` is why some cannot be
-    checked.
-    """
-
-    name: str
-    certainty: CheckClass
-    one: str
-    many: str
-    unchecked: str
-
-    def clause(self, count: int) -> str:
-        """Say what several answers do: ``7 are in another language``."""
-        return f"{count:,} {self.one if count == 1 else self.many}"
-
-
-def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads(files("surrogate.checks").joinpath(name).read_text(encoding="utf-8"))
-
-
-def _checks() -> dict[str, Check]:
-    checks = {}
-    for name, row in _read("checks.toml").items():
-        checks[name] = Check(name, row["class"], row["one"], row["many"], row["unchecked"])
-    return checks
-
-
-CHECKS: Mapping[str, Check] = MappingProxyType(_checks())
-"""Every check by name, in the order in which they are listed."""
-FAULTS = tuple(name for name, check in CHECKS.items() if check.certainty != "note")
-"""Names of the checks that find faults."""
-
-
-def of_class(certainty: CheckClass) -> list[str]:
-    """Return the names of a class of checks."""
-    return [name for name, check in CHECKS.items() if check.certainty == certainty]
-
-
-@cache
-def marks(kind: str) -> re.Pattern[str]:
-    """Return the pattern of texts that are no answer (``marks.toml``)."""
-    patterns = _read("marks.toml")[kind]
-    return re.compile("|".join(patterns), re.IGNORECASE | re.MULTILINE)
-
-
-@cache
-def refusals() -> Mapping[str, Sequence[str]]:
-    """Return the patterns of refusals, by language."""
-    return MappingProxyType(_read("refusals.toml"))
-
+from surrogate.checks.table import marks, refusals, unfinished_words
 
 Rule = Callable[[Sample], bool | None]
 FAILURES = ("fault", "failed", "happened", "stopped", "code")
@@ -278,7 +217,7 @@ def is_cut(sample: Sample) -> bool | None:
 
 def _ends_unfinished(text: str, language: str) -> bool:
     *others, last = ["", *text.split()]
-    is_unfinished = last in _unfinished_words().get(language, "").split()
+    is_unfinished = last in unfinished_words().get(language, "").split()
     return len(others) > 1 and (is_unfinished or _HYPHEN_AT_END.search(last) is not None)
 
 
@@ -294,11 +233,6 @@ def _ends_in_part_of_word(sample: Sample) -> bool:
     if last in known or is_unit or tokens_per_word(others) > 1:
         return False
     return any(word.startswith(last) and len(word) - len(last) >= fewest for word in known)
-
-
-@cache
-def _unfinished_words() -> Mapping[str, str]:
-    return MappingProxyType(_read("unfinished.toml"))
 
 
 def repeats_itself(sample: Sample) -> bool:

@@ -14,7 +14,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of, split_names
 from surrogate.checks.faults import AnswerFaults, find_faults
-from surrogate.checks.rules import CHECKS, FAULTS, CheckClass
+from surrogate.checks.table import CHECKS, FAULTS, CheckClass
 
 ALL = "all"
 """How many answers with a fault are allowed where any number is."""

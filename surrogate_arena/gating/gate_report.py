@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from arena.data.schema import QUESTION_KEY
-from surrogate.checks.rules import CHECKS, FAULTS
+from surrogate.checks.table import CHECKS, FAULTS
 from surrogate_arena.gating.fault_comparison import (
     AnswerFault,
     FaultComparison,

@@ -11,7 +11,7 @@ from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.wording import count_of
 from surrogate.checks.faults import AnswerFaults
-from surrogate.checks.rules import CHECKS, FAULTS, of_class
+from surrogate.checks.table import CHECKS, FAULTS, of_class
 from surrogate_arena.pages.views import Row, cut_text
 
 MOST_LISTED = 1_000

@@ -11,7 +11,7 @@ from arena.data.folder import read_unlisted
 from arena.data.systems import HELD, LISTED, WITHDRAWN
 from surrogate.board.board import Board
 from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, needed_answers
-from surrogate.checks.rules import CHECKS
+from surrogate.checks.table import CHECKS
 
 JUDGED = "judged"
 MEANINGS = {

@@ -12,7 +12,8 @@ from faulty_versions import ERROR, broken, good, other, support_arena
 
 from arena import Arena
 from surrogate.checks.faults import find_faults
-from surrogate.checks.rules import CHECKS, FAILURE_MARKS, FAULTS, RULES, refusals
+from surrogate.checks.rules import FAILURE_MARKS, RULES
+from surrogate.checks.table import CHECKS, FAULTS, refusals
 
 ERRORS = (
     "Se ha superado el límite de solicitudes. Espere 60 segundos antes de volver a intentarlo.",

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from surrogate.checks.rules import refusals, refuses
+from surrogate.checks.rules import refuses
+from surrogate.checks.table import refusals
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from faulty_versions import broken, good, other, support_arena
 
 from arena import UsageError, write_arena
 from arena.data.tables import write_rows
-from surrogate.checks.rules import CHECKS
+from surrogate.checks.table import CHECKS
 from surrogate_arena.gating.fault_comparison import given_limits
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.gating.rating_difference import GateRates

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import Arena, write_arena
-from surrogate.checks.rules import FAULTS
+from surrogate.checks.table import FAULTS
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.gating.gate_report import escaped_markdown, gate_junit, gate_markdown
 from surrogate_arena.gating.rating_difference import GateRates
