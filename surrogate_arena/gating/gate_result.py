@@ -240,7 +240,10 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         reason = "" if one_side else f"; {verdicts.reason}"
         level = ""
         if result.win_rate is not None:
-            level = f"; a {verdicts.level:.1%} interval"
+            level = (
+                f"; the interval is {verdicts.level:.0%}, and better, same or worse is wrong "
+                f"with a probability of at most {result.rates.error:.0%}"
+            )
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores)} of "
             f"{count_of(verdicts.questions, 'question')}{failed}{reason}{level}."
