@@ -109,7 +109,7 @@ def _unlisted_remarks(folder: Path) -> Iterator[Remark]:
     from arena.data.folder import read_unlisted
 
     for system, state in read_unlisted(folder).items():
-        yield Remark(state, "info", f"{system} is {state}: no board has it", systems=(system,))
+        yield Remark(state, "info", f"{system} is {state}: boards leave it out", systems=(system,))
 
 
 def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None:

@@ -16,7 +16,7 @@ from surrogate.checks.table import CHECKS
 JUDGED = "judged"
 MEANINGS = {
     HELD: "It was received, and nobody has accepted it yet. No page names it.",
-    LISTED: "It has a place by its answers, which is a prediction and moves no other system.",
+    LISTED: "It is on the board. Its place is a prediction from its answers, if these are enough.",
     JUDGED: f"It has a rank by verdicts on {FEWEST_JUDGED_QUESTIONS} questions or more.",
     WITHDRAWN: "It was taken off. No page names it any more.",
 }
@@ -33,10 +33,9 @@ def submit_page(board: Board, languages: Sequence[str], questions_file: str) -> 
         count = summary.languages[language].questions
         row = {"language": language, "questions": count, "needed": needed_answers(count)}
         questions.append(row)
-    overall = board.overall
     states = Counter(_unlisted_states(board))
-    states[JUDGED] = int(overall["rank"].notna().sum())
-    states[LISTED] = int((overall["rank"].isna() & overall["place"].notna()).sum())
+    states[JUDGED] = _count_judged(board)
+    states[LISTED] = len(board.systems) - states[JUDGED]
     return {
         "questions": questions,
         "file": questions_file,
@@ -44,6 +43,13 @@ def submit_page(board: Board, languages: Sequence[str], questions_file: str) -> 
         "states": states,
         "checks": [check.many for check in CHECKS.values()],
     }
+
+
+def _count_judged(board: Board) -> int:
+    # A board without verdicts, or with `unjudged = "ranked"`, ranks systems that nobody judged.
+    judged = board.ratings.loc[board.ratings["split"] != "unjudged", "system"]
+    ranked = board.overall.loc[board.overall["rank"].notna(), "system"]
+    return int(ranked.isin(judged).sum())
 
 
 def _unlisted_states(board: Board) -> list[str]:

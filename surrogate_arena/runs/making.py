@@ -9,8 +9,15 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import checked_choice
-from arena.data.folder import FAILED_JUDGMENTS, FURTHER_FOLDER, VOTES_FILE, read_arena, table_files
+from arena.data.errors import UsageError, checked_choice
+from arena.data.folder import (
+    FAILED_JUDGMENTS,
+    FURTHER_FOLDER,
+    VOTES_FILE,
+    read_arena,
+    read_unlisted,
+    table_files,
+)
 from arena.data.rows import are_in
 from arena.data.schema import INFO_FILE
 from arena.data.tables import write_rows
@@ -124,14 +131,22 @@ def restored_board(
     only where something has changed since.
 
     Raises:
-        UsageError: If no board of that date was kept.
+        UsageError: If no board of that date was kept, or it has a system that was withdrawn since.
     """
     folder = out / board.name
     kept = [past.entry.name for past in read_history(folder / HISTORY)]
     checked_choice(date, kept, f"date of {board.name}")
     if board.options.publish:
         check_replaceable(web / board.name)
-    restored = past_board(folder / HISTORY / date).save(folder / BOARD)
+    past = past_board(folder / HISTORY / date)
+    unlisted = read_unlisted(board.arena)
+    for system in past.systems:
+        if system in unlisted:
+            raise UsageError(
+                f"the board of {date} has {system!a}, which is {unlisted[system]}; restore another "
+                "one, or list the system by withdraw --undo"
+            )
+    restored = past.save(folder / BOARD)
     cause = f"the board of {date} was restored"
     arena = read_arena(board.arena)
     keep_board(restored, folder / HISTORY, record.ingredients, arena, cause)

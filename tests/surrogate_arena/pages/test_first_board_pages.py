@@ -1,9 +1,11 @@
 """How pages, figures and exports mark a board without any verdict."""
 
+from arena.data.systems import LISTED
 from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS
 from surrogate_arena.pages.exports import export_text
 from surrogate_arena.pages.figures.board_figures import draw_ratings
 from surrogate_arena.pages.site import write_site
+from surrogate_arena.pages.submit_page import JUDGED, submit_page
 
 
 def test_pages_show_the_answers_that_nobody_has_judged(first_board, unjudged, tmp_path):
@@ -30,3 +32,8 @@ def test_pages_figures_and_exports_are_marked(first_board, tmp_path):
     figure = draw_ratings(first_board, "en")
     said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]
     assert any("Ratings without verdicts" in text for text in said)
+
+
+def test_nobody_has_judged_the_systems_of_a_first_board(first_board):
+    states = submit_page(first_board, first_board.languages, "")["states"]
+    assert (states[JUDGED], states[LISTED]) == (0, len(first_board.systems))

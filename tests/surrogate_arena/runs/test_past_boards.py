@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from arena import read_arena, write_arena
+from arena.data.appending import set_state
 from arena.data.errors import UsageError
+from arena.data.systems import WITHDRAWN
 from arena.data.tables import read_rows, write_rows
 from surrogate import Board
 from surrogate_arena.pages.feed import FeedEntry, atom_feed
@@ -474,6 +476,11 @@ def test_a_dated_board_comes_back_with_its_pages_until_something_changes(three, 
     assert run_on(three, 20_009).boards[0].state == "current"
     with pytest.raises(UsageError, match=r"unknown date of a '2020-01-01'; use one of 2024-10-04"):
         restore_board(three, "a", "2020-01-01", three.out)
+    # What was withdrawn since must not come back with an old board.
+    withdrawn = before.systems[1]
+    set_state(three.boards[0].arena, [withdrawn], WITHDRAWN)
+    with pytest.raises(UsageError, match=f"has '{withdrawn}', which is withdrawn"):
+        restore_board(three, "a", first.entry.name, three.out)
 
 
 def test_systems_that_left_are_named_nowhere():
