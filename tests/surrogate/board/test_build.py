@@ -173,7 +173,7 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
         judgments=small_arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
     )
     board = build_board(shuffled, tournaments=10, seed=3)
-    for table in ("ratings", "importances", "arena", "differences", "win_matrix"):
+    for table in ("ratings", "importances", "verdict_ratings", "differences", "win_matrix"):
         pd.testing.assert_frame_equal(getattr(board, table), getattr(small_board, table))
     assert board.judge_report == small_board.judge_report
 

@@ -80,7 +80,7 @@ def test_a_renaming_changes_nothing_but_names(arenas, kind, names, quick_feature
     one = build_board(arena, feature_table=quick_features, **options)
     features = renamed(quick_features, names, "system")
     two = build_board(called(arena, names), feature_table=features, **options)
-    for table in ("ratings", "overall", "arena", "importances"):
+    for table in ("ratings", "overall", "verdict_ratings", "importances"):
         ours, theirs = getattr(one, table), getattr(two, table)
         if "system" in ours:
             ours = renamed(ours, names, "system")
