@@ -27,8 +27,6 @@ WIDTH_WHERE_PIPED = 120
 WIDTH = 80
 """Columns of the terminal that a board is printed for."""
 INTERVAL = "90% interval"
-PREDICTED = "about"
-"""Stands before the places of a system that verdicts do not rank."""
 MOST_REMARKS = 5
 SIGNATURE = "signature"
 NUMBER = re.compile(r"[-+]?([\d.,]+%?|inf)|–")
@@ -173,6 +171,8 @@ def _nearest_rows(table: pd.DataFrame, n_rows: int) -> pd.DataFrame:
     """Return the rows of new systems, or the first row, and the rows nearest to them."""
     import numpy as np
 
+    from surrogate_arena.cli.shown_numbers import PREDICTED
+
     centers = table.index[table["new"] != ""] if "new" in table else table.index[:1]
     distances = np.abs(np.subtract.outer(table.index.to_numpy(), centers.to_numpy())).min(axis=1)
     nearest = np.argsort(distances, kind="stable")[:n_rows]
@@ -308,44 +308,19 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     shown = [_shown_row(row) for row in rows.to_dict("records")]
     columns = ["place", "system", "wins", INTERVAL]
     table = pd.DataFrame(shown, columns=columns)
-    rest = {"arena_rank": rows["arena_rank"], "note": rows["note"] + incomplete}
-    return table.assign(**{name: values.to_numpy() for name, values in rest.items()}), columns
+    table["arena_rank"] = rows["arena_rank"].to_numpy()
+    table["note"] = (rows["note"] + incomplete).to_numpy()
+    return table, columns
 
 
 def _shown_row(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Show a system's place and name, how often it wins, and the interval of that in percent."""
-    from surrogate.board.remarks import NARROW
+    from surrogate_arena.cli.shown_numbers import MISSING, group_of, place, wins, wins_interval
 
-    absent = cell(None)
-    if not is_missing(row["rank"]):
-        place = open_ranks(row)
-    elif not is_missing(row["place"]):
-        place = f"{PREDICTED} {_span(row['place_low'], row['place_high'])}"
-    else:
+    if group_of(row) == "absent":
         # It has too few verdicts for its wins to be read.
-        return absent, row["system"], absent, absent
-    low, high = row["wins_low"], row["wins_high"]
-    digits = 0
-    interval = absent
-    if not is_missing(low) and not is_missing(high):
-        digits = int(high - low < NARROW)
-        interval = f"{100 * low:.{digits}f} to {100 * high:.{digits}f}"
-    wins = absent if is_missing(row["wins"]) else f"{row['wins']:.{digits}%}"
-    return place, row["system"], wins, interval
-
-
-def open_ranks(row: Mapping[str, Any]) -> str:
-    """Show the ranks that are open to a system, such as ``2–5``, or its rank alone."""
-    low, high = row["rank_low"], row["rank_high"]
-    if is_missing(low) or is_missing(high):
-        return cell(row["rank"])
-    return _span(low, high)
-
-
-def _span(low: int | None, high: int | None) -> str:
-    if is_missing(low) or is_missing(high):
-        return cell(None)
-    return str(low) if low == high else f"{low}–{high}"
+        return MISSING, row["system"], MISSING, MISSING
+    return place(row), row["system"], wins(row), wins_interval(row) or MISSING
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:

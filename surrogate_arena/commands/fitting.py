@@ -12,7 +12,7 @@ from arena.data.wording import Remark, count_of
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import named_columns
-from surrogate_arena.cli.printing import INTERVAL, open_ranks, show, spans, with_spans
+from surrogate_arena.cli.printing import INTERVAL, show, spans, with_spans
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -208,6 +208,8 @@ def _compared(rated: Ratings) -> dict[str, object]:
 
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
+    from surrogate_arena.cli.shown_numbers import open_ranks
+
     columns = ["place", "system", "rating", INTERVAL, "tier", "wins", "losses", "ties"]
     if "part" in ratings:
         columns.insert(0, "part")

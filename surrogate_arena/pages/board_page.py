@@ -17,9 +17,9 @@ from surrogate.board.remarks import board_remarks, cautions, headlines, in_its_l
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate.board.view import LANGUAGE
+from surrogate_arena.cli.shown_numbers import finite
 from surrogate_arena.pages.formats import (
     SEQUENTIAL,
-    finite,
     language_groups,
     name_parts,
     slugs,

@@ -12,9 +12,9 @@ from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.data.wording import count_of
 from surrogate.board.board import Board
+from surrogate_arena.cli.shown_numbers import MINUS
 from surrogate_arena.costs.costs import NO_CURRENCY, frontier_sentence, shown_amount
 from surrogate_arena.costs.uncompared import uncompared_board
-from surrogate_arena.pages.formats import MINUS
 from surrogate_arena.pages.views import Row
 
 ROOM = 0.08

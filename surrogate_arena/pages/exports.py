@@ -13,14 +13,15 @@ from arena.data.wording import did_you_mean
 from surrogate.board.board import Board
 from surrogate.board.tables import OVERALL as OVERALL_RANKS
 from surrogate.board.tables import RATINGS
-from surrogate_arena.pages.formats import (
+from surrogate_arena.cli.shown_numbers import (
     MINUS,
+    PREDICTED,
     decimal,
-    interval,
     percent,
     rank_interval,
     whole,
 )
+from surrogate_arena.pages.formats import interval
 
 OVERALL = "overall"
 ALL = "all"
@@ -106,7 +107,7 @@ def _rank_intervals(table: pd.DataFrame) -> list[str]:
         if pd.isna(row.place):
             shown.append(rank_interval(row.rank_low, row.rank_high))
         else:
-            shown.append(f"about {rank_interval(row.place_low, row.place_high)}")
+            shown.append(f"{PREDICTED} {rank_interval(row.place_low, row.place_high)}")
     return shown
 
 

@@ -1,4 +1,4 @@
-"""Numbers, names and colors as readers see them; what is missing is a dash.
+"""Numbers, names and colors as readers of pages see them; what is missing is a dash.
 
 Colors are the hues of Okabe and Ito, "Color Universal Design" (2008), for any color vision.
 """
@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import mul
 from types import MappingProxyType
-from typing import Literal, SupportsFloat
+from typing import Literal
 from urllib.parse import urlsplit
 
 from arena.data.languages import UNDETERMINED, is_language_code, language_name
 from arena.data.wording import DIGEST_DIGITS, short_digest
-from surrogate.board.remarks import NARROW
+from surrogate_arena.cli.shown_numbers import MINUS, MISSING, Number, decimal, finite
 
-MISSING = "–"
-MINUS = "−"
 RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"})
 SCRIPTS = MappingProxyType(
     {
@@ -68,24 +66,6 @@ SEQUENTIAL = (
 )
 """Best to worst: one hue whose lightness rises step by step, so that it also reads in gray."""
 
-Number = SupportsFloat | None
-
-
-def finite(value: Number) -> float | None:
-    """Return a number as float, or None if it is missing or infinite."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return None
-    number = float(value)
-    return number if math.isfinite(number) else None
-
-
-def decimal(value: Number, digits: int = 2) -> str:
-    """Show a number with fixed decimals; one that rounds to zero has no sign."""
-    number = finite(value)
-    if number is None:
-        return MISSING
-    return f"{number:z,.{digits}f}".replace("-", MINUS)
-
 
 def significant(value: Number) -> str:
     """Show a number of any size with about three digits."""
@@ -103,22 +83,6 @@ def significant(value: Number) -> str:
     if size < 10:
         return decimal(number, 2)
     return decimal(number, 1 if size < 1000 else 0)
-
-
-def whole(value: Number) -> str:
-    """Show a count, with commas between thousands."""
-    return decimal(value, 0)
-
-
-def percent(value: Number, digits: int = 0) -> str:
-    """Show a share; what is not quite all never rounds to 100%."""
-    number = finite(value)
-    if number is None:
-        return MISSING
-    shown = round(100 * number, digits)
-    if shown >= 100 and number < 1:
-        shown = 100 - 10.0**-digits
-    return f"{decimal(shown, digits)}%"
 
 
 def name_parts(text: str, names: Collection[str]) -> list[str]:
@@ -143,49 +107,6 @@ def interval(low: Number, high: Number, digits: int = 2) -> str:
     if finite(low) is None or finite(high) is None:
         return MISSING
     return f"[{decimal(low, digits)}, {decimal(high, digits)}]"
-
-
-def rank_interval(low: Number, high: Number) -> str:
-    """Show ranks from best to worst, such as ``2–5``."""
-    if finite(low) is None or finite(high) is None:
-        return MISSING
-    return whole(low) if finite(low) == finite(high) else f"{whole(low)}–{whole(high)}"
-
-
-def group_of(row: Mapping[str, Number]) -> Literal["judged", "predicted", "absent"]:
-    """Return where a system stands on a board: ranked, placed, or neither."""
-    if finite(row["rank"]) is not None:
-        return "judged"
-    return "absent" if finite(row["place_low"]) is None else "predicted"
-
-
-def place(row: Mapping[str, Number]) -> str:
-    """Show a system's place: the ranks that are open to it, or where it is predicted."""
-    if finite(row["rank"]) is None:
-        span = rank_interval(row["place_low"], row["place_high"])
-        return span if span == MISSING else f"about {span}"
-    if finite(row["rank_low"]) is None:
-        return whole(row["rank"])
-    return rank_interval(row["rank_low"], row["rank_high"])
-
-
-def wins(row: Mapping[str, Number]) -> str:
-    """Show the share of comparisons won in percent, as precisely as its interval is narrow."""
-    return percent(row["wins"], _digits_of_wins(row))
-
-
-def wins_interval(row: Mapping[str, Number]) -> str:
-    """Show the interval of the share of comparisons won, in percent; empty if it is not known."""
-    low, high = finite(row["wins_low"]), finite(row["wins_high"])
-    if low is None or high is None:
-        return ""
-    digits = _digits_of_wins(row)
-    return f"{decimal(100 * low, digits)} to {decimal(100 * high, digits)}"
-
-
-def _digits_of_wins(row: Mapping[str, Number]) -> int:
-    low, high = finite(row["wins_low"]), finite(row["wins_high"])
-    return int(low is not None and high is not None and high - low < NARROW)
 
 
 def site_name(address: str) -> str:

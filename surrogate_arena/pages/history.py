@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict
 
 from arena.data.languages import language_name
 from arena.data.wording import all_of, count_of
-from surrogate_arena.pages.formats import decimal, name_parts, rank_interval
+from surrogate_arena.cli.shown_numbers import decimal, rank_interval
+from surrogate_arena.pages.formats import name_parts
 
 WIDTH = 240
 HEIGHT = 48

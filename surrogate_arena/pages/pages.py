@@ -16,29 +16,25 @@ from arena.data import __version__
 from arena.data.languages import language_name
 from arena.data.wording import count_of, sentence
 from arena.judging.ballots import FORMAT, LONGEST_NAME, Ballot, BallotPair
+from surrogate_arena.cli import shown_numbers
 from surrogate_arena.pages import formats
 from surrogate_arena.pages.answer_markup import markup
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-FILTERS = (
+NUMBER_FILTERS = (
     "decimal",
-    "direction",
     "finite",
     "group_of",
-    "interval",
-    "language_tag",
-    "lower_first",
     "percent",
     "place",
     "rank_interval",
-    "significant",
-    "site_name",
     "whole",
     "wins",
     "wins_interval",
 )
+FILTERS = ("direction", "interval", "language_tag", "lower_first", "significant", "site_name")
 THEME = "theme.js"
 UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 """Characters that neither HTML nor XML can hold."""
@@ -170,6 +166,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     filters: dict[str, Any] = {name: getattr(formats, name) for name in FILTERS}
+    filters |= {name: getattr(shown_numbers, name) for name in NUMBER_FILTERS}
     filters |= {"language_name": language_name, "sentence": sentence}
     environment.filters.update(filters, count_of=count_of)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}

@@ -12,8 +12,9 @@ from arena.data.languages import language_name
 from arena.data.tables import plain_records
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
+from surrogate_arena.cli.shown_numbers import finite
 from surrogate_arena.pages.board_page import compact_numbers
-from surrogate_arena.pages.formats import finite, slugs
+from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.pair_texts import Texts
 from surrogate_arena.pages.views import (
     Row,

@@ -12,8 +12,8 @@ from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
+from surrogate_arena.cli.shown_numbers import finite
 from surrogate_arena.pages.board_page import no_reason
-from surrogate_arena.pages.formats import finite
 
 MOST_OPPONENTS = 100
 """Of a system, that its page lists: those it met most often, where there are more."""

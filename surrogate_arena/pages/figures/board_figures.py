@@ -14,6 +14,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL
+from surrogate_arena.cli.shown_numbers import MISSING, decimal, percent, rank_interval
 from surrogate_arena.pages.figures.figure import (
     MUTED,
     ROW_INCHES,
@@ -28,12 +29,8 @@ from surrogate_arena.pages.figures.figure import (
 )
 from surrogate_arena.pages.formats import (
     BOTH,
-    MISSING,
     SURROGATE,
     VERDICTS,
-    decimal,
-    percent,
-    rank_interval,
     slugs,
 )
 
