@@ -93,12 +93,14 @@ def metaevaluations(
 
     Those without a value or a standard error are left out.
     """
-    about: Any = {"dataset": dataset, "metric": metric, "languages": list(map(str, languages))}
+    codes = list(map(str, languages))
     names = ("judge", "prompt", "value", "standard_error", "n", "failures")
     entries = []
     for row in scores:
-        if pd.notna(row["value"]) and pd.notna(row["standard_error"]):
-            entries.append(MetaEvaluation(**about, **{name: row[name] for name in names}))
+        if pd.isna(row["value"]) or pd.isna(row["standard_error"]):
+            continue
+        score = {name: row[name] for name in names}
+        entries.append(MetaEvaluation(dataset=dataset, metric=metric, languages=codes, **score))
     return entries
 
 

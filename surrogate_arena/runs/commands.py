@@ -69,6 +69,8 @@ def run(
     if folder is None:
         raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
     if restore is not None:
+        if check or as_json:
+            raise UsageError("`--restore` writes a board; leave `--check` and `--json` out")
         name, _, date = restore.partition("=")
         pages = restore_board(boards, name, date, folder, site)
         print(f"The board of {date} is back" + (f": open {pages}" if pages else ""))

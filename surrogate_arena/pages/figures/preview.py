@@ -42,7 +42,8 @@ def draw_preview(title: str, sentence: str, systems: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(8, 4.2))
         figure.set_label(drawable(title))
         lines = textwrap.wrap(drawable(sentence), LETTERS_A_LINE, max_lines=2, placeholder=" …")
-        figure.text(0.02, 0.9, textwrap.shorten(drawable(title), 45), fontsize=20, weight="bold")
+        heading = textwrap.shorten(drawable(title), 45, placeholder=" …")
+        figure.text(0.02, 0.9, heading, fontsize=20, weight="bold")
         figure.text(0.02, 0.86, "\n".join(lines), fontsize=11, va="top")
         left = 0.04 + 1.05 * label_inches(rows["system"]) / 8
         axes = figure.add_axes((left, 0.14, 0.97 - left, 0.58))
