@@ -30,6 +30,8 @@ FAILURES = ("fault", "failed", "happened", "stopped", "code")
 """Kinds of marks of a failure: with another mark, one of them makes a message."""
 FAILURE_MARKS = (*FAILURES, "machine", "request")
 """Kinds of marks that a message of a failure may begin with."""
+TELLING = ({"code"}, {"aside"}, {"fault"}, {"machine", "request"})
+"""Sets of kinds: two marks that include one are a message, whatever else it says."""
 OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -37,6 +39,7 @@ _QUOTED = re.compile(r"„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*
 _LOOP = re.compile(r"\W*+(.{8,300}?)\1{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。！？；।\n]")
 _UNSEEN = regex.compile(r"[\s\p{C}]")
+_NUMBER = re.compile(r"(?<![(（\d])\d")
 _INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HYPHEN_AT_END = re.compile(r"[^\W\d_]{2}-\Z")
@@ -77,8 +80,11 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
     matches = {kind: marks(kind).search(opening) for kind in FAILURE_MARKS}
     matches["aside"] = marks("aside").search(text)
     found = {kind: match[0] for kind, match in matches.items() if match is not None}
-    # Sound answers speak of services and requests, too.
     if len(found) < 2 or found.keys().isdisjoint(FAILURES):
+        return False
+    # Sound answers speak of services and failures, too, but they say more of them.
+    is_telling = any(kinds <= found.keys() for kinds in TELLING)
+    if not is_telling and not _is_mostly_marks(opening):
         return False
     about = content_words(message)
     query = sample.question.query
@@ -90,6 +96,20 @@ def _speaks_of_failure(sample: Sample) -> bool | None:
         is_asked = not about.isdisjoint(content_words(folded_words(query)))
     is_given = 2 * len(about & given) >= len(about) > 0
     return None if is_asked or is_given or marks("fault").search(query) else True
+
+
+def _is_mostly_marks(opening: str) -> bool:
+    """Return whether a sentence says little beside its marks of a failure."""
+    # Share of its letters that are of marks
+    least = 0.4
+    if _NUMBER.search(opening):
+        return False
+    marked: set[int] = set()
+    for kind in FAILURE_MARKS:
+        for match in marks(kind).finditer(opening):
+            marked.update(range(*match.span()))
+    letters = [place for place, sign in enumerate(opening) if sign.isalpha()]
+    return len(marked.intersection(letters)) >= least * len(letters)
 
 
 def passages_text(question: Question) -> str:
