@@ -211,7 +211,7 @@ def add(
     predicted place. 'judge' then asks for the new pairs alone.
     """
     from arena.data.appending import set_state
-    from arena.data.folder import read_arena
+    from arena.data.folder import read_arena, read_unlisted
     from arena.data.systems import HELD
     from surrogate.board.board import Board
     from surrogate.ranking.rank import rank_systems
@@ -226,14 +226,16 @@ def add(
     if hold:
         set_state(arena, systems, HELD)
     added = f"{count_of(n_added, 'answer')} of {', '.join(systems)}"
-    state = ", held" if hold else ""
-    print(f"{added} added to {file} ({n_present} were there){state}")
+    unlisted = read_unlisted(arena)
+    left_out = [system for system in systems if system in unlisted]
+    states = "".join(f"; {system} is {unlisted[system]}" for system in left_out)
+    print(f"{added} added to {file} ({n_present} were there){states}")
     _print_submission(read_arena(arena, is_judged=False, has_unlisted=True), systems)
     if published is not None:
         for text in place_sentences(rank_systems(published, new, before)):
             print("\n".join(wrapped(f"  {text}")))
-    if hold:
-        print(command("withdraw", arena, systems[0], "--undo"))
+    if left_out:
+        print(command("withdraw", arena, left_out[0], "--undo"))
     else:
         print(command("judge", arena, "--model", "MODEL", "--dry-run"))
 

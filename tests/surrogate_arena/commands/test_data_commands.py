@@ -195,7 +195,7 @@ def test_a_submission_is_held_until_it_is_accepted_and_withdrawn_by_any_name(gro
     assert f"{name} is held" in capsys.readouterr().out
     # Answers that are there already are known, whatever the state.
     assert run("add", arena, grown / "new.csv") == 0
-    assert "(6 were there)" in capsys.readouterr().out
+    assert f"(6 were there); {name} is held" in capsys.readouterr().out
     assert run("withdraw", arena, name, "--undo") == 0
     assert name in read_arena(arena).info.systems
     assert run("withdraw", arena, name) == 0
