@@ -205,12 +205,12 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
     for language, rows in judgments.groupby("language"):
         records = pair_records(Battles.from_judgments(rows))
         parts.append(records.assign(language=str(language)))
-    table = pd.concat(parts[1:] or parts, ignore_index=True)
+    table = stacked(parts[1:] or parts)
     table = table.sort_values(["language", "system", "opponent"], ignore_index=True)
     return table[list(WIN_MATRIX.columns)]
 
 
-def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
+def difference_table(rated: Iterable[Rated]) -> pd.DataFrame:
     """Say how much better one of every two systems is, and how surely.
 
     Ratings are jointly normal: Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b). NaN where unknown.
@@ -223,5 +223,5 @@ def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
         compared = pair_comparisons(ratings, covariance, NORMAL_90)
         compared.insert(0, "language", table["language"].iloc[0])
         parts.append(compared[list(DIFFERENCES.columns)])
-    stacked = pd.concat(parts[1:] or parts, ignore_index=True)
-    return stacked.sort_values("language", kind="stable", ignore_index=True)
+    differences = stacked(parts[1:] or parts)
+    return differences.sort_values("language", kind="stable", ignore_index=True)

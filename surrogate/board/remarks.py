@@ -214,7 +214,8 @@ def _predicted_systems(board: Board) -> list[str]:
     ratings = board.ratings
     is_unjudged = ratings["split"].eq("unjudged") & ratings["rating"].notna()
     is_predicted = ratings["place"].notna() | is_unjudged
-    return [name for name in board.systems if name in set(ratings.loc[is_predicted, "system"])]
+    predicted = set(ratings.loc[is_predicted, "system"])
+    return [name for name in board.systems if name in predicted]
 
 
 def chips(board: Board) -> Iterator[Remark]:
