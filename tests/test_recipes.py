@@ -209,10 +209,11 @@ from surrogate_arena.importers.imports import evident_kind
 
 assert evident_kind(["app.json"]) == ("quiz-app", "an export of the quiz app")
 
-for folder, judge in (("quiz", "points"), ("app", "points")):
-    judgments = read_arena(folder).judgments
-    first = judgments[judgments["judge"] == judge].iloc[0]
-    assert first["winner"] == ("a" if first["system_a"] == "red" else "b")
+for folder in ("quiz", "app"):
+    arena = read_arena(folder)
+    judgments = arena.judgments.merge(arena.queries, on=["language", "query_id"])
+    won = {(row["query"], row["system_" + row["winner"]]) for _, row in judgments.iterrows()}
+    assert won == {("Where?", "red"), ("Why?", "blue")}
 """
     run_in(checkout, "-c", program)
 

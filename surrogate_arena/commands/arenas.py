@@ -222,6 +222,7 @@ def add(
     before = read_arena(arena, is_judged=False)
     new = given_answers(answers, before.queries, columns)
     systems = list(dict.fromkeys(new["system"]))
+    places = None if published is None else rank_systems(published, new, before)
     file, n_added, n_present = add_answers(arena, new)
     if hold:
         set_state(arena, systems, HELD)
@@ -231,8 +232,8 @@ def add(
     states = "".join(f"; {system} is {unlisted[system]}" for system in left_out)
     print(f"{added} added to {file} ({n_present} were there){states}")
     _print_submission(read_arena(arena, is_judged=False, has_unlisted=True), systems)
-    if published is not None:
-        for text in place_sentences(rank_systems(published, new, before)):
+    if places is not None:
+        for text in place_sentences(places):
             print("\n".join(wrapped(f"  {text}")))
     if left_out:
         print(command("withdraw", arena, left_out[0], "--undo"))
