@@ -106,6 +106,6 @@ def test_a_cluster_brings_the_same_bytes_though_a_worker_is_killed(backend, plac
     assert set(killed) == WORKERS_STAGES
     here, there = contents(place / "here"), contents(place / backend)
     assert list(here) == list(there)
-    # Three of these files are of the past of either board of the run.
-    assert len(here) == 2 + 3 * len(BOARD_FILES) + 2 * 3
+    # The board, and the two of the run, which their histories hold, too.
+    assert len(here) == 2 + 5 * len(BOARD_FILES)
     assert [name for name in here if here[name] != there[name]] == []

@@ -28,7 +28,7 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys, monkeypatc
     assert "Ratings" in printed
     assert "bradley-terry" in printed
     assert max(len(line.rstrip()) for line in printed.splitlines() if "|" not in line) <= 90
-    assert {"system", "rating", "rank", "interval", "losses"} <= set(printed.split())
+    assert {"system", "rating", "place", "interval", "losses"} <= set(printed.split())
     assert run("fit", arena_folder, "--language", "en", "--json") == 0
     found = strict_json(capsys)
     assert set(found["ratings"][0]) == COLUMNS | {"wins", "losses", "ties", "note", "group"}
