@@ -241,8 +241,8 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         level = ""
         if result.win_rate is not None:
             level = (
-                f"; the interval is {verdicts.level:.0%}, and better, same or worse is wrong "
-                f"with a probability of at most {result.rates.error:.0%}"
+                f"; the interval is {100 * verdicts.level:.3g}%, and better, same or worse is "
+                f"wrong with a probability of at most {result.rates.error:.0%}"
             )
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores)} of "
