@@ -32,7 +32,7 @@ FEW_VERDICTS = 0.005
 def board_remarks(board: Board) -> list[Remark]:
     """Return all that a board says, the language as subject."""
     macro = board.summary.macro
-    remarks = [*headlines(board), *_judging(board), *chips(board), *cautions(board)]
+    remarks = [*headlines(board), *_judging(board), *trust_remarks(board), *cautions(board)]
     remarks += [remark for remark in macro.conclusions if not remark.is_warning]
     remarks += [*macro.remarks, *fragile_places(board), *standings(board).values()]
     if len(board.languages) > 1:
@@ -218,19 +218,19 @@ def _predicted_systems(board: Board) -> list[str]:
     return [name for name in board.systems if name in predicted]
 
 
-def chips(board: Board) -> Iterator[Remark]:
+def trust_remarks(board: Board) -> Iterator[Remark]:
     """Say how far to trust the board, by people, by what decides it, by its predictions."""
     summary = board.summary
     if summary.is_first:
         return
-    yield _people(summary)
+    yield _agreement_with_people(summary)
     if not summary.macro.is_unreliable:
-        yield _decided(board)
+        yield _first_place_decided(board)
     if _predicted_systems(board):
-        yield _held(summary)
+        yield _predictions_hold(summary)
 
 
-def _people(summary: BoardSummary) -> Remark:
+def _agreement_with_people(summary: BoardSummary) -> Remark:
     label = summary.macro.judge
     if label is not None and label.grade == "people":
         return Remark("people", "good", "Judged by people")
@@ -242,7 +242,7 @@ def _people(summary: BoardSummary) -> Remark:
     return Remark("people", "info", "Agreement with people: not measured")
 
 
-def _decided(board: Board) -> Remark:
+def _first_place_decided(board: Board) -> Remark:
     n_languages = len(board.languages)
     firsts = [_first_place(board, language) for language in board.languages]
     n_open = sum(first.name != "first" for first in firsts)
@@ -276,7 +276,7 @@ def fragile_places(board: Board) -> Iterator[Remark]:
         yield Remark("fragile", "info", text, language, place.dropped, systems)
 
 
-def _held(summary: BoardSummary) -> Remark:
+def _predictions_hold(summary: BoardSummary) -> Remark:
     least_good, least_tolerable = 0.855, 0.745
     shares = [part.coverage_unseen for part in summary.languages.values()]
     known = [share for share in shares if share is not None]

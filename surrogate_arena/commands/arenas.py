@@ -218,11 +218,10 @@ def add(
     from surrogate_arena.commands.ranking import place_sentences
     from surrogate_arena.importers.new_answers import add_answers
 
-    published = None if board is None else Board.load(board)
     before = read_arena(arena, is_judged=False)
     new = given_answers(answers, before.queries, columns)
     systems = list(dict.fromkeys(new["system"]))
-    places = None if published is None else rank_systems(published, new, before)
+    places = None if board is None else rank_systems(Board.load(board), new, before)
     file, n_added, n_present = add_answers(arena, new)
     if hold:
         set_state(arena, systems, HELD)

@@ -27,12 +27,12 @@ from features.engine.extraction import missing_counts
 from surrogate.board.board import Board
 from surrogate.board.remarks import (
     cautions,
-    chips,
     conclusion,
     headline,
     in_its_language,
     published_sentence,
     standings,
+    trust_remarks,
 )
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
@@ -247,7 +247,7 @@ def _write_pages(
     if _draw_picture(board, shared["title"], settings, folder):
         shared["picture"] = PICTURE
     write = partial(_write_page, folder, shared, is_served)
-    write("index", view=board_page(board, names, by_name), chips=list(chips(board)))
+    write("index", view=board_page(board, names, by_name), chips=list(trust_remarks(board)))
     record = board_record(board, settings)
     write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", folder / RECORD)
     write("embed", rows=record["systems"][:EMBEDDED])
