@@ -30,6 +30,7 @@ SESSION = re.compile(r"^```console\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 PROMPT = "$ "
 LEFT_OUT = "…"
 WIDTH = "88"
+SHOWN_VERSION = "0.1.0"
 
 
 def main() -> int:
@@ -91,6 +92,7 @@ def parted(step: str) -> tuple[str, list[str]]:
 
 def run(command: str) -> list[str]:
     """Run a command of ours in the working directory, and return the lines it prints."""
+    from arena.data import __version__
     from surrogate_arena.cli.app import app
 
     words = shlex.split(command.removeprefix(PROMPT).replace("\\\n", " "), comments=True)
@@ -98,7 +100,8 @@ def run(command: str) -> list[str]:
     if program != "surrogate-arena":
         raise ValueError(f"a session runs our commands alone, not {program}")
     result = CliRunner().invoke(app, arguments, env={"COLUMNS": WIDTH})
-    return [line.rstrip() for line in result.stdout.rstrip().splitlines()]
+    printed = result.stdout.replace(f"version:{__version__}", f"version:{SHOWN_VERSION}")
+    return [line.rstrip() for line in printed.rstrip().splitlines()]
 
 
 def elided(printed: list[str], shown: list[str]) -> str:
