@@ -14,17 +14,26 @@ from surrogate_arena.importers.files import bare_name, shown_path
 from surrogate_arena.importers.opened import found, opened_record
 from surrogate_arena.importers.spans import joined_spans
 from surrogate_arena.importers.tables import (
-    DELIMITED,
     JSON,
+    LINES,
+    PARQUET,
     READ_SUFFIXES,
+    TABLE_SUFFIXES,
+    WORKBOOKS,
     read_json,
     read_table,
 )
 from surrogate_arena.importers.tool_maps import Part, ToolMap
-from surrogate_arena.importers.trec_rag import joined_runs, read_topics
+from surrogate_arena.importers.trec_lines import LINE_FORMS, holds_json, read_lines
+from surrogate_arena.importers.trec_rag import joined_runs
 
 EXPORT = "export"
 """Field of a record with the object around all records of its file."""
+
+
+def suffixes_of(tool: ToolMap) -> tuple[str, ...]:
+    """Return the endings of the files that are read in folders; runs of TREC may have any name."""
+    return ("",) if tool.join == "topics" else (*JSON, *TABLE_SUFFIXES)
 
 
 def records_of_files(
@@ -77,19 +86,32 @@ def _records_of(tool: ToolMap, path: Path, source: str) -> Iterator[PlacedRecord
 
 def _items_of(tool: ToolMap, path: Path, source: str) -> Iterator[tuple[int, Any]]:
     name = path.name.lower()
+    if tool.join == "topics" and not name.endswith((*JSON, *LINES, PARQUET, *WORKBOOKS)):
+        yield from _items_of_trec(tool, path, source)
+        return
     if path.suffix and not name.endswith(READ_SUFFIXES):
         raise UsageError(f"{source} is none of {', '.join(READ_SUFFIXES)}; {tool.hint}")
     if not path.suffix or name.endswith(JSON):
         yield from enumerate(_listed(tool, read_json(path, source), source), start=1)
-        return
-    if tool.join == "topics" and name.endswith(DELIMITED):
-        yield from read_topics(path, source)
         return
     rows = read_table(path, source)
     if rows.problems:
         raise DataError(rows.problems)
     records = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]
     yield from zip(map(int, rows.lines), records, strict=True)
+
+
+def _items_of_trec(tool: ToolMap, path: Path, source: str) -> Iterator[tuple[int, Any]]:
+    if holds_json(path, source):
+        yield from enumerate(_listed(tool, read_json(path, source), source), start=1)
+        return
+    is_empty = True
+    for item in read_lines(path, source):
+        is_empty = False
+        yield item
+    if is_empty:
+        fault = f"begins with neither a run nor {LINE_FORMS}"
+        raise _NoRecordsError(Problem(source, None, None, None, fault, tool.hint))
 
 
 def _listed(tool: ToolMap, value: Any, source: str) -> list[Any]:  # noqa: ANN401

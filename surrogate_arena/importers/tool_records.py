@@ -33,7 +33,6 @@ from surrogate_arena.importers.map_battles import battles_of_records
 from surrogate_arena.importers.opened import found, texts_in
 from surrogate_arena.importers.plain_tables import NEEDED
 from surrogate_arena.importers.scores import marks_of, numbers_beside
-from surrogate_arena.importers.tables import JSON, TABLE_SUFFIXES
 from surrogate_arena.importers.tool_fields import (
     FieldReading,
     stated_paths,
@@ -41,7 +40,7 @@ from surrogate_arena.importers.tool_fields import (
     with_one_path_for_names,
     without_file,
 )
-from surrogate_arena.importers.tool_files import EXPORT, records_of_files
+from surrogate_arena.importers.tool_files import EXPORT, records_of_files, suffixes_of
 from surrogate_arena.importers.tool_maps import Scores, ToolMap
 from surrogate_arena.importers.values import id_text, option
 
@@ -91,7 +90,7 @@ class ToolReader:
         """
         check_repeats_choice(repeats)
         collected = Collected()
-        files = files_below(paths, (*JSON, *TABLE_SUFFIXES))
+        files = files_below(paths, suffixes_of(self.map))
         try:
             records = records_of_files(self.map, files, paths, collected)
         except DataError as error:
@@ -118,7 +117,7 @@ class ToolReader:
         self, records: Sequence[PlacedRecord], reading: FieldReading, collected: Collected
     ) -> list[Row]:
         rows = [(place, record, reading.values(record)) for place, record in records]
-        self._check_needed(records, rows)
+        self._check_needed(records, rows, collected)
         collected.names = {field: used[0] for field, used in reading.used().items()}
         _name_variants(self.map, rows)
         if "query_id" not in reading.stated:
@@ -165,7 +164,9 @@ class ToolReader:
             raise UsageError(f"there is no record of an answer{left_out}; {self.map.hint}")
         return answers
 
-    def _check_needed(self, records: Sequence[PlacedRecord], rows: Sequence[Row]) -> None:
+    def _check_needed(
+        self, records: Sequence[PlacedRecord], rows: Sequence[Row], collected: Collected
+    ) -> None:
         present: set[str] = set()
         for *_, values in rows:
             present.update(values)
@@ -173,7 +174,8 @@ class ToolReader:
         if not lacking:
             return
         if self.map.join == "topics" and lacking == ["question"]:
-            raise UsageError("topics are missing: add their file (ids with titles or narratives)")
+            hint = "add their file (ids with titles or narratives)"
+            raise UsageError(f"topics are missing{_left_out(collected)}: {hint}")
         texts = _texts_by_path([record for _, record in records[:MOST_ROWS]])
         roots: list[str] = []
         for name in NEEDED:

@@ -1,18 +1,21 @@
-"""Runs of the TREC RAG track: answers as sentences that cite references, joined to texts."""
+"""Runs of TREC's tracks on RAG: sentences that cite references, joined to topics and texts.
+
+The grades of documents (qrels) become the relevance of passages, and measures of runs by topic
+(leaderboards) scores of answers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
-from arena.data.errors import DataError, Problem
 from arena.data.rows import whole_digits
 from arena.data.types import Record
 from surrogate_arena.importers.collected import PART, Collected, Place, PlacedRecord
+from surrogate_arena.importers.contract import FILE
 from surrogate_arena.importers.opened import found
-from surrogate_arena.importers.tables import text_of_file
-from surrogate_arena.importers.values import id_text
+from surrogate_arena.importers.values import id_text, mark_of
 
 _TOPIC_ID = (
     "topic_id || request_id || narrative_id"
@@ -23,22 +26,11 @@ _TOPIC = (
     "problem_statement && join('. ', [title, problem_statement][?@]) || topic || narrative"
     " || metadata.narrative || metadata.topic || query.text || query || title || text"
 )
+_RUN = "run_id || metadata.run_id || run_tag || metadata.run_tag"
+_ALL_TOPICS = "all"
+"""Topic of the means over topics in a leaderboard."""
 _DROPPED = ("background", "narrative_background")
 """Fields of a topic that are not part of the question."""
-
-
-def read_topics(path: Path, source: str) -> Iterator[tuple[int, Record]]:
-    """Yield the topics of a table of the track: an id and a text a line, under a header or none."""
-    with text_of_file(path, source) as stream:
-        for number, line in enumerate(stream, start=1):
-            topic_id, mark, text = line.rstrip("\r\n").partition("\t")
-            if number == 1 and topic_id.strip().casefold() in ("id", "qid", "topic_id", "query_id"):
-                continue
-            if not mark and line.strip():
-                fault = "is no topic: an id, a tab and a text"
-                raise DataError([Problem(source, number, None, line, fault, "add the text")])
-            if text.strip():
-                yield number, {"topic_id": topic_id.strip(), "topic": text.strip()}
 
 
 def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterator[PlacedRecord]:
@@ -50,6 +42,7 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
     answers: list[PlacedRecord] = []
     topics: dict[str, str] = {}
     documents: dict[str, Record] = {}
+    labels = _Labels()
     for place, record in records:
         for document in _documents_of(record):
             documents.setdefault(document["id"], document)
@@ -58,21 +51,82 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
             continue
         topic_id = found(record, _TOPIC_ID)
         topic = found(record, _TOPIC)
-        if topic_id is not None and isinstance(topic, str):
+        if topic_id is None:
+            continue
+        if labels.add(place, _id(topic_id), record):
+            collected.became(place, PART)
+        elif isinstance(topic, str):
             topics.setdefault(_id(topic_id), topic)
             collected.became(place, PART)
             for name in _DROPPED:
                 if record.get(name):
                     collected.skip(place, "field of a topic", f"{name!r} is not read")
-    # A topic or a segment may follow the runs that name it.
+    # A topic, a segment or a label may follow the runs that name it.
     for place, record in answers:
         answer = _with_text(place, record, collected)
         topic_id = answer["query_id"]
-        answer["passages"] = _passages_of(place, answer.pop("references"), documents, collected)
+        passages = _passages_of(place, answer.pop("references"), documents, collected)
+        answer["passages"] = labels.graded(topic_id, passages)
+        answer["scores"] = labels.scores(topic_id, record)
         answer["question"] = found(record, _TOPIC)
         if answer["question"] is None and topic_id is not None:
             answer["question"] = topics.get(topic_id)
         yield place, {**record, **answer}
+    for place, noun, reason in labels.unused():
+        collected.skip(place, noun, reason)
+
+
+@dataclass
+class _Labels:
+    """Grades of documents and measures of runs, by topic."""
+
+    grades: dict[tuple[str, str], tuple[Place, float]] = field(default_factory=dict)
+    measures: dict[tuple[str, str], dict[str, tuple[Place, object]]] = field(default_factory=dict)
+    used: set[Place] = field(default_factory=set)
+
+    def add(self, place: Place, topic_id: str, record: Record) -> bool:
+        """Keep what a record says of a document or a run; return whether it says anything."""
+        grade = mark_of(record.get("grade"))
+        if grade is not None:
+            self.grades[topic_id, _id(found(record, _ID))] = (place, grade)
+            return True
+        if "measure" not in record or "value" not in record:
+            return False
+        if topic_id == _ALL_TOPICS:
+            return True
+        of_run = self.measures.setdefault((topic_id, _run_of(record)), {})
+        of_run[str(record["measure"])] = (place, record["value"])
+        return True
+
+    def graded(self, topic_id: str | None, passages: list[Record] | None) -> list[Record] | None:
+        """Say of passages whether they are relevant: whether their grade is above 0."""
+        for passage in passages or ():
+            graded = self.grades.get((topic_id or "", passage["docid"]))
+            if graded is not None:
+                place, grade = graded
+                passage["relevance"] = int(grade > 0)
+                self.used.add(place)
+        return passages
+
+    def scores(self, topic_id: str | None, record: Record) -> Record:
+        """Return the measures of the run's answer to a topic."""
+        of_run = self.measures.get((topic_id or "", _run_of(record)), {})
+        self.used.update(place for place, _ in of_run.values())
+        return {measure: value for measure, (_, value) in of_run.items()}
+
+    def unused(self) -> Iterator[tuple[Place, str, str]]:
+        """Yield the labels that no answer took, each with what it is and why."""
+        for place, _ in self.grades.values():
+            if place not in self.used:
+                yield place, "grade", "no answer to its topic has its document"
+        for of_run in self.measures.values():
+            for place, _ in of_run.values():
+                if place not in self.used:
+                    yield place, "measure", "its run has no answer to its topic"
+
+
+def _run_of(record: Record) -> str:
+    return _id(found(record, _RUN) or record[FILE])
 
 
 def _with_text(place: Place, record: Record, collected: Collected) -> Record:

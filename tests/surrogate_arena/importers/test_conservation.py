@@ -24,7 +24,7 @@ COLUMNS = {
     "deepeval": ("input", "actualOutput", "metricsData", "turns"),
     "ragchecker": ("query_id", "query", "response", "system", "metrics"),
     "mtrag": ("task_id", "input", "predictions", "model_id"),
-    "trec-rag": ("topic_id", "topic", "answer", "references", "run_id"),
+    "trec-rag": ("topic_id", "topic", "answer", "run_id", "measure", "value", "grade"),
     "opentelemetry": ("traceId", "spanId", "parentSpanId", "attributes"),
     "phoenix": ("context.trace_id", "attributes.input.value", "attributes.output.value"),
 }

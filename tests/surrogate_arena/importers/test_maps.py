@@ -77,6 +77,9 @@ def test_runs_are_joined_to_the_tracks_table_of_topics(rag_case, tmp_path):
     read = import_arena("trec-rag", [rag_case("13-trec-run-a.jsonl"), topics])
     assert questions(read) == ["When did it open?", "Who designed it?", "How long is it?"]
     topics.write_text("100 When did it open?\n")
+    with pytest.raises(UsageError, match=r"topics are missing .*an id, a tab and a text"):
+        import_arena("trec-rag", [rag_case("13-trec-run-a.jsonl"), topics])
+    topics.write_text("100\tWhen did it open?\n101 Who designed it?\n")
     with pytest.raises(DataError, match="an id, a tab and a text"):
         import_arena("trec-rag", [rag_case("13-trec-run-a.jsonl"), topics])
 

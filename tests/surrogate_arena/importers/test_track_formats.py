@@ -1,4 +1,4 @@
-"""Runs of the TREC RAG track."""
+"""Runs of TREC's tracks on RAG, with topics, grades and leaderboards beside them."""
 
 import json
 
@@ -103,3 +103,70 @@ def test_reports_with_documents_and_topics_of_their_own_file(tmp_path):
     assert answers(import_arena("trec-rag", str(tmp_path))) == answers(read)
     assert answers(read) == {"r": "Deep. [1][2]"}
     assert passages(read) == [("1", PASSAGES[1]), ("2", PASSAGES[0])]
+
+
+@pytest.fixture
+def data_set(tmp_path):
+    """A data set of AutoJudge's form: run files without an ending, topics, grades, measures."""
+    for name, text in zip(("team.run", "other"), ANSWERS, strict=True):
+        report = {
+            "metadata": {"team_id": "t", "run_id": name, "topic_id": "lake"},
+            "responses": [{"text": text, "citations": ["d1", "d2"]}],
+            "documents": {f"d{n}": {"id": f"d{n}", "text": t} for n, t in enumerate(PASSAGES, 1)},
+        }
+        (tmp_path / "runs" / "generation").mkdir(parents=True, exist_ok=True)
+        lines(tmp_path / "runs" / "generation", [report], name)
+    topic = {"request_id": "lake", "title": "lake depth", "problem_statement": QUESTION}
+    lines(tmp_path, [topic], "topics.jsonl")
+    (tmp_path / "README.md").write_text("# A data set\n\nof two runs\n")
+    return tmp_path
+
+
+def test_files_of_any_name_are_read_by_what_they_hold(data_set):
+    read = import_arena("trec-rag", data_set)
+    assert answers(read) == {
+        name: f"{t} [1][2]"
+        for name, t in zip(("other", "team.run"), reversed(ANSWERS), strict=True)
+    }
+    assert read.arena.queries["query"].tolist() == [f"lake depth. {QUESTION}"]
+    (reason,) = skipped(read)
+    assert reason.startswith("begins with neither a run nor a topic")
+
+
+def test_grades_say_which_passages_are_relevant(data_set):
+    (data_set / "test.qrels").write_text("lake 0 d1 3\nlake 0 d2 0\nlake 0 d9 1\nsea 0 d1 0\n")
+    read = import_arena("trec-rag", data_set)
+    assert [passage["relevance"] for passage in read.arena.queries["passages"][0]] == [1, 0]
+    assert skipped(read)["no answer to its topic has its document"] == 2
+    assert read.tally["parts of others"] == 5
+
+
+LEADERBOARDS = {
+    "ir_measures": "team.run\tlake\tnuggets\t0.5\nother\tlake\tnuggets\t0.25\n",
+    "ir_measures with a header": "run_id topic_id measure value\n"
+    "team.run lake nuggets .5\nother lake nuggets .25\n",
+    "jsonl": "".join(
+        json.dumps({"run_id": run, "topic_id": "lake", "measure": "nuggets", "value": value}) + "\n"
+        for run, value in (("team.run", 0.5), ("other", 0.25))
+    ),
+}
+
+
+@pytest.mark.parametrize("form", LEADERBOARDS)
+def test_measures_of_a_leaderboard_are_judges(data_set, form):
+    means = "team.run all nuggets 0.5\nabsent lake nuggets 1\n"
+    (data_set / "official.eval").write_text(LEADERBOARDS[form])
+    (data_set / "means.txt").write_text(means)
+    read = import_arena("trec-rag", data_set)
+    (verdict,) = read.arena.judgments.to_dict(orient="records")
+    assert verdict["judge"] == "nuggets"
+    assert verdict[f"system_{verdict['winner']}"] == "team.run"
+    assert skipped(read)["its run has no answer to its topic"] == 1
+
+
+def test_a_measure_without_a_run_is_of_the_run_that_its_file_is_named_for(data_set):
+    for run, value in (("other", 0.25), ("team", 0.5)):
+        (data_set / f"{run}.txt").write_text(f"nuggets  \tlake\t{value}\n")
+    read = import_arena("trec-rag", data_set)
+    assert read.arena.judgments.empty
+    assert skipped(read)["its run has no answer to its topic"] == 1
