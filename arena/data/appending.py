@@ -61,34 +61,44 @@ def set_state(folder: Path | str, systems: Collection[str], state: str) -> Path:
     """
     folder = Path(folder)
     with locked_folder(folder):
-        arena = read_arena(folder, is_judged=False, has_unlisted=True)
-        for system in systems:
-            checked_choice(system, arena.info.systems, "system of this arena")
-        if arena.info.reference_system in systems and state != LISTED:
-            raise UsageError(f"{arena.info.reference_system!r} is the reference of all others")
-        attributes = arena.attributes.set_index("system")
-        rows = attributes.reindex(attributes.index.union(list(systems)))
-        rows.loc[list(systems), STATE] = state
-        path = find_table_file(folder, SYSTEMS_TABLE) or folder / f"{SYSTEMS_TABLE}.csv"
-        write_rows(rows.rename_axis("system").reset_index(), path)
+        return _set_state(folder, systems, state)
+
+
+def _set_state(folder: Path, systems: Collection[str], state: str) -> Path:
+    arena = read_arena(folder, is_judged=False, has_unlisted=True)
+    for system in systems:
+        checked_choice(system, arena.info.systems, "system of this arena")
+    if arena.info.reference_system in systems and state != LISTED:
+        raise UsageError(f"{arena.info.reference_system!r} is the reference of all others")
+    attributes = arena.attributes.set_index("system")
+    rows = attributes.reindex(attributes.index.union(list(systems)))
+    rows.loc[list(systems), STATE] = state
+    path = find_table_file(folder, SYSTEMS_TABLE) or folder / f"{SYSTEMS_TABLE}.csv"
+    write_rows(rows.rename_axis("system").reset_index(), path)
     return path
 
 
 def append_rows(
-    folder: Path | str, name: Table, rows: pd.DataFrame, *, replacing: bool = False
+    folder: Path | str,
+    name: Table,
+    rows: pd.DataFrame,
+    *,
+    replacing: bool = False,
+    state: str = "",
 ) -> tuple[Path, int]:
     """Add rows to an arena folder's table, in the file's format.
 
     The file is replaced in one step, under a lock. Rows whose key exists are kept, or with
     ``replacing`` overwritten; judgments of a pair's former texts are replaced. Systems of new
-    answers are declared in ``arena.json``, and votes in ``votes.jsonl`` become judgments. Returns
-    the file, and how many rows were added.
+    answers are declared in ``arena.json``, with ``state`` in ``systems.csv`` before they have
+    answers, and votes in ``votes.jsonl`` become judgments. Returns the file, and how many rows were
+    added.
     """
     folder = Path(folder)
     with locked_folder(folder):
         if name == JUDGMENTS.name:
             _settle_votes(folder)
-        return _add_rows(folder, name, rows, replacing)
+        return _add_rows(folder, name, rows, replacing, state)
 
 
 def append_further(
@@ -121,13 +131,17 @@ def _settle_votes(folder: Path) -> None:
     (folder / VOTES_FILE).unlink()
 
 
-def _add_rows(folder: Path, name: Table, rows: pd.DataFrame, replacing: bool) -> tuple[Path, int]:
+def _add_rows(
+    folder: Path, name: Table, rows: pd.DataFrame, replacing: bool, state: str = ""
+) -> tuple[Path, int]:
     info = read_info(folder)
     schema, key = _APPENDED[name]
     path = find_table_file(folder, name)
     old, is_kept, new = _merged(path, schema, key, rows, replacing)
     # Declared first: a system without answers is sound, answers of an unknown one are not.
     _declare_systems(new.get("system", ()), info, folder)
+    if state:
+        _set_state(folder, set(rows["system"]), state)
     if path is None:
         path = folder / f"{name}{_suffix_of_new(folder)}"
         if len(new):

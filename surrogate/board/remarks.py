@@ -13,9 +13,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from arena.data.languages import language_name
-from arena.data.wording import Remark, Severity, all_of, count_of, first_of, sentence
+from arena.data.wording import (
+    Remark,
+    Severity,
+    all_of,
+    count_of,
+    first_of,
+    sentence,
+    split_names,
+)
+from arena.quality.families import model_families
 from arena.quality.judge_report import FirstPlace
-from surrogate.board.summary import BoardSummary, LanguageSummary
+from surrogate.board.summary import BoardSummary, LanguageSummary, plural_part
 from surrogate.board.tables import REMARKS
 
 if TYPE_CHECKING:
@@ -32,12 +41,13 @@ FEW_VERDICTS = 0.005
 def board_remarks(board: Board) -> list[Remark]:
     """Return all that a board says, the language as subject."""
     macro = board.summary.macro
-    remarks = [*headlines(board), *_judging(board), *trust_remarks(board), *cautions(board)]
+    remarks = [*headlines(board), *facts(board), judged_by(board), on_judge(board)]
+    remarks += [*_predicted(board), *trust_remarks(board), *cautions(board)]
     remarks += [remark for remark in macro.conclusions if not remark.is_warning]
     remarks += [*macro.remarks, *fragile_places(board), *standings(board).values()]
     if len(board.languages) > 1:
         for language in board.languages:
-            remarks.extend(headlines(board, language))
+            remarks.extend([*headlines(board, language), *facts(board, language)])
             remarks.extend(cautions(board, language))
     return remarks
 
@@ -67,8 +77,7 @@ def headline(board: Board) -> str:
 
 def conclusion(board: Board) -> str:
     """Return who is first, who judged, and how well."""
-    judging = next(_judging(board))
-    return f"{headline(board)} {judging.sentence}"
+    return f"{headline(board)} {on_judge(board).sentence}"
 
 
 def headlines(board: Board, language: str = "") -> Iterator[Remark]:
@@ -182,16 +191,57 @@ def _alone(languages: Sequence[str], n_leads: int) -> str:
     return all_of(list(map(language_name, languages)))
 
 
-def _judging(board: Board) -> Iterator[Remark]:
+def facts(board: Board, language: str = "") -> Iterator[Remark]:
+    """Count what a board, or one of its languages, rests on."""
+    summary = board.summary
+    parts = [part for code, part in summary.languages.items() if language in ("", code)]
+    ratings = board.ratings
+    if language:
+        ratings = ratings[ratings["language"] == language]
+    counts = {"system": ratings["system"].nunique(), summary.part: len(parts)}
+    counts["question"] = sum(part.questions for part in parts)
+    counts["comparison"] = sum(part.judgments for part in parts)
+    if len(parts) == 1:
+        del counts[summary.part]
+    for noun, number in counts.items():
+        if number:
+            text = count_of(number, noun, plural_part(noun))
+            yield Remark("count", "info", text, language, number)
+
+
+def judged_by(board: Board) -> Remark:
+    """Say who judged, and whether that is one of the systems, or of the family of some."""
+    summary = board.summary
+    if summary.is_first:
+        return Remark("judged by", "info", "judged by nobody")
+    if summary.is_published:
+        return Remark("judged by", "info", _published(summary.judge))
+    judges = split_names(summary.judge.replace("+", ","))
+    text = f"judged by {summary.judge}"
+    ranked = tuple(name for name in board.systems if name in judges)
+    if ranked:
+        text = f"{text}, which is ranked here too"
+        return Remark("judged by", "info", text, "", len(ranked), ranked)
+    families = frozenset().union(*map(model_families, judges))
+    kin = tuple(name for name in board.systems if families & model_families(name))
+    if kin:
+        text = f"{text}, from the same family as {first_of(kin, 1)}"
+    return Remark("judged by", "info", text, "", len(kin), kin)
+
+
+def on_judge(board: Board) -> Remark:
+    """Say how good who judged is."""
     summary = board.summary
     label = summary.macro.judge
     if summary.is_first:
         text = "Nobody has judged these answers, and what ranks them does not measure quality."
-        yield Remark("nobody", "warning", text)
-    elif label is None:
-        yield Remark("published", "info", sentence(published_sentence(summary.judge)))
-    else:
-        yield Remark("judge", label.remark.severity, sentence(label.sentence))
+        return Remark("nobody", "warning", text)
+    if label is None:
+        return Remark("published", "info", sentence(_published(summary.judge)))
+    return Remark("judge", label.remark.severity, sentence(label.sentence))
+
+
+def _predicted(board: Board) -> Iterator[Remark]:
     placed = tuple(_predicted_systems(board))
     if placed:
         verb = "system is" if len(placed) == 1 else "systems are"
@@ -199,7 +249,7 @@ def _judging(board: Board) -> Iterator[Remark]:
         yield Remark("predicted", "info", text, "", len(placed), placed)
 
 
-def published_sentence(judge: str) -> str:
+def _published(judge: str) -> str:
     """Say whose ratings were published, without the full stop.
 
     The board's ratings are not these: it weighs each by its error against the surrogate's.
@@ -207,7 +257,7 @@ def published_sentence(judge: str) -> str:
     from arena.data.published import PUBLISHED
 
     whose = "published ones" if judge == PUBLISHED else f"those that {judge} published"
-    return f"Ratings rest on {whose}"
+    return f"ratings rest on {whose}"
 
 
 def _predicted_systems(board: Board) -> list[str]:

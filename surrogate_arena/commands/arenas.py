@@ -210,9 +210,7 @@ def add(
     The report has what the checks find, questions without an answer, lengths, and with --board the
     predicted place. 'judge' then asks for the new pairs alone.
     """
-    from arena.data.appending import set_state
     from arena.data.folder import read_arena, read_unlisted
-    from arena.data.systems import HELD
     from surrogate.board.board import Board
     from surrogate.ranking.rank import rank_systems
     from surrogate_arena.commands.ranking import place_sentences
@@ -222,9 +220,7 @@ def add(
     new = given_answers(answers, before.queries, columns)
     systems = list(dict.fromkeys(new["system"]))
     places = None if board is None else rank_systems(Board.load(board), new, before)
-    file, n_added, n_present = add_answers(arena, new)
-    if hold:
-        set_state(arena, systems, HELD)
+    file, n_added, n_present = add_answers(arena, new, is_held=hold)
     added = f"{count_of(n_added, 'answer')} of {', '.join(systems)}"
     unlisted = read_unlisted(arena)
     left_out = [system for system in systems if system in unlisted]

@@ -16,6 +16,7 @@ from arena.data.folder import read_arena, read_own_answers
 from arena.data.frames import checked_answers
 from arena.data.names import refuse_names_alike
 from arena.data.schema import ANSWER_KEY, ANSWERS, HISTORY, OWN_PASSAGES
+from arena.data.systems import HELD
 from arena.data.types import Record
 from surrogate_arena.importers.answer_rows import (
     AnswerRows,
@@ -189,6 +190,8 @@ def _different_passages(
 def add_answers(
     folder: Path | str,
     answers: pd.DataFrame | Path | str,
+    *,
+    is_held: bool = False,
 ) -> tuple[Path, int, int]:
     """Add a new system's answers, or further answers of a known one, to an arena folder.
 
@@ -196,6 +199,7 @@ def add_answers(
         folder: Arena folder; new systems are declared in its ``arena.json``.
         answers: Columns ``query_id, language, system, answer``, or the path of their file; those
             that the arena has already are left as they are.
+        is_held: Keep its systems off boards and from judges until they are listed.
 
     Returns:
         The file, how many were added, and how many the arena had.
@@ -222,5 +226,5 @@ def add_answers(
         raise DataError(problems)
     systems = set(arena.info.systems)
     refuse_names_alike(set(table["system"]) - systems, systems)
-    file, n_added = append_rows(folder, "answers", table)
+    file, n_added = append_rows(folder, "answers", table, state=HELD if is_held else "")
     return file, n_added, len(table) - n_added

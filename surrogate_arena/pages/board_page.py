@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from arena.data.errors import ArenaError
+from arena.data.folder import read_unlisted
 from arena.data.languages import language_name
 from arena.data.tables import plain_records
+from arena.data.wording import Remark, count_of
 from surrogate.board.board import Board
-from surrogate.board.remarks import board_remarks, cautions, headlines, in_its_language
+from surrogate.board.remarks import (
+    board_remarks,
+    cautions,
+    facts,
+    headlines,
+    in_its_language,
+    judged_by,
+)
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate.board.view import LANGUAGE
@@ -123,7 +134,7 @@ def board_page(
                 for remark in headlines(board, code)
             ],
             "caution": without_ranks or caution_of(board, code),
-            "facts": _counts(board, code),
+            "facts": [_parts_of(fact) for fact in facts(board, code)],
             "rows": [[index, *row, note] for index, row, note in cells],
         }
     first, last = _axis(views.values())
@@ -138,6 +149,8 @@ def board_page(
         "ticks": list(range(first, last + 1, _step(first, last))),
         "step": _step(first, last),
         "facts": data[""]["facts"],
+        "judged_by": _parts_of(judged_by(board), board.summary.judge),
+        "unlisted": list(map(_parts_of, unlisted_remarks(board))),
         "has_intervals": any(table["wins_low"].notna().any() for table in views.values()),
         "caution": data[""]["caution"],
         "counts": _group_counts(overall),
@@ -156,14 +169,14 @@ def board_page(
 def board_record(board: Board, settings: SiteSettings) -> Row:
     """Return what a site's ``board.json`` holds: remarks and rows, for other programs."""
     columns = ["system", *PLACED, "wins", "wins_low", "wins_high"]
+    remarks = [*board_remarks(board), *unlisted_remarks(board)]
     return {
         "title": settings.title or board.summary.arena,
         "description": settings.description,
         "date": None if settings.date is None else settings.date.isoformat(),
         "judge": None if board.summary.is_first else board.summary.judge,
         "languages": list(board.languages),
-        **_counts(board, ""),
-        "remarks": [asdict(remark) for remark in board_remarks(board)],
+        "remarks": [asdict(remark) for remark in remarks],
         "systems": plain_records(board.overall[columns]),
     }
 
@@ -219,13 +232,24 @@ def _with_tiers(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _counts(board: Board, language: str) -> Row:
-    parts = [part for code, part in board.summary.languages.items() if language in ("", code)]
-    return {
-        "questions": sum(part.questions for part in parts),
-        "judgments": sum(part.judgments for part in parts),
-        "published": sum(part.systems_judged for part in parts),
-    }
+def unlisted_remarks(board: Board) -> Iterator[Remark]:
+    """Count the systems that the board's arena holds back or has withdrawn."""
+    try:
+        states = Counter(read_unlisted(board.arena_folder()).values())
+    except ArenaError:
+        # Pages are made without the arena's folder, too.
+        return
+    for state, number in sorted(states.items()):
+        text = f"{count_of(number, 'system')} {state}"
+        yield Remark("unlisted", "info", text, state, number)
+
+
+def _parts_of(remark: Remark, *names_of_judges: str) -> list[str]:
+    """Cut a remark at its number and at names, which pages show in bold."""
+    names = [*names_of_judges, *remark.systems]
+    if remark.statistic is not None:
+        names.append(f"{remark.statistic:,.0f}")
+    return name_parts(remark.sentence, names)
 
 
 def _group_counts(table: pd.DataFrame) -> dict[str, int]:

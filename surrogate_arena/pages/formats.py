@@ -95,11 +95,6 @@ def name_parts(text: str, names: Collection[str]) -> list[str]:
     return re.split(rf"(?<!\w)({pattern})(?!\w)", text)
 
 
-def lower_first(text: str) -> str:
-    """Make a sentence a part of another one."""
-    return f"{text[:1].lower()}{text[1:]}"
-
-
 def interval(low: Number, high: Number, digits: int = 2) -> str:
     """Show an interval in brackets, or a dash where either end is missing."""
     if finite(low) is not None and high == math.inf:

@@ -34,7 +34,7 @@ NUMBER_FILTERS = (
     "wins",
     "wins_interval",
 )
-FILTERS = ("direction", "interval", "language_tag", "lower_first", "significant", "site_name")
+FILTERS = ("direction", "interval", "language_tag", "significant", "site_name")
 THEME = "theme.js"
 UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 """Characters that neither HTML nor XML can hold."""

@@ -30,7 +30,8 @@ from surrogate.board.remarks import (
     conclusion,
     headline,
     in_its_language,
-    published_sentence,
+    judged_by,
+    on_judge,
     standings,
     trust_remarks,
 )
@@ -352,7 +353,8 @@ def _shared_values(
         "splits": SPLIT_NAMES,
         "named": [(language_name(code), summary.languages[code]) for code in languages],
         "headline": conclusion(board),
-        "published": published_sentence(summary.judge),
+        "judged_by": judged_by(board),
+        "on_judge": on_judge(board),
         "signature": short_digest(summary.signature),
     }
 

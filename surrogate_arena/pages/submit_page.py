@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from arena.data.errors import ArenaError
-from arena.data.folder import read_unlisted
 from arena.data.systems import HELD, LISTED, WITHDRAWN
 from surrogate.board.board import Board
 from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, needed_answers
 from surrogate.checks.table import CHECKS
+from surrogate_arena.pages.board_page import unlisted_remarks
 
 JUDGED = "judged"
 MEANINGS = {
@@ -33,14 +31,14 @@ def submit_page(board: Board, languages: Sequence[str], questions_file: str) -> 
         count = summary.languages[language].questions
         row = {"language": language, "questions": count, "needed": needed_answers(count)}
         questions.append(row)
-    states = Counter(_unlisted_states(board))
+    states = {remark.subject: remark.statistic or 0 for remark in unlisted_remarks(board)}
     states[JUDGED] = _count_judged(board)
     states[LISTED] = len(board.systems) - states[JUDGED]
     return {
         "questions": questions,
         "file": questions_file,
         "meanings": MEANINGS,
-        "states": states,
+        "states": {state: states.get(state, 0) for state in MEANINGS},
         "checks": [check.many for check in CHECKS.values()],
     }
 
@@ -50,11 +48,3 @@ def _count_judged(board: Board) -> int:
     judged = board.ratings.loc[board.ratings["split"] != "unjudged", "system"]
     ranked = board.overall.loc[board.overall["rank"].notna(), "system"]
     return int(ranked.isin(judged).sum())
-
-
-def _unlisted_states(board: Board) -> list[str]:
-    try:
-        return list(read_unlisted(board.arena_folder()).values())
-    except ArenaError:
-        # Pages are made without the arena's folder, too.
-        return []

@@ -14,6 +14,7 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.quality.families import families_of_systems
 from features.engine.extraction import completed_table, extract, feature_columns
 from surrogate.board.settings import check_option_names, lists_options
 from surrogate.board.view import arena_view, in_slices, resolved_judges
@@ -35,7 +36,6 @@ from surrogate.learning.outcomes import Outcome
 from surrogate.learning.replication import FEWEST_QUESTIONS, replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate_arena.studies.comparison import RATED_BY, PairedTaus
-from surrogate_arena.studies.families import families_of_systems
 from surrogate_arena.studies.feature_groups import ALL, FeatureSubset, feature_subsets
 from surrogate_arena.studies.importances import PERMUTATIONS, importances
 from surrogate_arena.studies.protocols import (

@@ -77,9 +77,7 @@
   function showView(code) {
     const view = data.views[code];
     find("sentence").replaceChildren(...view.sentences.map(told));
-    find("questions").textContent = view.facts.questions.toLocaleString("en");
-    if (find("part")) find("part").firstChild.textContent = view.name;
-    if (find("judgments")) find("judgments").textContent = view.facts.judgments.toLocaleString("en");
+    find("facts").replaceChildren(...view.facts.map(told));
     const caution = find("caution");
     caution.querySelector("span").textContent = view.caution;
     caution.hidden = !view.caution;

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.quality.families import model_families
 from features.engine.extraction import feature_columns
 from surrogate.board.board import Board
 from surrogate_arena.studies.drawing import BLUE, LIGHT_BLUE, panels_of, plain_text
-from surrogate_arena.studies.families import model_families
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

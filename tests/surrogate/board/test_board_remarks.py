@@ -72,6 +72,27 @@ def leads(files, language):
     return [leader], numbers
 
 
+def count(files, language):
+    rows = files.board[files.board["language"] == language] if language else files.board
+    parts = [files.summary["languages"][code] for code in rows["language"].unique()]
+    counts = {"systems": rows["system"].nunique(), "languages": len(parts)}
+    counts["questions"] = sum(part["questions"] for part in parts)
+    return [], counts | {"judgments": sum(part["judgments"] for part in parts)}
+
+
+def judged_by(files, language):
+    """A judge that is a system names itself; one of a family begins as its systems do."""
+    judge = files.summary["settings"]["judge"]
+    systems = list(files.board["system"].unique())
+    named = [name for name in systems if name == judge]
+    if not named:
+        named = [name for name in systems if name[:4].lower() == judge[:4].lower()]
+    ranks = files.overall.set_index("system")["rank"]
+    named.sort(key=lambda name: ranks[name])
+    assert (judge in systems) == files.sentences("judged by").iloc[0].endswith("ranked here too")
+    return named, {"others": len(named) - 1, "systems": len(named)}
+
+
 def openness(files, language):
     n_open = sum(len(files.leaders(code)) > 1 for code in files.languages)
     return [], {"open": n_open, "languages": len(files.languages)}
@@ -157,6 +178,8 @@ AGAIN = {
     "first": first,
     "shared": shared,
     "leads": leads,
+    "count": count,
+    "judged by": judged_by,
     "open": openness,
     "decided": decided,
     "hangs": hangs,
@@ -195,7 +218,7 @@ def test_every_remark_is_computed_again_from_the_files_of_the_board(real_board_f
             continue
         # Every number of a sentence is one of these, or in a name.
         text = row["sentence"]
-        for system in named:
+        for system in [*named, files.summary["settings"]["judge"]]:
             text = text.replace(system, "")
         shown = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", text.replace(",", ""))}
         values = {*expected.values(), *(100 * value for value in expected.values()), 90, 100}

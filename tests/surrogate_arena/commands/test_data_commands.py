@@ -10,7 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena import DataError, read_arena, write_arena
+from arena import DataError, add_answers, read_arena, write_arena
+from arena.data.folder import read_unlisted
+from arena.data.systems import HELD
 
 NEW = "newcomer"
 
@@ -141,8 +143,6 @@ def grown(before, tmp_path):
 
 
 def test_answers_are_added_once_and_never_changed(grown):
-    from surrogate_arena.importers.new_answers import add_answers
-
     file, added, there = add_answers(grown / "arena", grown / "new.jsonl")
     assert (added, there) == (6, 0)
     assert add_answers(grown / "arena", grown / "new.jsonl") == (file, 0, 6)
@@ -200,6 +200,27 @@ def test_a_submission_is_held_until_it_is_accepted_and_withdrawn_by_any_name(gro
     assert name in read_arena(arena).info.systems
     assert run("withdraw", arena, name) == 0
     assert name not in read_arena(arena).info.systems
+
+
+@pytest.mark.parametrize("n_written", [0, 1, 2])
+def test_a_submission_that_was_to_be_held_is_never_listed_by_half(grown, monkeypatch, n_written):
+    arena = grown / "arena"
+    written = []
+
+    def renamed(temporary, path):
+        if len(written) == n_written:
+            raise KeyboardInterrupt
+        written.append(path)
+        return Path.rename(temporary, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", renamed)
+        with pytest.raises(KeyboardInterrupt):
+            add_answers(arena, grown / "new.jsonl", is_held=True)
+    assert NEW not in set(read_arena(arena).answers["system"])
+    add_answers(arena, grown / "new.jsonl", is_held=True)
+    assert read_unlisted(arena) == {NEW: HELD}
+    assert NEW in set(read_arena(arena, has_unlisted=True).answers["system"])
 
 
 def test_adding_says_which_place_a_board_predicts(grown, run, capsys, tmp_path):

@@ -26,7 +26,7 @@ def test_pages_figures_and_exports_are_marked(first_board, tmp_path):
     pair = (tmp_path / "site" / "pairs" / "en.html").read_text()
     assert UNJUDGED_BY_CONSENSUS.sentence.split(".")[0] in pair
     assert "the verdicts between them" not in pair
-    assert "Nobody has judged this arena" in (tmp_path / "site" / "judge.html").read_text()
+    assert "Nobody has judged these answers" in (tmp_path / "site" / "judge.html").read_text()
     assert "Fay and Herriot" not in (tmp_path / "site" / "method.html").read_text()
     assert "(not judged)" in export_text(first_board, "latex")
     figure = draw_ratings(first_board, "en")

@@ -22,6 +22,7 @@ FAMILIES = MappingProxyType(
         "xAI": r"grok|(?<![a-z])xai(?![a-z])",
         "Zhipu": r"(?<![a-z])(?:chat)?glm|zhipu",
         "01.AI": r"(?<![a-z])yi-|01-ai",
+        "LG": r"exaone",
     }
 )
 """Name of each family to a pattern of its models' names."""

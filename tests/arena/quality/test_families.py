@@ -2,7 +2,7 @@
 
 import pytest
 
-from surrogate_arena.studies.families import model_families
+from arena.quality.families import model_families
 
 
 @pytest.mark.parametrize(
