@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 NEEDS = {
+    "autojudge": ["diagnosis", "importers"],
     "criteria": ["pages"],
     "gating": ["costs"],
     "mcp": ["commands"],

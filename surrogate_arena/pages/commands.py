@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SITE = "site"
 FIGURES = "figures"
 LATEX = "latex"
-TABLES = ("csv", LATEX)
+TABLES = ("csv", LATEX, "trec")
 STUDY_DRAWINGS = "papers.figures:study_drawings"
 READ_STUDY = "studies.study_table:read_study"
 
@@ -40,7 +40,7 @@ def publish(
         ),
     ],
     settings: SiteSettings,
-    form: Annotated[str, Option("--as", help="site, figures, csv or latex.")] = SITE,
+    form: Annotated[str, Option("--as", help="site, figures, csv, latex or trec.")] = SITE,
     out: Annotated[
         Path | None,
         Option(
@@ -53,7 +53,11 @@ def publish(
         Option(help="Figures: language of ratings. Tables: a language, overall (default) or all."),
     ] = None,
     columns: Annotated[
-        str | None, Option(help="Tables: comma-separated columns. Default: all (LaTeX: what fits)")
+        str | None,
+        Option(
+            help="Tables: comma-separated columns. Default: all (LaTeX: what "
+            "fits; trec: rating,wins)"
+        ),
     ] = None,
     signature: Annotated[
         bool, Option("--signature/--no-signature", help="Print the board's signature.")

@@ -1,4 +1,4 @@
-"""A board as CSV and LaTeX."""
+"""A board as CSV, as LaTeX, and as a leaderboard of TREC."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.tables import guarded_csv
-from arena.data.wording import did_you_mean
+from arena.data.wording import did_you_mean, first_of
+from features.engine.extraction import FEATURE_KEY
 from surrogate.board.board import Board
+from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.board.tables import OVERALL as OVERALL_RANKS
-from surrogate.board.tables import RATINGS
 from surrogate_arena.cli.shown_numbers import (
     MINUS,
     PREDICTED,
@@ -25,12 +26,14 @@ from surrogate_arena.pages.formats import interval
 
 OVERALL = "overall"
 ALL = "all"
-FORMATS = ("csv", "latex")
+FORMATS = ("csv", "latex", "trec")
 KINDS = {**RATINGS.columns, **OVERALL_RANKS.columns}
 SPANS = {"rank interval": ("rank_low", "rank_high"), "90% interval": ("low", "high")}
 """Columns of LaTeX that show two of a board's as one."""
 PRINTED = ("rank", "rank interval", "system", "rating", "90% interval")
 NAMED = ("rank", "system")
+MEASURES = ("rating", "wins")
+"""Columns that a leaderboard of TREC has by default."""
 PRINTED_OVERALL = ("rank", "rank interval", "system", "wins", "mean_rating", "arena_rank")
 HEADINGS = {
     "rank_low": "rank from",
@@ -52,22 +55,25 @@ def export_text(
     *,
     signature: bool = True,
 ) -> str:
-    """Return a board (a language, ``overall`` or ``all``) as CSV or LaTeX.
+    """Return a board (a language, ``overall`` or ``all``) as CSV, LaTeX or lines of TREC.
 
-    By default CSV has all columns, and LaTeX those with a value that there is room for.
+    By default CSV has all columns, LaTeX those with a value that there is room for, and TREC
+    ``MEASURES``.
 
     Raises:
         UsageError: For another format, a language or a column that the board lacks.
     """
     checked_choice(form, FORMATS, "format")
     checked_choice(language, [OVERALL, ALL, *board.languages], "language")
-    table = board.overall if language == OVERALL else board.ratings
+    table = board.overall if language == OVERALL and form != "trec" else board.ratings
     if language in board.languages:
         table = table[table["language"] == language]
     for name in columns:
         if name not in table:
             hint = did_you_mean(name, table.columns) or f"use any of {', '.join(table)}"
             raise UsageError(f"the table has no column {name!r}; {hint}")
+    if form == "trec":
+        return _trec_lines(board, language, columns or MEASURES)
     if form == "csv":
         return guarded_csv(table[list(columns or table)])
     summary = board.summary
@@ -81,6 +87,29 @@ def export_text(
     title = f"Leaderboard of {summary.arena}{remark}, {part}. Judge: {summary.judge}."
     comments = [title, summary.signature] if signature else [title]
     return latex_table(printed, comments)
+
+
+def _trec_lines(board: Board, language: str, columns: Sequence[str]) -> str:
+    """Return ``run, topic, measure, value`` in lines: for each answer, and ``all`` a system's.
+
+    A system has one rating in a language, and so one value for all its questions there.
+    """
+    table = board.ratings.dropna(subset=list(columns))
+    if language in board.languages:
+        table = table[table["language"] == language]
+    answered = board.features[FEATURE_KEY].merge(table[["language", "system", *columns]])
+    if answered.duplicated(["system", "query_id"]).any():
+        raise UsageError("questions of several languages have the same ids; name one (--language)")
+    means = answered.groupby("system", sort=False)[list(columns)].mean().reset_index()
+    rows = pd.concat([answered, means.assign(query_id=ALL)]).melt(
+        ["system", "query_id"], list(columns), "measure"
+    )
+    names = [*rows["system"].unique(), *rows["query_id"].unique()]
+    spaced = [name for name in names if len(name.split()) != 1]
+    if spaced:
+        raise UsageError(f"names in a file of TREC have no spaces; rename {first_of(spaced)}")
+    text: str = rows.round(DECIMALS).to_csv(sep="\t", header=False, index=False)
+    return text
 
 
 def _printed(table: pd.DataFrame, language: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from arena.data.errors import UsageError
 from arena.data.tables import guarded_csv
 from surrogate_arena.pages.exports import ALL, OVERALL, export_text
 
@@ -79,3 +80,32 @@ def test_latex_rows_have_as_many_cells_as_columns(tabled_hostile, part):
     for row in rows:
         assert len(re.split(r"(?<!\\)&", row)) == lines[lines.index(r"\toprule") + 1].count("&") + 1
         assert not re.search(r"(?<!\\)[$#%_]", row.replace("$-$", ""))
+
+
+def lines_of_trec(text):
+    lines = [line.split("\t") for line in text.splitlines()]
+    return {(run, topic, measure): float(value) for run, topic, measure, value in lines}
+
+
+def test_a_leaderboard_of_trec_has_each_topic_and_all(board):
+    language = board.languages[0]
+    values = lines_of_trec(export_text(board, "trec", language, ["rating"]))
+    ratings = board.table(language).set_index("system")["rating"].dropna()
+    topics = board.features.query("language == @language")[["system", "query_id"]]
+    keys = {(row.system, row.query_id) for row in topics.itertuples() if row.system in ratings}
+    assert {(run, topic) for run, topic, _ in values} == keys | {
+        (run, ALL) for run in ratings.index
+    }
+    assert values == {key: ratings[key[0]] for key in values}
+
+
+def test_a_leaderboard_of_trec_has_no_names_with_spaces(board):
+    spaced = board.ratings["system"].replace(board.systems[0], "my run")
+    renamed = board.features["system"].replace(board.systems[0], "my run")
+    changed = replace(
+        board,
+        ratings=board.ratings.assign(system=spaced),
+        features=board.features.assign(system=renamed),
+    )
+    with pytest.raises(UsageError, match="rename my run"):
+        export_text(changed, "trec", "en")

@@ -1,0 +1,5 @@
+"""A judge for TREC AutoJudge, which ranks runs by their answers and by few verdicts."""
+
+from arena.data import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,0 +1,1 @@
+from .surrogate_judge import SurrogateJudge as SurrogateJudge
