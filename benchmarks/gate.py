@@ -1,17 +1,18 @@
 """How often is a gate wrong, how often does it find a difference, and after how many verdicts?
 
-Five parts. Verdicts: scores of questions (both orders: 0, 0.25, 0.5, 0.75 or 1) of a given mean
-and variance, as many as find 5 points; printed are the shares of sequences that end as better,
-same, worse and undecided, their mean number of questions, and what a test of fixed size takes.
-Arena: single verdicts, looked at after every fifth of a thousand; printed are the shares of
-sequences that are ever called better or worse, and the median number of verdicts then. Refusals: as
-the first part, but a judge gives no verdict on most questions that the candidate loses; printed are
-the shares by the test with bounds, and wrong statements without them. Length: a judge that takes
-the longer answer, which people prefer by chance (then it must not decide), or more often; printed
-is how often it may decide. Surrogate:
-every judged system of a board, rated by a surrogate that had not seen it, as a candidate against
-every other as a baseline; printed are the statements, and how many of them have the arena's own
-ratings, noise and all, against them.
+Two parts are tables (``tables.py gate refusals``). Verdicts: scores of questions (both orders: 0,
+0.25, 0.5, 0.75 or 1) of a given mean and a variance of 0.12, as many as find 5 points; how
+sequences end, and after how many questions. Refusals: the same, but a judge gives no verdict on
+most questions that the candidate loses; how they end by the test with bounds, and how often they
+are wrong without them.
+
+This script prints three more. Arena: single verdicts, looked at after every fifth of a thousand;
+printed are the shares of sequences that are ever called better or worse, and the median number of
+verdicts then. Length: a judge that takes the longer answer, which people prefer by chance (then it
+must not decide), or more often; printed is how often it may decide. Surrogate: every judged system
+of a board, rated by a surrogate that had not seen it, as a candidate against every other as a
+baseline; printed are the statements, and how many of them have the arena's own ratings, noise and
+all, against them.
 
 Run:  python benchmarks/gate.py [--sequences 2000] [BOARD ...]
 """
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections import Counter
 from functools import partial
 from itertools import permutations, product
 from pathlib import Path
@@ -28,7 +30,6 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import fsolve
 from scipy.special import softmax
-from scipy.stats import norm
 
 from arena.data.types import Floats
 from arena.quality.people_agreement import agreement_with_people
@@ -38,12 +39,13 @@ from surrogate_arena.gating.rating_difference import GateRates, rating_differenc
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
 SCORES: Floats = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
-VARIANCES = (0.06, 0.12, 0.2)
+VARIANCE = 0.12
 DIFFERENCES = (0.0, 0.05, 0.1, 0.2)
 PLANNED = 0.05
+SEQUENCES = 2000
 
 
-def score_probabilities(mean: float, variance: float) -> Floats:
+def score_probabilities(mean: float) -> Floats:
     """Return the probability of each score, by the distribution of maximum entropy."""
 
     def probabilities_of(tilt: Floats) -> Floats:
@@ -54,7 +56,7 @@ def score_probabilities(mean: float, variance: float) -> Floats:
         probabilities = probabilities_of(tilt)
         first = float(probabilities @ SCORES)
         second = float(probabilities @ SCORES**2)
-        return [first - mean, second - first**2 - variance]
+        return [first - mean, second - first**2 - VARIANCE]
 
     return probabilities_of(fsolve(moment_errors, np.zeros(2)))
 
@@ -69,28 +71,28 @@ def first_decision(scores: Floats, test: SequentialTest) -> tuple[str, int]:
     return "undecided", len(scores)
 
 
-def simulated(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
-    """Simulate tests of several differences and variances, planned for the same difference."""
-    rng = np.random.default_rng(0)
-    quantiles = float(norm.ppf(1 - test.error / 2) + norm.ppf(0.8))
-    rows = []
-    for variance, difference in product(VARIANCES, DIFFERENCES):
-        n_planned = test.scores_needed(PLANNED, variance)
-        probabilities = score_probabilities(EVEN + difference, variance)
-        sequences = rng.choice(SCORES, size=(n_sequences, n_planned), p=probabilities)
-        decisions = []
-        n_used = []
-        for scores in sequences:
-            decision, n_scores = first_decision(scores, test)
-            decisions.append(decision)
-            n_used.append(n_scores)
-        row = {"variance": variance, "difference": difference, "at most": n_planned}
-        for decision in ("better", "same", "worse", "undecided"):
-            row[decision] = decisions.count(decision) / n_sequences
-        row["mean questions"] = float(np.mean(n_used))
-        row["fixed size"] = math.ceil(quantiles**2 * variance / PLANNED**2)
-        rows.append(row)
-    return pd.DataFrame(rows)
+def planned_sequences(difference: float, test: SequentialTest, rng: np.random.Generator) -> Floats:
+    """Draw scores, shape (sequences, questions), as many as find the planned difference."""
+    n_planned = test.scores_needed(PLANNED, VARIANCE)
+    probabilities = score_probabilities(EVEN + difference)
+    return rng.choice(SCORES, size=(SEQUENCES, n_planned), p=probabilities)
+
+
+def decisions(difference: float) -> list[str]:
+    """Return how tests of a true difference end, in percent, and their mean length."""
+    test = GateRates().test()
+    counts: Counter[str] = Counter()
+    n_used = []
+    for scores in planned_sequences(difference, test, np.random.default_rng(0)):
+        decision, n_scores = first_decision(scores, test)
+        counts[decision] += 1
+        n_used.append(n_scores)
+    shares = [percent(counts[name]) for name in ("better", "same", "worse", "undecided")]
+    return [*shares, f"{np.mean(n_used):.0f}"]
+
+
+def percent(count: int) -> str:
+    return f"{100 * count / SEQUENCES:.1f}%"
 
 
 def watched(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
@@ -120,35 +122,32 @@ def watched(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def refused(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
-    """Simulate a judge that refuses, most of all where the candidate loses."""
+def refused(difference: float, refusing: float) -> list[str]:
+    """Return how tests end where a judge refuses, most of all where the candidate loses."""
+    test = GateRates().test()
     rng = np.random.default_rng(0)
-    variance = 0.12
-    n_planned = test.scores_needed(PLANNED, variance)
-    looks = test.looks(n_planned)
-    rows = []
-    for difference, refusing in product((0.2, 0.1, 0.0, -0.1, -0.2), (0.02, 0.1, 0.5)):
-        probabilities = score_probabilities(EVEN + difference, variance)
-        counts = dict.fromkeys(("better", "same", "worse", "undecided", "wrong without"), 0)
-        right = "same" if difference == 0 else "better" if difference > 0 else "worse"
-        for scores in rng.choice(SCORES, size=(n_sequences, n_planned), p=probabilities):
-            # Of questions that it wins the judge refuses a tenth as many.
-            refusal_rates = np.where(scores < EVEN, refusing, refusing / 10)
-            is_refused = rng.random(n_planned) < refusal_rates
-            decision = None
-            naive = None
-            for look in looks:
-                known = scores[:look][~is_refused[:look]]
-                decide = partial(test.decide, is_last=look == looks[-1])
-                if decision is None:
-                    decision = bounded_difference(decide, known, int(is_refused[:look].sum()))
-                if naive is None:
-                    naive = decide(known)
-            counts[decision or "undecided"] += 1
-            counts["wrong without"] += naive not in (None, right)
-        shares = {name: count / n_sequences for name, count in counts.items()}
-        rows.append({"difference": difference, "refused": refusing, **shares})
-    return pd.DataFrame(rows)
+    counts: Counter[str] = Counter()
+    right = "same" if difference == 0 else "better" if difference > 0 else "worse"
+    sequences = planned_sequences(difference, test, rng)
+    looks = test.looks(sequences.shape[1])
+    for scores in sequences:
+        # Of questions that it wins the judge refuses a tenth as many.
+        is_refused = rng.random(len(scores)) < np.where(scores < EVEN, refusing, refusing / 10)
+        decision = None
+        naive = None
+        for look in looks:
+            known = scores[:look][~is_refused[:look]]
+            decide = partial(test.decide, is_last=look == looks[-1])
+            if decision is None:
+                decision = bounded_difference(decide, known, int(is_refused[:look].sum()))
+            if naive is None:
+                naive = decide(known)
+        counts["right"] += decision == right
+        counts["wrong"] += decision not in (None, right)
+        counts["cannot say"] += decision is None
+        counts["wrong without"] += naive not in (None, right)
+    names = ("right", "wrong", "cannot say", "wrong without")
+    return [f"{refusing:.0%}", *(percent(counts[name]) for name in names)]
 
 
 def liking_length(n_sequences: int) -> pd.DataFrame:
@@ -204,12 +203,10 @@ def main() -> None:
     """Print all parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("boards", nargs="*", type=Path)
-    parser.add_argument("--sequences", type=int, default=2000)
+    parser.add_argument("--sequences", type=int, default=SEQUENCES)
     options = parser.parse_args()
     rates = GateRates()
-    print(simulated(options.sequences, rates.test()).round(3).to_string(index=False))
     print(watched(options.sequences, rates.test()).round(3).to_string(index=False))
-    print(refused(options.sequences, rates.test()).round(3).to_string(index=False))
     print(liking_length(options.sequences).round(3).to_string(index=False))
     rows = [
         {"board": path.name, **replayed(read_board_table(RATINGS, path), rates)}

@@ -1,6 +1,7 @@
 """Learn what judges liked in arenas without passages: the weights that the surrogate starts from.
 
-    python benchmarks/judge_preferences.py ARENAS [--features FOLDER] [--out FILE] [--check]
+    python benchmarks/judge_preferences.py ARENAS [--features FOLDER] [--out FILE]
+    python benchmarks/tables.py first-boards
 
 ARENAS holds the arena folders named in ``SOURCES``, all openly licensed; FOLDER holds feature
 tables named after them (``rakuda.parquet``), which are measured otherwise. The scores of all
@@ -9,8 +10,8 @@ weights for all arenas, each arena counting the same:
 
     p = (λ I + Σ N/u)⁻¹ Σ t/u,  N = Σ X'PX,  t = Σ X'Py,  u = Σ y'Py
 
-sums over the arena's questions. ``--check`` prints, for each arena, Kendall's tau of its ratings
-with first boards by weights that were learned without it, and with those by consensus.
+sums over the arena's questions. The table has, for each arena, Kendall's tau of its ratings with
+first boards by weights that were learned without it, and with those by consensus.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +121,7 @@ def study_of(arenas: Path, arena: str, judge: str | None, features: Path | None)
     )
 
 
+@cache
 def all_moments(arenas: Path, features: Path | None) -> list[Moments]:
     """Add up every arena of ``SOURCES``."""
     moments = []
@@ -148,26 +151,20 @@ def learned_weights(
     return {name: weight for name, weight in rounded.items() if weight}
 
 
-def check(arenas: Path, features: Path | None, moments: Sequence[Moments]) -> None:
-    """Print how first boards rank each arena, by weights learned without it."""
-    rows = []
-    for source in SOURCES:
-        weights = learned_weights(moments, without=[source["arena"]])
-        for data in study_of(arenas, source["arena"], source["judge"], features).languages:
-            row: dict[str, object] = {
-                "arena": f"{source['arena']}, {data.language}, {source['judge']}"
-            }
-            arena_ratings = pd.Series(data.arena_ratings, data.systems)
-            for name, chosen in (("preferences", weights), ("consensus", {})):
-                first = first_ratings(
-                    data.X, data.language, data.systems, len(data.questions), preferences=chosen
-                )
-                ratings = first.table.set_index("system")["rating"].reindex(arena_ratings.index)
-                row[name] = kendall_tau(ratings.to_numpy(np.float64), arena_ratings.to_numpy())
-                row[f"correlation by {name}"] = np.corrcoef(ratings, arena_ratings)[0, 1]
-            row["spread"] = arena_ratings.std(ddof=0)
-            rows.append(row)
-    print(pd.DataFrame(rows).round(2).to_string(index=False))
+def first_board_taus(arenas: Path, arena: str, judge: str, language: str) -> list[float]:
+    """Return how a first board ranks an arena: by weights learned without it, by consensus."""
+    weights = learned_weights(all_moments(arenas, None), without=[arena])
+    [data] = [
+        part for part in study_of(arenas, arena, judge, None).languages if part.language == language
+    ]
+    taus = []
+    for preferences in (weights, {}):
+        first = first_ratings(
+            data.X, language, data.systems, len(data.questions), preferences=preferences
+        )
+        ratings = first.table.set_index("system")["rating"].reindex(list(data.systems))
+        taus.append(kendall_tau(ratings.to_numpy(np.float64), np.asarray(data.arena_ratings)))
+    return taus
 
 
 def main() -> None:
@@ -175,7 +172,6 @@ def main() -> None:
     parser.add_argument("arenas", type=Path, help="folder of arena folders")
     parser.add_argument("--features", type=Path, help="folder of feature tables")
     parser.add_argument("--out", type=Path, help="file to write")
-    parser.add_argument("--check", action="store_true", help="compare first boards")
     options = parser.parse_args()
     moments = all_moments(options.arenas, options.features)
     learned = {
@@ -190,8 +186,6 @@ def main() -> None:
         print(text, end="")
     else:
         options.out.write_text(text, encoding="utf-8")
-    if options.check:
-        check(options.arenas, options.features, moments)
 
 
 if __name__ == "__main__":

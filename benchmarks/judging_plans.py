@@ -8,27 +8,23 @@ answered by the other order, or is not available. Three plans:
 - whole questions: all pairs of few questions, in both orders where both are recorded;
 - random: pairs at random over all questions, each in one order.
 
-All plans are rated with the same prior: that of a first board as ``judge`` makes it, one by
-consensus alone, or none. Weights that were learned from the arena are learned again without it,
-from the arenas and feature tables in the same folders (``judge_preferences.py``). Printed are the
-calls at which the mean tau with the ranking by all verdicts reaches 0.8 and 0.9, tau at equal calls
-a system, and where the default plan stops by itself.
+All plans are rated with the same prior: that of a first board as ``judge`` makes it, whose weights
+are learned again without the arena (``judge_preferences.py``). Measured are the calls at which the
+mean tau with the ranking by all verdicts reaches 0.8 and 0.9, and where the default plan stops by
+itself.
 
-Run:  python benchmarks/judging_plans.py ARENA FEATURES.parquet [--judge J] [--languages sw,te]
-          [--seeds 5] [--prior default|consensus|none]
+    python benchmarks/tables.py plans
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from judge_preferences import SOURCES, all_moments, learned_weights
+from judge_preferences import all_moments, learned_weights
 
 from arena import read_arena
 from arena.data.arena import Arena
@@ -43,18 +39,17 @@ from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.posterior import RatingPrior, battle_posterior
 from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
+from features import extract
 from surrogate.board.first_board import first_ratings, preferences_for
-from surrogate.board.tables import read_feature_table
 from surrogate.learning.language_data import with_answers
 from surrogate_arena.diagnosis.judging_prior import first_prior
 
 LEVELS = (0.8, 0.9)
 A_SYSTEM = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 """Calls a system at which rankings are compared."""
-SHOWN = (2, 4, 8, 16, 32)
+SEEDS = 4
 SETTLED = 0.05
 NEVER = 1e-9
-PRIORS = ("default", "consensus", "none")
 MIRRORED = {"a": "b", "b": "a", "tie": "tie"}
 
 
@@ -172,13 +167,11 @@ def random_pairs(records: Records, seed: int) -> pd.DataFrame:
     return rows[~pairs.duplicated().to_numpy()]
 
 
-def tau_curves(
-    records: Records, n_calls: Integers, n_seeds: int
-) -> tuple[Floats, list[tuple[float, float]]]:
+def tau_curves(records: Records, n_calls: Integers) -> tuple[Floats, list[tuple[float, float]]]:
     """Return tau by plan, seed and calls, and where the default plan stops, with tau there."""
     taus = []
     stops = []
-    for seed in range(n_seeds):
+    for seed in range(SEEDS):
         default, stop = default_plan(records, int(n_calls[-1]), seed)
         plans = [default, whole_questions(records, seed), random_pairs(records, seed)]
         taus.append([[records.tau(plan.iloc[:n]) for n in n_calls] for plan in plans])
@@ -199,72 +192,24 @@ def calls_needed(curve: Floats, n_calls: Integers, level: float) -> float:
     return float(n_calls[index - 1] + part * (n_calls[index] - n_calls[index - 1]))
 
 
-def report(records: Records, taus: Floats, n_calls: Integers) -> Iterator[str]:
-    """Yield a line for each plan: calls to each level, and tau at equal calls."""
-    shown_calls = np.array(SHOWN) * len(records.systems)
-    names = ("default", "whole questions", "random")
-    for name, of_seeds in zip(names, taus, strict=True):
+def plans(folder: Path, judge: str, language: str) -> list[str]:
+    """Return the calls of each plan to both levels, and where the default one stops."""
+    arena = read_arena(folder)
+    preferences = preferences_for(arena)
+    if preferences:
+        preferences = learned_weights(all_moments(folder.parent, None), without=[folder.name])
+    features = with_answers(extract(arena), arena.answers)
+    records = Records.of(arena, judge, language, features, preferences)
+    n_calls = np.round(np.array(A_SYSTEM) * len(records.systems)).astype(np.int64)
+    n_calls = np.unique(np.minimum(n_calls, len(random_pairs(records, 0))))
+    taus, stops = tau_curves(records, n_calls)
+    cells = []
+    for of_seeds in taus:
         curve = of_seeds.mean(axis=0)
-        needed = "".join(f"{calls_needed(curve, n_calls, level):8,.0f}" for level in LEVELS)
-        values = ""
-        for calls in shown_calls:
-            if calls > n_calls[-1]:
-                values += " " * 15
-                continue
-            at_calls = np.array([np.interp(calls, n_calls, of_seed) for of_seed in of_seeds])
-            error = at_calls.std(ddof=1) / np.sqrt(len(at_calls)) if len(at_calls) > 1 else np.nan
-            values += f"  {at_calls.mean():.3f} ({error:.3f})"
-        yield f"  {name:16}{needed}{values}"
-
-
-def prior_preferences(arena: Arena, options: argparse.Namespace) -> Mapping[str, float] | None:
-    """Return the weights of the prior, learned without the arena; None without a prior."""
-    if options.prior == "none":
-        return None
-    weights = {} if options.prior == "consensus" else preferences_for(arena)
-    if weights and options.arena.name in {source["arena"] for source in SOURCES}:
-        moments = all_moments(options.arena.parent, options.features.parent)
-        return learned_weights(moments, without=[options.arena.name])
-    return weights
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("arena", type=Path)
-    parser.add_argument("features", type=Path)
-    parser.add_argument("--judge", help="comma-separated; by default all")
-    parser.add_argument("--languages", help="comma-separated; by default all")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--prior", choices=PRIORS, default=PRIORS[0])
-    options = parser.parse_args(arguments)
-    arena = read_arena(options.arena)
-    features = with_answers(read_feature_table(options.features), arena.answers)
-    preferences = prior_preferences(arena, options)
-    judges = options.judge.split(",") if options.judge else arena.judges
-    languages = options.languages.split(",") if options.languages else arena.info.languages
-    shown = "".join(f"{f'{calls} a system':>15}" for calls in SHOWN)
-    print(f"calls to tau{'.8':>14}{'.9':>8}{shown}   (tau, standard error over seeds)")
-    for judge, language in product(judges, languages):
-        records = Records.of(arena, judge, language, features, preferences)
-        print(f"{options.arena.name} {language}, {judge}: ", end="")
-        compare_plans(records, options.seeds)
-
-
-def compare_plans(records: Records, n_seeds: int) -> None:
-    n_systems = len(records.systems)
-    n_pairs = len(random_pairs(records, 0))
-    print(f"{n_systems} systems, {n_pairs:,} pairs, {len(records.rows):,} verdicts", flush=True)
-    n_calls = np.minimum(np.round(np.array(A_SYSTEM) * n_systems), n_pairs)
-    n_calls = np.unique(n_calls.astype(np.int64))
-    taus, stops = tau_curves(records, n_calls, n_seeds)
-    print(*report(records, taus, n_calls), sep="\n", flush=True)
+        needed = [calls_needed(curve, n_calls, level) for level in LEVELS]
+        cells.append(", ".join(f"{calls:,.0f}" if np.isfinite(calls) else "–" for calls in needed))
+    cells.append("not")
     if stops:
-        stop, tau = np.mean(stops, axis=0)
-        print(
-            f"  the default plan stops after {stop:,.0f} calls with tau {tau:.2f} "
-            f"({len(stops)} of {n_seeds} seeds)"
-        )
-
-
-if __name__ == "__main__":
-    main()
+        calls, tau = np.mean(stops, axis=0)
+        cells[-1] = f"{calls:,.0f}, {tau:.2f}"
+    return cells

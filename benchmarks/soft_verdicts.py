@@ -1,14 +1,15 @@
 """Soft verdicts against whole ones: how well few questions rank, and what intervals hold.
 
-    python benchmarks/soft_verdicts.py [ALPACAEVAL] [--draws 40] [--worlds 60]
+    python benchmarks/tables.py soft
+    python benchmarks/soft_verdicts.py [--worlds 60]
 
 In AlpacaEval's arena the verdicts of GPT-4 have probabilities (column ``preference_of_system``).
 Ratings by a few questions are compared with ratings by *whole* verdicts on the other half of the
 questions. An interval holds if the two differ by at most 1.96 standard errors of their difference,
 both by the same kind of verdict.
 
-In simulated worlds the truth is known, and a judge is sure, noisy or drawn to side A; people have
-voted on the same pairs, or the judge has seen them in both orders.
+The script simulates worlds where the truth is known, and a judge is sure, noisy or drawn to side A;
+people have voted on the same pairs, or the judge has seen them in both orders.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,26 +37,26 @@ from arena.rating.soft_verdicts import (
 )
 from arena.statistics.significance import NORMAL_95
 
-ALPACAEVAL = Path("../shared/data/arenas/alpacaeval")
-QUESTIONS = (5, 10, 20, 40)
+Cell = Any
+DRAWS = 40
 TEMPERATURES: Mapping[str, float | None] = {
     "whole": None,
     "1": 1.0,
-    "2": 2.0,
     "default": DEFAULT_TEMPERATURE,
-    "8": 8.0,
 }
 """Kinds of verdicts; a temperature of None counts the winners alone."""
 
 
-def preferences(folder: Path) -> pd.DataFrame:
-    """Read AlpacaEval's verdicts with their probabilities."""
+@cache
+def battles_by_kind(folder: Path) -> dict[str, Battles]:
+    """Read AlpacaEval's verdicts with their probabilities, counted in each way."""
     arena = read_arena(folder)
     judgments = arena.judgments
     is_system_a = (judgments["system_a"] != arena.info.reference_system).to_numpy()
     preference = judgments["preference_of_system"].to_numpy(np.float64)
     probability_a = np.where(is_system_a, preference, 1.0 - preference).round(6)
-    return judgments.assign(probability_a=probability_a, probability_b=1.0 - probability_a)
+    soft = judgments.assign(probability_a=probability_a, probability_b=1.0 - probability_a)
+    return {name: battles_of(soft, value) for name, value in TEMPERATURES.items()}
 
 
 def battles_of(judgments: pd.DataFrame, temperature: float | None) -> Battles:
@@ -72,32 +75,28 @@ def inside(near: RatingPosterior, far: RatingPosterior) -> Flags:
     return np.abs(near.ratings - far.ratings) <= NORMAL_95 * errors
 
 
-def replayed(judgments: pd.DataFrame, reference: str, n_draws: int) -> pd.DataFrame:
-    """Draw questions, and compare their ratings with the other half's."""
-    battles = {name: battles_of(judgments, value) for name, value in TEMPERATURES.items()}
-    systems = np.array(battles["whole"].systems)
-    is_compared = systems != reference
+def replayed(folder: Path, n_questions: int) -> list[Cell]:
+    """Compare ratings by drawn questions with the other half's: tau by kind, gain, coverage."""
+    reference = read_arena(folder).info.reference_system
+    battles = battles_by_kind(folder)
+    is_compared = np.array(battles["whole"].systems) != reference
     rng = np.random.default_rng(0)
-    rows = []
-    for draw in range(n_draws):
+    taus: dict[str, list[float]] = {name: [] for name in TEMPERATURES}
+    held: dict[str, list[float]] = {name: [] for name in TEMPERATURES}
+    for _ in range(DRAWS):
         order = rng.permutation(battles["whole"].n_questions)
-        half = len(order) // 2
+        other_half = np.isin(np.arange(len(order)), order[len(order) // 2 :])
+        drawn = np.isin(np.arange(len(order)), order[:n_questions])
         far = {}
         for name, part in battles.items():
-            far[name] = battle_posterior(part.only(np.isin(part.question, order[half:])))
-        for n_questions in QUESTIONS:
-            for name, part in battles.items():
-                near = battle_posterior(part.only(np.isin(part.question, order[:n_questions])))
-                rows.append(
-                    {
-                        "draw": draw,
-                        "questions": n_questions,
-                        "verdicts": name,
-                        "tau": tau_between(near.ratings, far["whole"].ratings, is_compared),
-                        "inside": inside(near, far[name])[is_compared].mean(),
-                    }
-                )
-    return pd.DataFrame(rows)
+            far[name] = battle_posterior(part.only(other_half[part.question]))
+            near = battle_posterior(part.only(drawn[part.question]))
+            taus[name].append(tau_between(near.ratings, far["whole"].ratings, is_compared))
+            held[name].append(float(inside(near, far[name])[is_compared].mean()))
+    gains = pd.Series(taus["default"]) - pd.Series(taus["whole"])
+    means = [float(np.mean(taus[name])) for name in TEMPERATURES]
+    coverage = [float(np.mean(held[name])) for name in ("whole", "default")]
+    return [*means, [float(gains.mean()), float(gains.sem())], *coverage]
 
 
 @dataclass(frozen=True)
@@ -166,20 +165,8 @@ def mean_and_error(values: pd.Series) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("arena", type=Path, nargs="?", default=ALPACAEVAL)
-    parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--worlds", type=int, default=60)
     options = parser.parse_args()
-    if options.draws:
-        reference = str(read_arena(options.arena).info.reference_system)
-        table = replayed(preferences(options.arena), reference, options.draws)
-        for n_questions, part in table.groupby("questions"):
-            taus = part.pivot_table(index="draw", columns="verdicts", values="tau")
-            coverage = part.groupby("verdicts")["inside"].mean()
-            for name in TEMPERATURES:
-                gain = mean_and_error(taus[name] - taus["whole"])
-                print(f"{n_questions:>3} {name:8} tau {taus[name].mean():.3f}  {gain}", end="")
-                print(f"  inside 95%: {coverage[name]:.3f}")
     worlds = simulated(options.worlds)
     for (judge, labels), part in worlds.groupby(["judge", "labels"], sort=False):
         gain = mean_and_error(part["soft"] - part["whole"])

@@ -4,9 +4,9 @@
 
 computes the rows named, by default all, keeps them in ``tables.json`` with their commit and the
 seconds that they took, and writes them below each comment ``<!-- table: NAME -->``, or some of them
-(``; rows: KEY, KEY; columns: NAME, NAME``). A comment ``<!-- by hand: SCRIPT -->`` stands above
-tables that take a script hours, or that others published. ``tests/test_tables.py`` computes a row
-of each table again.
+(``; rows: KEY, KEY; columns: NAME, NAME``). ``tests/test_tables.py`` computes a row of each table
+again. Seconds and memory, which every machine has of its own, and what others published stand below
+``<!-- by hand: SOURCE -->``.
 """
 
 from __future__ import annotations
@@ -24,8 +24,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from ceilings import ceiling
-from reliability import split_half
+from comparison_errors import scored, share_found, trained
+from cost_intervals import SIZES, WORLDS, shares_called_cheaper
+from coverage_by_design import DESIGNS, coverage
+from gate import decisions, refused
+from judge_errors import grouse, memerag, pairs
+from judge_preferences import first_board_taus
+from judging_plans import plans
+from reliability import ceiling, split_half
+from replication import two_judges
+from soft_verdicts import replayed
+from where_to_look import where_to_look
 
 from arena.llm.prompts import Templates
 from features import extract
@@ -94,7 +103,7 @@ def unseen(arenas: Path, name: str, judge: str | None, label: str) -> list[Cell]
     forest = study.differences.query("language == 'macro' and rated_by == 'random-forest'")
     cells.append([-forest["difference"].iloc[0], forest["standard_error"].iloc[0]])
     languages = Study.of(arenas / name, **options).languages
-    cells.append(split_half(languages, 0)["tau"])
+    cells.append(split_half(languages))
     cells.append(float(np.mean([ceiling(data) for data in languages])))
     return cells
 
@@ -120,7 +129,7 @@ def replication(
     ]
 
 
-def pairs(arenas: Path, name: str, judge: str, label: str) -> list[Cell]:
+def pairs_of_people(arenas: Path, name: str, judge: str, label: str) -> list[Cell]:
     """Test a recorded judge by people's majority."""
     benchmark = PairBenchmark.read(arenas / name, MetaevalSettings(), Templates())
     evaluation = evaluate_judges(benchmark, [RECORDED + judge])
@@ -173,6 +182,53 @@ def replication_rows() -> dict[str, Callable[[Path], Sequence[Cell]]]:
     return rows
 
 
+PLANS = {
+    "crowd-rag": ("crowd-rag", "gpt-4o-combined", "en", "crowd-rag (6), GPT-4o combined"),
+    "rakuda": ("rakuda", "gpt-4", "ja", "rakuda (9), GPT-4"),
+    "mt-bench-en": ("mt-bench-ko-en", "gpt-4o-mini", "en", "mt-bench en (6), GPT-4o mini"),
+    "mt-bench-ko": ("mt-bench-ko-en", "gpt-4o-mini", "ko", "mt-bench ko (6), GPT-4o mini"),
+    "vicuna80": ("vicuna80", "gpt-4", "en", "vicuna80 (8), GPT-4"),
+    "people": ("vicuna80", "people", "en", "vicuna80 (9), people"),
+}
+FIRST_BOARDS = {
+    **PLANS,
+    "crowd-rag": ("crowd-rag", "crowd-gold", "en", "crowd-rag (6), people; passages"),
+    "crowd-rag-gpt": (
+        *("crowd-rag", "gpt-4o-combined", "en"),
+        "crowd-rag (6), GPT-4o combined; passages",
+    ),
+}
+"""Key to an arena's folder, judge, language, and how they are shown."""
+
+
+def by_key(
+    measured: Callable[..., Sequence[Cell]], settings: Mapping[str, Sequence[Any]]
+) -> dict[str, Callable[[Path], Sequence[Cell]]]:
+    """Return rows of what a function measures: a folder in the arenas, settings, and a label."""
+
+    def row(arenas: Path, values: Sequence[Any]) -> list[Cell]:
+        folder, *options, label = values
+        return [label, *measured(arenas / folder, *options)]
+
+    return {key: partial(row, values=values) for key, values in settings.items()}
+
+
+def simulated(
+    measured: Callable[..., Sequence[Cell]], settings: Mapping[str, Sequence[Any]]
+) -> dict[str, Callable[[Path], Sequence[Cell]]]:
+    """Return rows of what a function simulates: its settings, and a label."""
+
+    def row(_: Path, values: Sequence[Any]) -> list[Cell]:
+        *options, label = values
+        return [label, *measured(*options)]
+
+    return {key: partial(row, values=values) for key, values in settings.items()}
+
+
+def first_board(folder: Path, judge: str, language: str) -> list[float]:
+    return first_board_taus(folder.parent, folder.name, judge, language)
+
+
 TABLES = {
     "unseen": Table(
         [
@@ -199,7 +255,7 @@ TABLES = {
             *("flips", "side A", "longer answer", "soft pairwise", "by chance"),
         ],
         {
-            key: partial(pairs, name=name, judge=judge, label=label)
+            key: partial(pairs_of_people, name=name, judge=judge, label=label)
             for key, (name, judge, label) in RECORDED_JUDGES.items()
         },
         "individual",
@@ -211,6 +267,132 @@ TABLES = {
             "null": partial(constant, score="null", label="null for everything"),
         },
         "highest",
+    ),
+    "coverage": Table(
+        ["design", "held by 95% intervals", "ranks wrong", "separated"],
+        simulated(coverage, {name: (name, name) for name in DESIGNS}),
+        "one question",
+    ),
+    "first-boards": Table(
+        ["arena (systems), judge", "preferences", "consensus alone"],
+        by_key(first_board, FIRST_BOARDS),
+        "rakuda",
+    ),
+    "plans": Table(
+        ["arena (systems), judge", "default", "whole questions", "random pairs", "stops by itself"],
+        by_key(plans, PLANS),
+        "crowd-rag",
+    ),
+    "soft": Table(
+        [
+            *("questions", "winners alone", "probabilities as they are"),
+            *("at the default temperature", "gain", "held, winners", "held, default"),
+        ],
+        by_key(replayed, {str(n): ("alpacaeval", n, str(n)) for n in (5, 10, 20, 40)}),
+        "5",
+    ),
+    "two-judges": Table(
+        [
+            *("arena (pairs of judges)", "3 questions", "with the other", "gain"),
+            *("10 questions", "with the other's", "its gain"),
+        ],
+        by_key(
+            two_judges,
+            {
+                "crowd-rag": ("crowd-rag", "crowd-rag (6)"),
+                "mt-bench": ("mt-bench-ko-en", "mt-bench-ko-en (30)"),
+                "vicuna80": ("vicuna80", "vicuna80 (20)"),
+            },
+        ),
+        "crowd-rag",
+    ),
+    "nulls": Table(
+        ["equal judges", "found to differ, or missed by a 95% interval", "by the other way"],
+        {
+            **by_key(
+                memerag,
+                {
+                    "memerag": ("../memerag", "macro", 2, "MEMERAG, two judges, macro"),
+                    "memerag-fr": ("../memerag", "fr", 2, "MEMERAG, French, two judges"),
+                    "memerag-fr-4": ("../memerag", "fr", 4, "MEMERAG, French, any of four"),
+                },
+            ),
+            **simulated(grouse, {"grouse": ("GroUSE, 75% of the checks passed",)}),
+            **simulated(
+                pairs,
+                {
+                    "pairs": (10, 0.5, "pairs, guesses on 10 questions"),
+                    "pairs-80": (80, 0.5, "pairs, guesses on 80 questions"),
+                    "pairs-few-errors": (80, 0.95, "pairs, 95% right on 80 questions"),
+                },
+            ),
+            **simulated(
+                share_found,
+                {
+                    "compare": (trained, 9, 2, "`compare`, 9 systems in folds, two"),
+                    "compare-4": (trained, 9, 4, "`compare`, 9 systems in folds, any of four"),
+                    "compare-20": (trained, 20, 2, "`compare`, 20 systems in folds, two"),
+                    "compare-both": (
+                        *(scored, 9, 2),
+                        "`compare`, 9 systems, over systems and questions, two",
+                    ),
+                },
+            ),
+        },
+        "memerag-fr",
+    ),
+    "look": Table(
+        [
+            *("arena, judge", "random", "trained on the others' verdicts", "difference"),
+            *("untrained", "its difference"),
+        ],
+        by_key(
+            where_to_look,
+            {
+                "rakuda": ("rakuda", "gpt-4", "rakuda, GPT-4"),
+                "crowd-rag": ("crowd-rag", "crowd-gold", "crowd-rag, people"),
+                "vicuna80": ("vicuna80", "people", "vicuna80, people"),
+                "mt-bench": ("mt-bench-ko-en", "gpt-4o-mini", "mt-bench-ko-en, GPT-4o mini"),
+            },
+        ),
+        "crowd-rag",
+    ),
+    "gate": Table(
+        ["true difference", "better", "same", "worse", "cannot say", "questions, mean"],
+        simulated(
+            decisions,
+            {
+                "none": (0.0, "none"),
+                "5": (0.05, "5 points"),
+                "10": (0.1, "10 points"),
+                "20": (0.2, "20 points"),
+            },
+        ),
+        "none",
+    ),
+    "refusals": Table(
+        ["true difference", "refused", "right", "wrong", "cannot say", "wrong without bounds"],
+        simulated(
+            refused,
+            {
+                "none:2": (0.0, 0.02, "none"),
+                "none:10": (0.0, 0.1, "none"),
+                "none:50": (0.0, 0.5, "none"),
+                "worse:2": (-0.1, 0.02, "10 points worse"),
+                "worse:10": (-0.1, 0.1, "10 points worse"),
+                "worse:50": (-0.1, 0.5, "10 points worse"),
+                "better:50": (0.1, 0.5, "10 points better"),
+            },
+        ),
+        "none:10",
+    ),
+    "cheaper": Table(
+        [
+            "costs",
+            *(name for size in SIZES for name in (f"{size} questions", f"bootstrap, {size}")),
+        ],
+        simulated(shares_called_cheaper, {name: (name, name) for name in WORLDS}),
+        "1 against .5",
     ),
 }
 
@@ -269,6 +451,15 @@ def read_store() -> dict[str, Any]:
     return json.loads(STORE.read_text(encoding="utf-8")) if STORE.is_file() else {}
 
 
+def write_store(store: Mapping[str, Any]) -> None:
+    """Write the rows that tables have, in their order."""
+    ordered: dict[str, dict[str, Any]] = {}
+    for name, table in TABLES.items():
+        rows = store.get(name, {})
+        ordered[name] = {key: rows[key] for key in table.rows if key in rows}
+    STORE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("tables", nargs="*", help="TABLE or TABLE/ROW; by default all")
@@ -285,7 +476,7 @@ def main() -> None:
             store = read_store()
             row = {"cells": cells, "commit": commit, "seconds": seconds}
             store.setdefault(name, {})[key] = row
-            STORE.write_text(json.dumps(store, indent=1, ensure_ascii=False) + "\n", "utf-8")
+            write_store(store)
             print(f"{name}/{key}, {seconds} s: {line(map(shown, cells))}", flush=True)
     for path in documents():
         text = path.read_text(encoding="utf-8")

@@ -1,40 +1,40 @@
 """Does a surrogate know on which questions a candidate loses, without a verdict on it?
 
-    python benchmarks/where_to_look.py ARENA... [--judge ARENA=JUDGE] [--languages en,ko]
-        [--candidates 8] [--features default]
+    python benchmarks/tables.py look
 
 Every system in turn is a candidate that nobody has judged: its verdicts are left out. The questions
 on which it is expected to lose most against a baseline, by scores of single answers, are the ten to
-look at. Printed of each arena are the share of these that it lost in fact, the share of all its
-questions that it lost (as random ones would show), and their difference with its standard error
-over candidates; in the last line, over arenas. "Trained" learned from the verdicts on the other
-systems; "untrained" is a first board's evidence. Neither has the weights that come with the
-package: some of these arenas taught them. Pairs with fewer than 20 judged questions are left out.
+look at: the share of these that it lost in fact, the share of all its questions that it lost (as
+random ones would show), and their difference with its standard error over candidates. "Trained"
+learned from the verdicts on the other systems; "untrained" is a first board's evidence. Neither has
+the weights that come with the package: some of these arenas taught them. Pairs with fewer than 20
+judged questions are left out.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from judge_options import add_judge_option, pairs_of_names
 
 from arena import Arena, read_arena
 from arena.data.schema import QUESTION_KEY
 from arena.rating.judgment_columns import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from features.engine.extraction import extract
-from features.measures.choosing import parse_features
 from surrogate.board.first_board import first_ratings
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.cross_fitting import train_and_rate
 from surrogate.learning.language_data import TournamentSettings, language_data, with_answers
 from surrogate.learning.surrogate import ANSWER_MARK
 
+Cell = Any
 LISTED = 10
+N_CANDIDATES = 8
 FEWEST_QUESTIONS = 20
 
 
@@ -94,54 +94,23 @@ def precisions(points: pd.DataFrame, scores: pd.Series) -> Iterator[tuple[float,
         yield float(is_lost[order].mean()), float(is_lost.mean())
 
 
-def measured(arena: Arena, features: str, n_candidates: int) -> pd.DataFrame:
-    """Return of each candidate and kind of surrogate both shares, means over baselines."""
-    X = with_answers(extract(arena, parse_features(features)), arena.answers)
+def where_to_look(folder: Path, judge: str) -> list[Cell]:
+    """Return the share lost at random, and listed by each kind of surrogate with its gain."""
+    arena = read_arena(folder).judged_by(judge)
+    X = with_answers(extract(arena), arena.answers)
     points = points_by_question(arena.judgments)
     systems = sorted(points["system"].unique())
-    drawn = np.random.default_rng(0).permutation(systems)[:n_candidates]
     untrained = untrained_scores(arena, X)
     rows = []
-    for candidate in drawn:
+    for candidate in np.random.default_rng(0).permutation(systems)[:N_CANDIDATES]:
         own = points[points["system"] == candidate]
-        for kind in ("trained", "untrained"):
-            scores = untrained if kind == "untrained" else trained_scores(arena, X, candidate)
-            shares = list(precisions(own, scores))
-            if shares:
-                listed, everywhere = np.mean(shares, axis=0)
-                rows.append((kind, candidate, listed, everywhere))
-    return pd.DataFrame(rows, columns=["surrogate", "candidate", "listed", "random"])
-
-
-def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Average candidates; the standard error is over them."""
-    gains = table.assign(gain=table["listed"] - table["random"]).groupby("surrogate")
-    means = gains[["listed", "random", "gain"]].mean()
-    return means.assign(error=gains["gain"].sem(), n=gains.size()).reset_index()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("arenas", nargs="+")
-    add_judge_option(parser)
-    parser.add_argument("--languages", default="")
-    parser.add_argument("--candidates", type=int, default=8)
-    parser.add_argument("--features", default="default")
-    options = parser.parse_args()
-    judges = dict(pairs_of_names(options.judge))
-    parts = []
-    for folder in options.arenas:
-        arena = read_arena(folder)
-        languages = [code for code in options.languages.split(",") if code in arena.info.languages]
-        if languages:
-            arena = arena.select(languages)
-        arena = arena.judged_by(judges.get(arena.info.name))
-        table = summary(measured(arena, options.features, options.candidates))
-        parts.append(table.assign(arena=arena.info.name))
-        print(parts[-1].round(3).to_string(index=False), flush=True)
-    by_arena = pd.concat(parts).groupby("surrogate")["gain"]
-    print(pd.DataFrame({"gain": by_arena.mean(), "error": by_arena.sem()}).round(3).to_string())
-
-
-if __name__ == "__main__":
-    main()
+        trained = trained_scores(arena, X, candidate)
+        shares = [list(precisions(own, scores)) for scores in (trained, untrained)]
+        if shares[0]:
+            rows.append(np.mean(shares, axis=1).ravel())
+    table = pd.DataFrame(rows, columns=["trained", "random", "untrained", "of untrained"])
+    cells: list[Cell] = [float(table["random"].mean())]
+    for kind in ("trained", "untrained"):
+        gains = table[kind] - table["random"]
+        cells += [float(table[kind].mean()), [float(gains.mean()), float(gains.sem())]]
+    return cells

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.statistics.significance import share_interval
+from arena.statistics.significance import degrees_of_freedom, share_interval
 from surrogate_arena.papers.grouse.metrics import LIKERT, METRICS, SCALES
 from surrogate_arena.papers.grouse.unit_tests import FAILURE_MODES, TEST_TYPES
 from surrogate_arena.papers.reports import BY_JUDGE, judges_of, scores_by_part, verdict_counts
@@ -49,7 +49,8 @@ def _rate(part: pd.DataFrame, metric: str) -> dict[str, Any]:  # noqa: ARG001
         # That of a ratio of two sums over topics: of a few, the bootstrap's is too small.
         scale = n_topics / (n_topics - 1)
         error = math.sqrt(scale * float((residual_sums**2).sum())) / n_checks
-    low, high = share_interval(rate, error, n_topics)
+    degrees = degrees_of_freedom(residual_sums.to_numpy())
+    low, high = share_interval(rate, error, n_topics, degrees)
     reason = None
     if len(part) and not n_checks:
         reason = "the judge could not be reached"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.types import Floats
 from arena.statistics.bootstrap import generator, resampled_sums
-from arena.statistics.significance import share_interval
+from arena.statistics.significance import degrees_of_freedom, share_interval
 from surrogate_arena.studies.scores import spread
 
 Ratios: TypeAlias = tuple[tuple[str, str], ...]
@@ -78,14 +78,22 @@ def _estimate(ratios: Ratios, counts: pd.DataFrame, resampled: pd.DataFrame) -> 
     value = float(_mean_ratio(totals, ratios)[0])
     sizes = counts[[denominator for _, denominator in ratios]].to_numpy()
     # A question whose pairs or verdicts do not enter the score says nothing of it.
-    n_questions = int(sizes.any(axis=1).sum())
-    return estimate_of(value, _mean_ratio(resampled, ratios), int(sizes.sum()), n_questions)
+    enters = sizes.any(axis=1)
+    residuals = np.zeros(len(counts))
+    for ratio in ratios:
+        numerator, denominator = counts[list(ratio)].to_numpy().T
+        residuals += (numerator - _mean_ratio(totals, (ratio,)) * denominator) / denominator.sum()
+    degrees = degrees_of_freedom(residuals[enters])
+    replicates = _mean_ratio(resampled, ratios)
+    return estimate_of(value, replicates, int(sizes.sum()), int(enters.sum()), degrees)
 
 
-def estimate_of(value: float, replicates: Floats, n: int, n_questions: int) -> Estimate:
+def estimate_of(
+    value: float, replicates: Floats, n: int, n_questions: int, degrees: float
+) -> Estimate:
     """Return a value with its standard error, that of its finite replicates, and its interval."""
     error = spread(replicates)
-    low, high = share_interval(value, error, n_questions)
+    low, high = share_interval(value, error, n_questions, degrees)
     return Estimate(value, error, low, high, n)
 
 

@@ -44,9 +44,9 @@ def soft_pairwise_accuracy(
         n_pairs += n_compared
         n_questions += len(scores)
     if not values:
-        return estimate_of(np.nan, np.empty(0), 0, 0)
+        return estimate_of(np.nan, np.empty(0), 0, 0, np.nan)
     means = np.mean(resampled, axis=0)
-    return estimate_of(float(np.mean(values)), means, n_pairs, n_questions)
+    return estimate_of(float(np.mean(values)), means, n_pairs, n_questions, n_questions - 1)
 
 
 def soft_accuracy_by_chance(
@@ -72,7 +72,7 @@ def soft_accuracy_by_chance(
         values.append(of_language)
         n_pairs += n_compared
     if not values:
-        return estimate_of(np.nan, np.empty(0), 0, 0)
+        return estimate_of(np.nan, np.empty(0), 0, 0, np.nan)
     means = np.mean(values, axis=0)
     low, high = percentile_interval(means)
     return Estimate(float(means.mean()), spread(means), low, high, n_pairs)

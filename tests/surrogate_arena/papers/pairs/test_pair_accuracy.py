@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import expit, logit
 
 from surrogate_arena.papers.pairs.pair_accuracy import SCORES, score_pairs
 
@@ -113,6 +115,19 @@ def test_intervals_of_a_judge_that_guesses_whole_questions_hold_one_half(n_quest
         score = score_pairs(asked(rows), replicates=100)["accuracy"]
         misses += not score.low <= 0.5 <= score.high
     assert misses <= 16  # 5% of 200, and two standard errors
+
+
+def test_few_questions_that_hold_all_errors_leave_few_degrees_of_freedom():
+    rows = [(f"q{number // 3}", number, True, "a", 0) for number in range(240)]
+    rows[:6] = [(question, number, False, "a", 0) for question, number, *_ in rows[:6]]
+    score = score_pairs(asked(rows))["accuracy"]
+    share = 78 / 80
+    squares = np.array([share**2] * 2 + [(1 - share) ** 2] * 78)
+    degrees = squares.sum() ** 2 / (squares**2).sum()
+    assert 2 < degrees < 2.2
+    half_width = stats.t.ppf(0.975, degrees) * score.standard_error / (share * (1 - share))
+    bounds = expit(logit(share) + np.array([-half_width, half_width]))
+    assert [score.value, score.low, score.high] == pytest.approx([share, *bounds])
 
 
 def test_scores_without_a_pair_in_both_orders_are_missing():
