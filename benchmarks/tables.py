@@ -90,9 +90,9 @@ def unseen(arenas: Path, name: str, judge: str | None, label: str) -> list[Cell]
     """Compare surrogates and the length of answers on systems that no surrogate has seen."""
     options = {"judge": judge, "feature_table": features_of(arenas / name)}
     study = compare(
-        *(arenas / name, ["answers", "random-forest", "linear"]),
+        *(arenas / name, ["default", "random-forest", "linear"]),
         scores=["answer_length"],
-        against="answers",
+        against="default",
         repeats=REPEATS,
         **options,
     )
@@ -232,8 +232,8 @@ def first_board(folder: Path, judge: str, language: str) -> list[float]:
 TABLES = {
     "unseen": Table(
         [
-            *("arena (systems)", "`answers`", "`random-forest`", "`linear`", "`answer_length`"),
-            *("`answers` less forest", "half of the questions", "ceiling"),
+            *("arena (systems)", "`default`", "`random-forest`", "`linear`", "`answer_length`"),
+            *("`default` less forest", "half of the questions", "ceiling"),
         ],
         {
             key: partial(unseen, name=name, judge=judge, label=label)

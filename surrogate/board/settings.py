@@ -106,9 +106,9 @@ class BoardSettings(BaseModel):
         "fluency, nuggets, llm, ragas, without-llm.",
     )
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
-        default="answers",
+        default="default",
         description="Surrogate that predicts a system's rating from its answers; one of "
-        "answers, random-forest (the paper's), xgboost, linear, svr, mlp, or the "
+        "default, random-forest (the paper's), xgboost, linear, svr, mlp, or the "
         "dotted name of any regressor of scikit-learn's form, such as "
         "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )

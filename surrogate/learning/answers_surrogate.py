@@ -75,7 +75,7 @@ class AnswersSurrogate(Surrogate):
     has_errors: ClassVar[bool] = True
     reads_texts: ClassVar[bool] = True
 
-    name: str = "answers"
+    name: str = "default"
     rows: RowKind = DEFAULT_ROWS
     seed: int = 0
     preferences: Mapping[str, float] = field(default_factory=shipped_weights)

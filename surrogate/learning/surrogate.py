@@ -30,7 +30,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 Asked = Mapping[str, Sequence[str]]
 """Language to the questions (query ids) that systems were asked, answered or not."""
 
-DEFAULT_SURROGATE = "answers"
+DEFAULT_SURROGATE = "default"
 RANDOM_FOREST = "random-forest"
 REGRESSORS: Mapping[str, str] = MappingProxyType(
     {

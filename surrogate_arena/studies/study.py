@@ -111,7 +111,7 @@ class Study:
 
         Args:
             arena: The arena, or the path of its folder.
-            surrogate: Surrogates to study; by default that of ``settings``, or ``answers``.
+            surrogate: Surrogates to study; by default that of ``settings``, or ``default``.
             repeats: How often to split, draw or reseed.
             options: See ``STUDY_OPTIONS``; and those below.
 

@@ -116,7 +116,7 @@ def validate(
     Args:
         arena: The arena, or the path of its folder.
         protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names.
-        surrogate: What to validate; by default that of ``settings``, the preset's, or ``answers``.
+        surrogate: What to validate; by default that of ``settings``, the preset's, or ``default``.
             Protocols that hold something out, and ``table3``, compare several.
         repeats: How often to repeat with other folds, draws or seeds; by default the protocol's,
             and for ``leave-systems-out`` as the second decimal of tau needs, at

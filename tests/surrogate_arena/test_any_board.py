@@ -177,7 +177,7 @@ def used_parts(data, whole, features, folder):
     lost = data.draw(st.sets(st.integers(0, 59), max_size=20), "lost answers")
     unjudged = data.draw(st.sets(st.sampled_from(keys)), "unjudged")
     winner = data.draw(st.sampled_from([None, None, "tie"]), "winner")
-    surrogate = data.draw(st.sampled_from(["answers", "random-forest"]), "surrogate")
+    surrogate = data.draw(st.sampled_from(["default", "random-forest"]), "surrogate")
     part = part_of(whole, languages, systems, lost, unjudged, winner)
     try:
         use(part, features, folder, surrogate=surrogate)

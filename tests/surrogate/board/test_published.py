@@ -112,7 +112,7 @@ def test_where_some_errors_are_missing_those_of_others_are_assumed_and_counted(
     name = ratings["system"].iloc[3]
     lacks = ratings["system"] == name
     some = ratings.assign(standard_error=ratings["standard_error"].where(~lacks))
-    board = build_quickly(replace(published, published_ratings=some), surrogate="answers")
+    board = build_quickly(replace(published, published_ratings=some), surrogate="default")
     own = (board.ratings["system"] == ratings["system"].iloc[3]) & board.ratings[
         "arena_rating"
     ].notna()

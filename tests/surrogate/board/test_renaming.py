@@ -70,7 +70,7 @@ def arenas(small_arena, published):
         *(
             pytest.param(*pair, marks=pytest.mark.slow)
             for pair in product(
-                ("judged", "some unjudged", "published"), ("answers", "random-forest")
+                ("judged", "some unjudged", "published"), ("default", "random-forest")
             )
         ),
     ],

@@ -57,7 +57,7 @@ def test_every_surrogate_fits_predicts_is_saved_and_loaded(name, table, ratings,
     pd.testing.assert_frame_equal(loaded.importances(), surrogate.importances())
 
 
-@pytest.mark.parametrize("name", ["random-forest", "answers"])
+@pytest.mark.parametrize("name", ["random-forest", "default"])
 def test_a_table_of_ratings_serves_as_well(name, data, table):
     parts = [
         pd.DataFrame(

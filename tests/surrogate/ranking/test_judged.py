@@ -27,7 +27,7 @@ def new(whole):
     return next(name for name in whole.info.systems if name != whole.info.reference_system)
 
 
-@pytest.fixture(scope="module", params=["answers", "linear"])
+@pytest.fixture(scope="module", params=["default", "linear"])
 def board(request, whole, new):
     rows = whole.judgments
     old = rows[(rows["system_a"] != new) & (rows["system_b"] != new)]

@@ -151,7 +151,7 @@ SURROUNDINGS = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("surrogate", ["answers", "random-forest"])
+@pytest.mark.parametrize("surrogate", ["default", "random-forest"])
 def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
     small_arena, tmp_path, surrogate
 ):

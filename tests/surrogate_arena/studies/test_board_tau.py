@@ -9,7 +9,7 @@ from surrogate_arena.studies import validate
 @pytest.mark.slow
 def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, small_board):
     found = validate(
-        *(small_arena, "leave-systems-out", "answers"),
+        *(small_arena, "leave-systems-out", "default"),
         feature_table=small_board.features,
         tournaments=10,
         seed=3,

@@ -73,7 +73,7 @@ def test_texts_are_a_family_of_a_surrogate_that_reads_them(simulated, table, set
         assert without.loc[("en", name), "reason"] == "no answer has a value of texts"
 
 
-@pytest.mark.parametrize("surrogate", [pytest.param("answers", marks=pytest.mark.slow), QUICK])
+@pytest.mark.parametrize("surrogate", [pytest.param("default", marks=pytest.mark.slow), QUICK])
 def test_a_family_without_any_value_is_marked_and_not_scored(surrogate, simulated, table, settings):
     gone = table.assign(absent=np.nan)
     gone.loc[gone["language"] == "sw", "nothing"] = np.nan
