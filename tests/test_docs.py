@@ -20,6 +20,8 @@ from arena import Arena
 from features import parse_features
 from surrogate.learning.surrogate import Surrogate
 from surrogate_arena.cli.app import COMMANDS, app
+from surrogate_arena.commands.prompts import all_prompts
+from surrogate_arena.importers.contract import field_names
 
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))
 WORKFLOWS = [*ROOT.glob("examples/*.yml"), *ROOT.glob(".github/workflows/*.yml")]
@@ -221,6 +223,10 @@ def test_every_command_explains_itself(words):
     assert all(each.help for each in options if "--help" not in each.opts)
 
 
+def plain_text(page):
+    return re.sub(r"<[^>]+>", "", page)
+
+
 @pytest.mark.slow
 def test_the_documentation_builds(tmp_path):
     pytest.importorskip("mkdocs", reason="needs the extra docs")
@@ -237,6 +243,11 @@ def test_the_documentation_builds(tmp_path):
     page = (tmp_path / "docs" / "commands.html").read_text(encoding="utf-8")
     for words in all_commands():
         assert f">{' '.join(['surrogate-arena', *words])}<" in page
+    prompts_page = (tmp_path / "docs" / "reference" / "prompts.html").read_text(encoding="utf-8")
+    for sent_prompts in all_prompts().values():
+        assert all(f"<code>{prompt.name}</code>" in prompts_page for prompt in sent_prompts)
+    formats_page = (tmp_path / "docs" / "reference" / "formats.html").read_text(encoding="utf-8")
+    assert all(f"{field} = " in plain_text(formats_page) for field in field_names("battles"))
     reference = (tmp_path / "docs" / "api" / "surrogate.html").read_text(encoding="utf-8")
     assert "build_board" in reference
     for page in (tmp_path / "docs").rglob("*.html"):

@@ -1,6 +1,6 @@
 """Uncertainty of ratings: bootstrap over questions, bounds of ranks, tiers, pairs compared.
 
-Guide: docs/reference/ratings.md, "Intervals" and "Ranks and tiers".
+Guide: docs/reference/ratings.md, "What the numbers mean".
 """
 
 from __future__ import annotations

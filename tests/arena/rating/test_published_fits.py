@@ -1,4 +1,4 @@
-"""Published fits that maximum likelihood must meet: see the table in ``docs/reference/ratings.md``.
+"""Published fits that maximum likelihood must meet: see the table in ``benchmarks/README.md``.
 
 Data: Stigler (1994), citations between journals of statistics; Agresti (2002, table 10.10), games
 of baseball at home; Springall (1973), flavors. Figures of the first two are from BradleyTerry2

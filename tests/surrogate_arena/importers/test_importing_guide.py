@@ -13,12 +13,10 @@ from shared_data import shared_path
 
 from arena import UsageError, import_arena, read_arena
 from arena.rating.ratings import rate
-from surrogate_arena.importers.contract import contract, field_names, words_for_winners
 from surrogate_arena.importers.judgments import counted_judgments_of
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs" / "reference" / "recipes.md").read_text(encoding="utf-8")
-FORMATS = (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 RECIPES = dict(
     re.findall(
         r"^([A-Z][^\n]*(?:\n[^\n]+)*):\n\n```python\n(.*?)```",
@@ -287,21 +285,3 @@ def test_answers_beside_their_names(tmp_path):
     assert set(arena.info.systems) == {"Alpaca-7B", "WizardLM-7B"}
     first = arena.answers[arena.answers["system"] == "Alpaca-7B"]["answer"].iloc[0]
     assert first == "zero 0 words of an answer"
-
-
-def names_table(kind):
-    """Return the table of names as the reference shows it."""
-    lines = ["| field | names, best first |", "| --- | --- |"]
-    for field, names in field_names(kind).items():
-        lines.append(f"| `{field}` | {', '.join(f'`{name}`' for name in names)} |")
-    return "\n".join(lines)
-
-
-@pytest.mark.parametrize("kind", ["answers", "battles"])
-def test_the_reference_lists_the_names_of_the_contract(kind):
-    assert names_table(kind) in FORMATS
-
-
-def test_the_reference_lists_words_for_winners_and_known_metrics():
-    for word in [*words_for_winners(), *contract()["scores"]["known"]]:
-        assert f"`{word}`" in FORMATS

@@ -1,8 +1,13 @@
-"""Hook of mkdocs: the page ``commands.md`` is the command line's own help."""
+"""Hook of mkdocs: pages and tables that the code writes.
+
+``commands.md`` is the command line's own help. A line of another page such as ``<!-- prompts -->``
+is replaced by what it names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.resources import files as package_files
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -21,6 +26,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the page to those that stand in the folder."""
     files.append(File.generated(config, PAGE, content=commands_page()))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:  # noqa: ANN401 - of mkdocs
+    """Put the tables in their places."""
+    markdown = markdown.replace("<!-- prompts -->", prompts_table())
+    return markdown.replace("<!-- names of columns -->", column_names())
 
 
 def commands_page() -> str:
@@ -45,3 +56,21 @@ def commands_of(group: Any, above: Words = ()) -> Iterator[Words]:  # noqa: ANN4
             yield from commands_of(command, (*above, name))
         else:
             yield (*above, name)
+
+
+def prompts_table() -> str:
+    """Write a row for each prompt, with what it asks and how replies are read."""
+    from surrogate_arena.commands.prompts import all_prompts
+
+    lines = ["| command | prompt | asks | reply |", "| --- | --- | --- | --- |"]
+    for command, prompts in all_prompts().items():
+        for prompt in prompts:
+            cells = (f"`{command}`", f"`{prompt.name}`", prompt.asks, f"`{prompt.reply}`")
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def column_names() -> str:
+    """Show the names of columns that importers know."""
+    names = package_files("surrogate_arena.importers").joinpath("names.toml")
+    return f"```toml\n{names.read_text(encoding='utf-8').strip()}\n```"
