@@ -154,6 +154,7 @@ def publish_board(
 ) -> None:
     """Write a board and its pages, and print it with the page to open."""
     from arena.data.names import look_alike_remarks
+    from surrogate.board.remarks import conclusion
     from surrogate.checks.faults import arena_faults
 
     saved = built.save(out, folder)
@@ -165,7 +166,12 @@ def publish_board(
     faults = arena_faults(arena)
     index = board_site(saved, out / SITE, arena, faults) if site else None
     if as_json:
-        content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
+        content = {
+            "conclusion": conclusion(saved),
+            "overall": built.overall,
+            "board": built.ratings,
+            "summary": built.summary,
+        }
         show(content, as_json)
         return
     sentences = [_fault_sentence(faults), cost_sentence]
@@ -205,7 +211,7 @@ def _publish_overview(
     saved, index = save_overview(overview, out, folder, arena, site=site)
     table = overview.table
     if as_json:
-        content = {"weights": overview.weights, "left_out": overview.left_out, "overview": table}
+        content = {"overview": table, "weights": overview.weights, "left_out": overview.left_out}
         show(content, as_json)
         return
     printed = table.assign(score=table["score"].map(two_decimals), **{INTERVAL: spans(table)})

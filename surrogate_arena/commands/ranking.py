@@ -75,10 +75,10 @@ def ranked_content(placed: RankedSystems) -> dict[str, Any]:
     rows = zip(plain(placed.new), plain(placed.explanations), strict=True)
     return {
         "new": [{**row, **explanation} for row, explanation in rows],
-        "board": placed.board,
-        "overall": placed.overall,
         "remarks": placed.remarks,
         "faults": None if placed.faults is None else placed.faults.found,
+        "overall": placed.overall,
+        "board": placed.board,
     }
 
 

@@ -128,12 +128,14 @@ def gate_command(
             feature_table=_features_of(feature_table, answers),
         )
     if as_json:
-        shown = plain(decision)
-        shown["status"] = decision.status
-        shown["reasons"] = decision.reasons
-        shown["sentences"] = decision.sentences
-        shown["win_rate"] = decision.win_rate
-        show(shown, as_json)
+        result = {
+            "verdict": decision.verdict,
+            "status": decision.status,
+            "win_rate": decision.win_rate,
+            "sentences": decision.sentences,
+            "reasons": decision.reasons,
+        }
+        show(result | plain(decision), as_json)
     else:
         print_gate(decision)
     is_in_arena = decision.candidate in read.info.systems

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs" / "reference" / "recipes.md").read_text(encoding="utf-8")
 RECIPES = dict(
     re.findall(
-        r"^([A-Z][^\n]*(?:\n[^\n]+)*):\n\n```python\n(.*?)```",
+        r"^## ([^\n]+)\n.*?```python\n(.*?)```",
         GUIDE,
         flags=re.DOTALL | re.MULTILINE,
     )
