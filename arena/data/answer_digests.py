@@ -14,7 +14,6 @@ from arena.data.wording import Remark, count_of
 DIGEST_DIGITS = 16
 EDITED = "an answer was edited after the verdict; judge these pairs again"
 """Why a verdict does not count whose answers have other texts now."""
-_MIRRORED = ["system_b", "system_a", *reversed(DIGESTS)]
 _SIDES = dict(zip(("system_a", "system_b"), DIGESTS, strict=True))
 
 
@@ -58,26 +57,6 @@ def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
         is_other = present.notna().to_numpy() & (present != judged[column]).to_numpy()
         is_outdated[has_digest] |= is_other
     return is_outdated
-
-
-def replaced_flags(old: pd.DataFrame, new: pd.DataFrame) -> Flags:
-    """Return which old judgments new ones replace: same judge and pair, on former texts, (N,)."""
-    if not set(DIGESTS) <= set(old.columns) & set(new.columns):
-        return np.zeros(len(old), dtype=np.bool_)
-    has_digests = old[list(DIGESTS)].notna().all(axis=1).to_numpy()
-    old_texts = _unordered_texts(old)
-    new_texts = _unordered_texts(new)
-    is_same_pair = old_texts.droplevel(DIGESTS).isin(new_texts.droplevel(DIGESTS))
-    return np.asarray(has_digests & is_same_pair & ~old_texts.isin(new_texts))
-
-
-def _unordered_texts(judgments: pd.DataFrame) -> pd.MultiIndex:
-    sides = judgments[[*_SIDES, *DIGESTS]].astype(object)
-    is_turned = (sides["system_a"] > sides["system_b"]).to_numpy()
-    ordered = np.where(is_turned[:, None], sides[_MIRRORED], sides)
-    table = judgments[["judge", *QUESTION_KEY]].astype(object)
-    table[list(sides)] = ordered
-    return pd.MultiIndex.from_frame(table)
 
 
 def _digests_of(judgments: pd.DataFrame, side: str, answers: pd.DataFrame) -> pd.Series:

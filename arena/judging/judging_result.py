@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.appending import append_rows, list_failures
 from arena.data.errors import ArenaError, UnusableRepliesError
 from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.tables import read_rows
 from arena.data.wording import count_of
 from arena.judging.answer_pairs import PAIR_COLUMNS
+from arena.judging.appending import append_rows, list_failures
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_summary import JudgingSummary
 from arena.judging.llm_judge import FAILURE_COLUMNS

@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.answer_digests import replaced_flags, with_digests
+from arena.data.answer_digests import with_digests
 from arena.data.arena import Arena
 from arena.data.schema import FLAG_SEPARATOR, WINNERS
 from arena.data.wording import Remark, count_of
+from arena.judging.appending import replaced_flags
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.llm_judge import LlmJudge, pairs_left
 from arena.judging.rounds import JudgedRounds

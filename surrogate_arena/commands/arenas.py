@@ -262,8 +262,8 @@ def withdraw(
 
     Boards that are made from now on leave it out, and pages of their history do not name it.
     """
-    from arena.data.appending import set_state
     from arena.data.systems import LISTED, WITHDRAWN
+    from arena.judging.appending import set_state
 
     state = LISTED if undo else WITHDRAWN
     file = set_state(arena, [system], state)

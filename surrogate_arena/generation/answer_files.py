@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.appending import list_failures
 from arena.data.errors import UsageError
 from arena.data.schema import ANSWER_KEY
 from arena.data.tables import read_rows, row_suffix, write_rows
+from arena.judging.appending import list_failures
 from arena.judging.choosing.drawn_questions import question_keys
 from surrogate_arena.generation.generate import Generated
 

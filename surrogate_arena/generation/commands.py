@@ -134,7 +134,7 @@ def _systems_of(
 def _write_and_show(
     generated: Generated, questions: pd.DataFrame, arena: Path, out: Path | None, as_json: bool
 ) -> None:
-    from arena.data.appending import append_rows
+    from arena.judging.appending import append_rows
     from surrogate_arena import generation
 
     if out is None:

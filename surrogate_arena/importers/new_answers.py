@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.appending import append_rows
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import read_arena, read_own_answers
 from arena.data.frames import checked_answers
@@ -18,6 +17,7 @@ from arena.data.names import refuse_names_alike
 from arena.data.schema import ANSWER_KEY, ANSWERS, HISTORY, OWN_PASSAGES
 from arena.data.systems import HELD
 from arena.data.types import Record
+from arena.judging.appending import append_rows
 from surrogate_arena.importers.answer_rows import (
     AnswerRows,
     Repeats,

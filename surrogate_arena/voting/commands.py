@@ -77,9 +77,9 @@ def vote(
 
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
-    from arena.data.appending import append_rows
     from arena.data.folder import read_arena
     from arena.judging import collect_votes
+    from arena.judging.appending import append_rows
 
     arena = read_arena(folder)
     judgments, n_repeated = collect_votes(arena, files)

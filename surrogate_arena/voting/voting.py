@@ -9,13 +9,13 @@ from pathlib import Path
 from threading import Lock
 
 from arena.data.answer_digests import answer_digest
-from arena.data.appending import settle_votes
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import find_table_file
 from arena.data.names import PERSON, alike, is_person
 from arena.data.schema import DIGESTS
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_cells, pair_keys, unordered
+from arena.judging.appending import settle_votes
 from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, judges_by_name, pair_id
 from arena.judging.choosing.drawn_pairs import pairs_for_people
 from surrogate_arena.voting.vote_file import append_vote

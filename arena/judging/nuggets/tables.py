@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.appending import append_further
 from arena.data.arena import Arena
 from arena.data.checks import duplicates, undeclared
 from arena.data.errors import DataError, Problem
@@ -19,6 +18,7 @@ from arena.data.folder import FURTHER_FOLDER
 from arena.data.frames import as_rows, empty_rows, row_problems, typed_table
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY, TableSchema
+from arena.judging.appending import append_further
 
 IMPORTANCES = ("vital", "okay")
 """Importance of a nugget: without a vital one no answer is good; an okay one is welcome."""

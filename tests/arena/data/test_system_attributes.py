@@ -10,8 +10,7 @@ import pytest
 from simulations import small_simulation
 
 from arena import read_arena, write_arena
-from arena.data.appending import set_state
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import DataError
 from arena.data.folder import read_unlisted
 from arena.data.systems import HELD, LISTED, WITHDRAWN
 
@@ -104,8 +103,7 @@ def test_amounts_without_bounds_are_refused_with_their_line(folder, amount):
 def test_held_and_withdrawn_systems_are_read_only_where_asked_for(folder):
     reference, held, withdrawn, *others = systems(folder)
     answers = set(read_arena(folder).answers["system"])
-    set_state(folder, [held], HELD)
-    set_state(folder, [withdrawn], WITHDRAWN)
+    write(folder, f"system,state\n{held},{HELD}\n{withdrawn},{WITHDRAWN}\n")
     arena = read_arena(folder)
     others = [reference, *others]
     assert list(arena.info.systems) == others
@@ -113,22 +111,11 @@ def test_held_and_withdrawn_systems_are_read_only_where_asked_for(folder):
         assert set(arena.judgments[name]) <= set(others)
     assert set(read_arena(folder, has_unlisted=True).answers["system"]) == answers
     assert read_unlisted(folder) == {held: HELD, withdrawn: WITHDRAWN}
-    set_state(folder, [held], LISTED)
+    write(folder, f"system,state\n{held},{LISTED}\n{withdrawn},{WITHDRAWN}\n")
     assert set(read_arena(folder).info.systems) == {held, *others}
 
 
-def test_a_state_keeps_what_else_is_stated_of_systems(folder):
-    _, one, other, *_ = systems(folder)
-    write(folder, f"system,model\n{one},llama\n")
-    set_state(folder, [other], HELD)
-    attributes = read_arena(folder, has_unlisted=True).attributes.set_index("system")
-    assert attributes.loc[one, "model"] == "llama"
-    assert attributes.loc[other, "state"] == HELD
-    reference = read_arena(folder).info.reference_system
-    with pytest.raises(UsageError, match="is the reference of all others"):
-        set_state(folder, [reference], HELD)
-    with pytest.raises(UsageError, match="unknown system"):
-        set_state(folder, ["nobody"], HELD)
-    write(folder, f"system,state\n{one},gone\n")
+def test_an_unknown_state_is_refused(folder):
+    write(folder, f"system,state\n{systems(folder)[1]},gone\n")
     with pytest.raises(DataError, match="is no state; write listed, held, withdrawn"):
         read_arena(folder)

@@ -11,7 +11,8 @@ import pytest
 from judged_systems import build_arena
 
 from arena import DataError, read_arena, write_arena
-from arena.data.appending import append_rows
+from arena.data.answer_digests import with_digests
+from arena.judging.appending import append_rows
 from arena.judging.llm_judge import VERDICT_COLUMNS
 
 SUFFIXES = [".jsonl.gz", ".csv.gz", ".parquet"]
@@ -106,6 +107,22 @@ def test_parquet_keeps_its_columns(folder):
     written = pq.read_table(folder / "judgments.parquet")
     assert written["more"].to_pylist() == [1, None, None]
     assert len(read_arena(folder).judgments) == 3
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_verdicts_on_former_texts_are_replaced_by_new_ones_of_the_same_pair(folder, suffix):
+    write_old(folder, suffix)
+    first = with_digests(verdicts(("q1", "good", "poor")), read_arena(folder).answers)
+    append_rows(folder, "judgments", first)
+    edited = read_arena(folder).answers.assign(answer="Something else.")
+    # Sides are drawn by the texts, so that a pair may be judged with other sides than before.
+    again = with_digests(verdicts(("q1", "poor", "good"), winner="a"), edited)
+    assert append_rows(folder, "judgments", again)[1] == 1
+    assert append_rows(folder, "judgments", again)[1] == 0
+    judged = read_arena(folder)
+    table = pd.concat([judged.judgments, judged.outdated])
+    assert sorted(table["judge"]) == ["new", "old", "old"]
+    assert table.loc[table["judge"] == "new", "system_a"].tolist() == ["poor"]
 
 
 def test_a_folder_without_judgments_gets_them_in_the_format_of_its_answers(folder):

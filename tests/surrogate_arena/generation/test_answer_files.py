@@ -7,7 +7,7 @@ import pytest
 from asked_questions import build_queries
 
 from arena import Arena, ArenaInfo, UsageError, read_arena, write_arena
-from arena.data.appending import append_rows
+from arena.judging.appending import append_rows
 from surrogate_arena.generation import (
     list_unanswered,
     write_answers,

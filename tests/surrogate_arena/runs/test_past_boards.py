@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from arena import read_arena, write_arena
-from arena.data.appending import set_state
 from arena.data.errors import UsageError
 from arena.data.systems import WITHDRAWN
 from arena.data.tables import read_rows, write_rows
+from arena.judging.appending import set_state
 from surrogate import Board
 from surrogate_arena.pages.feed import FeedEntry, atom_feed
 from surrogate_arena.pages.history import (

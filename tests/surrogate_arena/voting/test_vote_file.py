@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from simulations import simulated_part
 
 from arena import DataError, UsageError, read_arena, write_arena
-from arena.data.appending import append_rows, settle_votes
 from arena.data.folder import VOTES_FILE, read_votes
+from arena.judging.appending import append_rows, settle_votes
 from surrogate_arena.voting.vote_file import append_vote
 
 

@@ -1,4 +1,4 @@
-"""Adding rows to the tables of an arena folder: answers, judgments, further tables, failures."""
+"""Changing an arena folder in place: answers, judgments, further tables, failures, states."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from arena.data.answer_digests import replaced_flags
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.files import open_text
 from arena.data.folder import (
@@ -30,9 +29,11 @@ from arena.data.frames import (
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
+    DIGESTS,
     FURTHER,
     JUDGMENT_KEY,
     JUDGMENTS,
+    QUESTION_KEY,
     ArenaInfo,
     TableSchema,
 )
@@ -49,6 +50,8 @@ _APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
     "judgments": (JUDGMENTS, JUDGMENT_KEY),
 }
 """Tables that rows are added to, with the columns that tell their rows apart."""
+_SIDES = ["system_a", "system_b", *DIGESTS]
+_MIRRORED = ["system_b", "system_a", *reversed(DIGESTS)]
 
 
 def set_state(folder: Path | str, systems: Collection[str], state: str) -> Path:
@@ -168,6 +171,26 @@ def _merged(
         return old, ~old_keys.isin(new_keys), rows
     is_kept = ~replaced_flags(old, rows)
     return old, is_kept, rows[~new_keys.isin(old_keys[is_kept])]
+
+
+def replaced_flags(old: pd.DataFrame, new: pd.DataFrame) -> Flags:
+    """Return which old judgments new ones replace: same judge and pair, on former texts, (N,)."""
+    if not set(DIGESTS) <= set(old.columns) & set(new.columns):
+        return np.zeros(len(old), dtype=np.bool_)
+    has_digests = old[list(DIGESTS)].notna().all(axis=1).to_numpy()
+    old_texts = _unordered_texts(old)
+    new_texts = _unordered_texts(new)
+    is_same_pair = old_texts.droplevel(DIGESTS).isin(new_texts.droplevel(DIGESTS))
+    return np.asarray(has_digests & is_same_pair & ~old_texts.isin(new_texts))
+
+
+def _unordered_texts(judgments: pd.DataFrame) -> pd.MultiIndex:
+    sides = judgments[_SIDES].astype(object)
+    is_turned = (sides["system_a"] > sides["system_b"]).to_numpy()
+    ordered = np.where(is_turned[:, None], sides[_MIRRORED], sides)
+    table = judgments[["judge", *QUESTION_KEY]].astype(object)
+    table[list(sides)] = ordered
+    return pd.MultiIndex.from_frame(table)
 
 
 def _suffix_of_new(folder: Path) -> str:
