@@ -17,13 +17,14 @@ from arena.data.wording import repeated
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser
 from arena.judging.choosing.paced_pairs import PacedPairs
+from arena.judging.judge_agreement import agreement_table
 from arena.judging.judging_result import Judging
 from arena.judging.judging_summary import summarize_judge
 from arena.judging.llm_judge import LlmJudge
 from arena.judging.rounds import JudgedRounds, joined_first_votes, stacked_verdicts
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Price
-from arena.quality.agreement import agreement_table, oriented_verdicts
+from arena.quality.agreement import oriented_verdicts
 from arena.quality.people_agreement import PeopleAgreement
 
 

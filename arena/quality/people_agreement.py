@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError
 from arena.data.names import is_person
 from arena.data.schema import VOTER
 from arena.data.types import Floats
@@ -18,9 +17,10 @@ from arena.quality.agreement import (
     LOW_KAPPA,
     PAIR,
     QUESTION_PAIR,
-    agreement_with_reference,
     majorities,
+    measured_agreement,
     oriented_verdicts,
+    shared_items,
 )
 from arena.quality.judge_report import (
     Grade,
@@ -114,18 +114,16 @@ def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> Peo
     judgments = without_categories(judgments)
     compared = judgments[is_by_judge | is_by_people]
     compared = compared.assign(judge=compared["judge"].mask(is_by_judge, judges[0]))
-    try:
-        measured = agreement_with_reference(compared, people)
-    except UsageError:  # no pair in common
+    items = shared_items(oriented_verdicts(compared), people)
+    if items.empty:
         return None
-    row = measured.iloc[0]
-    if not np.isfinite(row["kappa"] + row["standard_error"]):
-        return None
+    random = generator(0, "agreement", judges[0])
+    measured = measured_agreement(items, items["outcome_reference"], random)
     agreement = PeopleAgreement(
-        kappa=float(row["kappa"]),
-        standard_error=float(row["standard_error"]),
-        items=int(row["items"]),
+        kappa=measured["kappa"], standard_error=measured["standard_error"], items=len(items)
     )
+    if not np.isfinite(agreement.kappa + agreement.standard_error):
+        return None
     among_people = agreement_among_people(judgments[is_by_judge], judgments[is_by_people])
     return replace(agreement, among_people=among_people)
 

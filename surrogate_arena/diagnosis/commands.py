@@ -97,8 +97,11 @@ def agreement_command(
 
 
 def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> dict[str, Any]:
-    from arena.quality.agreement import agreement_with_reference
-    from surrogate_arena.diagnosis.agreement import agreement_with_one_vote, biased_systems
+    from surrogate_arena.diagnosis.agreement import (
+        agreement_with_one_vote,
+        agreement_with_reference,
+        biased_systems,
+    )
 
     kappas = agreement_with_reference(table, reference)
     people = [name for name in reference if is_person(name)]
@@ -112,7 +115,8 @@ def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> dict[str, 
 
 
 def _shown_tables(measured: dict[str, Any]) -> dict[str, Any]:
-    from arena.quality.agreement import MEASURED, RANKED
+    from arena.quality.agreement import MEASURED
+    from surrogate_arena.diagnosis.agreement import RANKED
 
     ends = {"low": "interval_low", "high": "interval_high"}
     kappas = measured["judges"][["judge", *MEASURED]].drop(columns="standard_error")

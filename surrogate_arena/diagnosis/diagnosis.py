@@ -21,10 +21,10 @@ from arena.data.published import published_remarks
 from arena.data.schema import ALL, QUESTION_KEY, VOTER
 from arena.data.tables import plain_records
 from arena.data.wording import Remark, Severity, by_severity, count_of, notebook_html
+from arena.judging.judge_agreement import agreement_table
 from arena.quality.agreement import (
     GROUP,
     LOW_KAPPA,
-    agreement_table,
     oriented_verdicts,
 )
 from arena.quality.first_places import DECISIVE_COLUMNS, first_places

@@ -15,7 +15,7 @@ from arena.judging.verdict_parsing import read_verdict
 from arena.llm.prompts import ReplaceablePrompt, Templates
 from arena.llm.replies import Completion
 from arena.llm.requests import Prompt
-from arena.quality.agreement import QUESTION_PAIR, majorities, oriented_verdicts, won_by_a
+from arena.quality.agreement import QUESTION_PAIR, majorities, oriented_verdicts
 from surrogate_arena.papers.judges import FunctionJudge, JudgePrompts
 from surrogate_arena.papers.verdict import Verdict
 
@@ -100,5 +100,6 @@ class RecordedJudge:
             system_a=by_order["first"].where(first_on_a, by_order["second"]),
             system_b=by_order["second"].where(first_on_a, by_order["first"]),
         )
-        winners = won_by_a(by_order).map({1: "a", -1: "b", 0: "tie"})
+        outcomes = by_order["outcome"].where(first_on_a, -by_order["outcome"])
+        winners = outcomes.map({1: "a", -1: "b", 0: "tie"})
         return dict(zip(pair_keys(sides), winners, strict=True))

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from arena.quality.agreement import agreement_with_reference
 from surrogate_arena.diagnosis import diagnose
+from surrogate_arena.diagnosis.agreement import agreement_with_reference
 
 SYSTEMS = ("ada", "bo", "cy", "di")
 MIRRORED = {"a": "b", "b": "a", "tie": "tie"}
