@@ -32,13 +32,14 @@ from arena import read_arena
 from arena.data.names import PEOPLE, is_person
 from arena.data.types import Floats
 from arena.rating.battles import Battles
-from arena.rating.biases import LENGTH, with_traits
+from arena.rating.biases import LENGTH
 from arena.rating.posterior import BattlePosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_95
 from surrogate_arena.commands.fitting import TRAITS_OF
+from surrogate_arena.importers.answer_traits import with_traits
 
 ARENAS = Path("../shared/data/arenas")
 NAMES = ("vicuna80", "mt-bench-ko-en", "crowd-rag", "rakuda", "faithjudge", "alpacaeval")

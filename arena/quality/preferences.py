@@ -20,7 +20,7 @@ from arena.rating.biases import (
     SIDES_NOT_TOLD,
     TRAIT,
     JudgeBias,
-    with_traits,
+    with_lengths,
 )
 from arena.rating.judgment_columns import shown_sides
 from arena.rating.posterior import BattlePosterior, battle_posterior
@@ -58,7 +58,7 @@ def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
 
 def length_test(judgments: pd.DataFrame, answers: pd.DataFrame) -> JudgeTest | None:
     """Estimate a bias to longer answers: better systems may write more."""
-    measured = with_traits(judgments, answers, (LENGTH,))
+    measured = with_lengths(judgments, answers)
     table = calibrated_judgments(measured[measured["winner"] != "tie"], hard=True)
     # A judge that looks at length alone may decide by a single word.
     is_longer = np.sign(table[DIFFERENCE])
@@ -135,7 +135,7 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
     """Rate by verdicts as if all answers were equally long."""
     judgments = judged.judgments
     if len(judgments):
-        judgments = with_traits(judgments, judged.answers, (LENGTH,))
+        judgments = with_lengths(judgments, judged.answers)
         # A judged answer that is absent has no length.
         judgments = judgments[judgments[DIFFERENCE].notna()]
     moves: dict[tuple[str, str], float] = {}

@@ -1,14 +1,11 @@
-"""What judges like besides quality: the side, the length or the style of an answer.
+"""What judges like besides quality: the side or the length of an answer, or another trait.
 
 A bias is a coefficient of one judge in the logit that A beats B, for side A or a unit of length,
-say. A normal prior about 0 shrinks it (docs/reference/formulas.md, "Verdicts"). Style is Chatbot
-Arena's (Li, Angelopoulos and Chiang, 2024, "Does style matter?").
+say. A normal prior about 0 shrinks it (docs/reference/formulas.md, "Verdicts").
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -171,67 +168,33 @@ class JudgeBias:
 
 
 LENGTH = "length"
-_LIST_ITEM = re.compile(r"^[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
-_BOLD = re.compile(r"\*\*[^*\n]{1,500}\*\*|(?<!\w)__[^_\n]{1,500}__(?!\w)")
-_COUNTED: Mapping[str, Callable[[str], int]] = {
-    LENGTH: len,
-    "lists": lambda text: len(_LIST_ITEM.findall(text)),
-    "headings": lambda text: len(_HEADING.findall(text)),
-    "bold": lambda text: len(_BOLD.findall(text)),
-}
 
 
-def is_measured(trait: str) -> bool:
-    """Return whether a trait is counted in the text of an answer."""
-    return trait in _COUNTED
+def with_lengths(judgments: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Add by how much A is longer than B; NaN without answers."""
+    lengths = answer_lengths(answers)
+    of_a, of_b = (values_of_side(judgments, side, lengths) for side in ("system_a", "system_b"))
+    return judgments.assign(**{f"{TRAIT}{LENGTH}": length_difference(of_a, of_b)})
 
 
-def count_trait(trait: str, answer: str) -> float:
-    """Count a trait in an answer; of ``length`` the characters."""
-    return float(_COUNTED[trait](parse_answer(answer).text))
-
-
-def answer_traits(answers: pd.DataFrame, traits: Sequence[str] = (LENGTH,)) -> pd.DataFrame:
-    """Count traits of answers without reasons, by ``ANSWER_KEY``."""
-    texts = [parse_answer(answer).text for answer in answers["answer"]]
-    counts = {name: [float(_COUNTED[name](text)) for text in texts] for name in traits}
+def answer_lengths(answers: pd.DataFrame) -> pd.Series:
+    """Return the characters of answers without reasons, by ``ANSWER_KEY``."""
+    lengths = [float(len(parse_answer(answer).text)) for answer in answers["answer"]]
     index = pd.MultiIndex.from_frame(answers[ANSWER_KEY])
-    return pd.DataFrame(counts, index=index, dtype=np.float64)
+    return pd.Series(lengths, index, dtype=np.float64)
 
 
-def with_traits(
-    judgments: pd.DataFrame, answers: pd.DataFrame, traits: Sequence[str]
-) -> pd.DataFrame:
-    """Add A's excess over B in each trait; NaN without answers."""
-    counts = answer_traits(answers, traits)
-    counts = counts[~counts.index.duplicated()]
-    of_a, of_b = (_counts_of(judgments, side, counts) for side in ("system_a", "system_b"))
-    added: dict[str, Floats] = {}
-    for column, name in enumerate(traits):
-        added[f"{TRAIT}{name}"] = relative_difference(name, of_a[:, column], of_b[:, column])
-    return judgments.assign(**added)
-
-
-def relative_difference(trait: str, of_a: Floats, of_b: Floats) -> Floats:
-    """Return A's excess over B in a trait, shape (N,).
-
-    Of lengths, the log ratio within -1 and 1; of counts, (a - b) / (a + b), or 0; of numbers that
-    may be below 0, a - b over its root mean square.
-    """
-    if trait == LENGTH:
-        # An answer without text counts as one character.
-        return np.clip(np.log(np.maximum(of_a, 1.0) / np.maximum(of_b, 1.0)), -1.0, 1.0)
-    differences = of_a - of_b
-    totals = of_a + of_b
-    if (of_a < 0).any() or (of_b < 0).any():
-        totals = np.full(len(differences), np.sqrt(np.nanmean(differences**2)))
-    return np.divide(differences, totals, out=differences.copy(), where=totals > 0)
-
-
-def _counts_of(judgments: pd.DataFrame, side: str, counts: pd.DataFrame) -> Floats:
+def values_of_side(judgments: pd.DataFrame, side: str, by_answer: pd.Series) -> Floats:
+    """Look up values of the answers on one side, shape (N,); NaN where absent."""
     keys = pd.MultiIndex.from_frame(judgments[[*QUESTION_KEY, side]], names=ANSWER_KEY)
-    return np.asarray(counts.reindex(keys), dtype=np.float64)
+    values = by_answer[~by_answer.index.duplicated()]
+    return np.asarray(values.reindex(keys), dtype=np.float64)
+
+
+def length_difference(of_a: Floats, of_b: Floats) -> Floats:
+    """Return log ratios of lengths within -1 and 1, shape (N,)."""
+    # An answer without text counts as one character.
+    return np.clip(np.log(np.maximum(of_a, 1.0) / np.maximum(of_b, 1.0)), -1.0, 1.0)
 
 
 def trait_differences(columns: pd.DataFrame) -> Floats | None:

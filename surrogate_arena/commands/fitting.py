@@ -143,12 +143,13 @@ def _read(
 ) -> tuple[CountedJudgments, pd.DataFrame]:
     from arena.data.folder import read_arena
     from arena.data.schema import INFO_FILE
-    from arena.rating.biases import TRAIT, is_measured, with_traits
+    from arena.rating.biases import TRAIT
+    from surrogate_arena.importers.answer_traits import COUNTED, with_traits
     from surrogate_arena.importers.judgments import counted_judgments_of
 
     # An arena has the answers themselves; a file may have counts of them.
     is_arena = (judgments / INFO_FILE).is_file()
-    measured = [name for name in traits if is_arena and is_measured(name)]
+    measured = [name for name in traits if is_arena and name in COUNTED]
     counted = [name for name in traits if name not in measured]
     read = counted_judgments_of(judgments, traits=counted, **options)
     table = read.table

@@ -30,7 +30,7 @@ from arena.quality.agreement import (
 from arena.quality.first_places import DECISIVE_COLUMNS, first_places
 from arena.quality.judge_label import verdict_tests
 from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
-from arena.rating.biases import LENGTH, answer_traits
+from arena.rating.biases import answer_lengths
 from arena.rating.judgment_columns import named_voters, weights_of
 from arena.rating.judgments import checked_judgments, copies_of_others, selected_judgments
 from arena.rating.ratings import both_bad_remarks
@@ -157,7 +157,7 @@ def _diagnosis(
     ]
     # A table of judgments alone has no answers to count.
     if arena is not None and len(arena.answers):
-        lengths = answer_traits(arena.answers)[LENGTH]
+        lengths = answer_lengths(arena.answers)
         checks.append(partial(unmet_check, answers=lengths))
     counts, check_remarks = _checked(table, checks)
     # A table of judgments alone has no answers to measure.

@@ -11,7 +11,8 @@ import numpy as np
 from arena.data.errors import UsageError, argument
 from arena.data.types import Floats
 from arena.data.wording import first_of
-from arena.rating.biases import TRAIT, count_trait, is_measured, relative_difference
+from arena.rating.biases import TRAIT
+from surrogate_arena.importers.answer_traits import COUNTED, count_trait, relative_difference
 from surrogate_arena.importers.columnar import ColumnTable
 from surrogate_arena.importers.contract import (
     MOST_NAMED,
@@ -76,13 +77,13 @@ def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]
     for first, second in paired_columns(columns, SIDES_IN_NAMES):
         if _without_side(first) == bare_column(trait):
             return table, _TraitColumns(trait, (first, second))
-    if is_measured(trait):
+    if trait in COUNTED:
         answers = _column_of(columns, "answer_a"), _column_of(columns, "answer_b")
         if all(answers):
             return table, _TraitColumns(trait, answers, is_text=True)
     listed = first_of(columns, MOST_NAMED)
     in_texts = ""
-    if is_measured(trait):
+    if trait in COUNTED:
         in_texts = "; in an arena folder with answers it is counted in their texts"
     raise UsageError(
         f"{table.source}: no columns of {trait!r} ({argument('equal')}): name two that differ in "

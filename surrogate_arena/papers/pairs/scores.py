@@ -8,11 +8,10 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
-from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.llm import Usage
-from arena.rating.biases import LENGTH, answer_traits
+from arena.rating.biases import answer_lengths, values_of_side
 from surrogate_arena.papers.pairs.gold_pairs import GoldPairs
 from surrogate_arena.papers.pairs.judges import NOT_RECORDED
 from surrogate_arena.papers.pairs.pair_accuracy import Estimate, score_pairs
@@ -116,15 +115,12 @@ def _estimates(
 
 
 def _with_sides(gold: GoldPairs, verdicts: pd.DataFrame) -> pd.DataFrame:
-    lengths = answer_traits(gold.arena.answers)[LENGTH]
-    sides = []
-    for side in ("system_a", "system_b"):
-        keys = pd.MultiIndex.from_frame(verdicts[[*QUESTION_KEY, side]], names=ANSWER_KEY)
-        sides.append(lengths.reindex(keys).to_numpy(np.float64))
+    lengths = answer_lengths(gold.arena.answers)
+    of_a, of_b = (values_of_side(verdicts, side, lengths) for side in ("system_a", "system_b"))
     return verdicts.assign(
         winner=verdicts["value"],
         better_on_a=verdicts["truth"] == "a",
-        longer_on_a=np.sign(np.nan_to_num(sides[0] - sides[1], nan=0.0)),
+        longer_on_a=np.sign(np.nan_to_num(of_a - of_b, nan=0.0)),
     )
 
 

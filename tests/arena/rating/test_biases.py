@@ -13,7 +13,7 @@ from shared_data import shared_path
 from arena import read_arena
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from arena.rating.biases import answer_traits, with_traits
+from arena.rating.biases import answer_lengths, with_lengths
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.posterior import battle_posterior
@@ -164,23 +164,20 @@ def test_without_battles_there_is_no_bias():
     assert not posterior.ratings.any()
 
 
-TEXTS = {
-    "plain": "one two three",
-    "styled": "# Title\n\n- **one**\n- two\n3. three\n\nSnake__case__name and **four**",
-}
-
-
-def test_traits_are_counted_by_hand():
+def test_lengths_are_compared_without_reasons_and_up_to_a_bound():
     answers = pd.DataFrame(
-        {"query_id": "q", "language": "en", "system": list(TEXTS), "answer": list(TEXTS.values())}
+        {
+            "query_id": "q",
+            "language": "en",
+            "system": ["short", "long"],
+            "answer": ["<think>Let me see.</think>one two", "one two three four five six seven"],
+        }
     )
-    counts = answer_traits(answers, ("length", "lists", "headings", "bold"))
-    assert counts.to_numpy().tolist() == [[13, 0, 0, 0], [len(TEXTS["styled"]), 3, 1, 2]]
-    row = {"query_id": "q", "language": "en", "system_a": "plain", "system_b": "styled"}
-    table = with_traits(pd.DataFrame([row]), answers, ("length", "lists", "headings"))
+    assert answer_lengths(answers).tolist() == [7, 33]
+    row = {"query_id": "q", "language": "en", "system_a": "short", "system_b": "long"}
+    table = with_lengths(pd.DataFrame([row]), answers)
     assert table["trait_length"][0] == -1.0, "no further than a factor of 2.7"
-    assert table[["trait_lists", "trait_headings"]].to_numpy().tolist() == [[-1.0, -1.0]]
-    absent = with_traits(pd.DataFrame([{**row, "system_a": "no"}]), answers, ("length",))
+    absent = with_lengths(pd.DataFrame([{**row, "system_a": "no"}]), answers)
     assert np.isnan(absent["trait_length"][0])
     with pytest.raises(UsageError, match="finite"):
         Battles.from_judgments(absent.assign(winner="a"))

@@ -10,10 +10,10 @@ from sklearn.linear_model import LogisticRegression
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from arena.rating.biases import relative_difference
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.ratings import rate
+from surrogate_arena.importers.answer_traits import count_trait, relative_difference, with_traits
 from surrogate_arena.importers.judgments import counted_judgments_of
 
 STRENGTHS = {"long": 0.0, "middle": 0.3, "short": 0.6}
@@ -196,3 +196,24 @@ def test_fit_rates_a_file_at_equal_counts(run, tmp_path, capsys):
     assert [row["trait"] for row in found["biases"]] == ["side", "tokens"]
     assert run("fit", path, "--equal", "words") == 2
     assert "--equal" in capsys.readouterr().err
+
+
+def test_style_is_counted_in_the_texts_of_answers():
+    answers = {
+        "plain": "one two three",
+        "styled": "# Title\n\n- **one**\n- two\n3. three\n\nSnake__case__name and **four**",
+    }
+    counts = {"lists": 3, "headings": 1, "bold": 2}
+    for trait, number in counts.items():
+        assert [count_trait(trait, text) for text in answers.values()] == [0, number]
+    table = pd.DataFrame(
+        {
+            "query_id": "q",
+            "language": "en",
+            "system": list(answers),
+            "answer": list(answers.values()),
+        }
+    )
+    row = {"query_id": "q", "language": "en", "system_a": "plain", "system_b": "styled"}
+    compared = with_traits(pd.DataFrame([row]), table, list(counts))
+    assert compared[[f"trait_{name}" for name in counts]].to_numpy().tolist() == [[-1.0] * 3]
