@@ -6,22 +6,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.types import Floats, Progress, finish
+from arena.data.types import Progress, finish
 from arena.data.wording import Remark, first_of
 from arena.quality.agreement import SHOWN_NAMES
 from arena.rating.posterior import RatingPosterior
 from arena.rating.ratings import Ratings
 from arena.rating.tournaments import PublishedTournaments
 from arena.statistics.agreement import Agreement, agreement
-from arena.statistics.bootstrap import generator, percentile_interval
+from arena.statistics.bootstrap import generator
 from surrogate.board.settings import ResolvedSettings
-from surrogate.board.summary import HoldoutR2
 from surrogate.learning.cross_fitting import (
     Repeats,
     everything_left,
@@ -35,9 +34,6 @@ from surrogate.learning.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import training_ratings
 
-if TYPE_CHECKING:
-    from surrogate.board.holdout import TournamentFit
-
 
 @dataclass(frozen=True)
 class LanguageStudy:
@@ -49,8 +45,6 @@ class LanguageStudy:
         rated_by: What rates on the board: the posterior or the surrogate's predictions.
         holdout: Judged systems kept out of training.
         unseen: Each judged system's rating by a surrogate trained without it.
-        r2: R² on the held-out systems in each tournament, shape (T,).
-        shares: Share of each feature in surrogates of single tournaments, shape (T, F).
         failure: Why no surrogate could be trained here.
         borrows: Whether few systems are judged, so that other languages' verdicts count, too.
     """
@@ -62,8 +56,6 @@ class LanguageStudy:
     holdout: tuple[str, ...]
     halves: Replication
     unseen: Outcome
-    r2: Floats
-    shares: Floats
     failure: str | None
     borrows: bool
 
@@ -95,8 +87,7 @@ def study_languages(
 ) -> tuple[list[LanguageStudy], JointPosterior]:
     """Train all languages; return studies, and the joint posterior.
 
-    Besides the final one, without each fold of systems, each half of the questions, and on single
-    tournaments.
+    Besides the final one, without each fold of systems, and on each half of the questions.
     """
     training = [part.without_answers_of(settings.holdout).X for part in data]
     rows = pd.concat(training, ignore_index=True)
@@ -112,10 +103,8 @@ def study_languages(
     posteriors = posterior_ratings(surrogate, ratings, expected, rows, others_of(data))
     finish(progress, "ratings by both")
     halves = _split_halves(data, surrogate, n_jobs, progress)
-    fits = _tournament_fits(data, surrogate, settings, n_jobs, progress)
     studies = []
-    for part, outcome, of_tournaments in zip(data, unseen, fits, strict=True):
-        shares = np.array([fit.shares for fit in of_tournaments])
+    for part, outcome in zip(data, unseen, strict=True):
         studies.append(
             LanguageStudy(
                 data=part,
@@ -125,8 +114,6 @@ def study_languages(
                 holdout=_held_out(part, settings),
                 halves=halves.of(part.language),
                 unseen=outcome,
-                r2=np.array([fit.holdout_r2 for fit in of_tournaments]),
-                shares=shares.reshape(-1, len(surrogate.features_)),  # (0, F) without a fit
                 failure=surrogate.failures_.get(part.language),
                 borrows=part.language in surrogate.borrowing_,
             )
@@ -136,21 +123,6 @@ def study_languages(
 
 def _held_out(data: LanguageData, settings: ResolvedSettings) -> tuple[str, ...]:
     return tuple(name for name in settings.holdout if name in data.systems)
-
-
-def _tournament_fits(
-    data: Sequence[LanguageData],
-    surrogate: Surrogate,
-    settings: ResolvedSettings,
-    n_jobs: int,
-    progress: Progress | None,
-) -> Sequence[Sequence[TournamentFit]]:
-    held_out = [_held_out(part, settings) for part in data]
-    if not any(held_out):
-        return [()] * len(data)
-    from surrogate.board.holdout import fit_tournaments
-
-    return fit_tournaments(data, surrogate, held_out, n_jobs, progress)
 
 
 def _split_halves(
@@ -250,37 +222,12 @@ def arena_agreement(study: LanguageStudy, predictions: pd.DataFrame) -> Agreemen
     )
 
 
-def holdout_r2(study: LanguageStudy) -> HoldoutR2:
-    """Summarize R² on the held-out systems over tournaments."""
-    if not study.r2.size:
-        return HoldoutR2(reason="no surrogate learned from one tournament with systems held out")
-    defined = study.r2[np.isfinite(study.r2)]
-    if not defined.size:
-        return HoldoutR2(reason="fewer than two held-out systems are judged here")
-    low, high = percentile_interval(defined)
-    return HoldoutR2(mean=float(defined.mean()), low=low, high=high)
-
-
 def importances_table(
     study: LanguageStudy, importances: pd.DataFrame, features: Sequence[str]
 ) -> pd.DataFrame:
-    """Return a language's importances (MIRAGE-Bench, figure 5), highest first.
-
-    ``importance`` is the share in the final surrogate; ``tournament_...`` are of single ones.
-    """
-    percentiles = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
+    """Return each feature's share in a language, highest first."""
     is_here = importances["language"] == study.language
     by_feature = importances[is_here].set_index("feature")["importance"].reindex(list(features))
     table = by_feature.rename_axis("feature").reset_index()
     table.insert(0, "language", study.language)
-    is_used = table["importance"].notna().to_numpy()
-    shares = study.shares[:, is_used]
-    if len(shares):
-        table.loc[is_used, "tournament_mean"] = shares.mean(axis=0)
-        for name, percentile in percentiles.items():
-            values = np.percentile(shares, percentile, axis=0)
-            table.loc[is_used, f"tournament_{name}"] = values
-    else:
-        columns = ["tournament_mean", *(f"tournament_{name}" for name in percentiles)]
-        table[columns] = np.nan
     return table.sort_values("importance", ascending=False, kind="stable", na_position="last")

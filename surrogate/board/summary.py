@@ -43,15 +43,6 @@ HELD_OUT = "held out: the surrogate was not trained on it"
 """What a board marks a system by, where ``split`` says so, and what the mark means."""
 
 
-class HoldoutR2(SummaryPart):
-    """R² on held-out systems over tournaments (MIRAGE-Bench, table 5)."""
-
-    mean: Number = None
-    low: Number = None
-    high: Number = None
-    reason: str | None = Field(default=None, description="Why it is not defined.")
-
-
 class RatingInterval(SummaryPart):
     """How wide a rating's conformal interval is in one language.
 
@@ -108,7 +99,6 @@ class LanguageSummary(Agreements):
     """
 
     holdout: tuple[str, ...] = ()
-    holdout_r2: HoldoutR2 = HoldoutR2()
     interval: RatingInterval = NO_RATINGS
     systems_judged: int = 0
     questions: int
@@ -127,7 +117,6 @@ class MacroSummary(Agreements):
 
     judge: JudgeLabel | None = Field(default=None, exclude=True)
     remarks: tuple[Remark, ...] = ()
-    holdout_r2: Number = None
     worth: Number = None
     mean: str = ""
 

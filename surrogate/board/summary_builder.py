@@ -19,7 +19,7 @@ from arena.rating.ratings import both_bad_remarks, copies_remark
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.agreement import Agreement, macro_agreement, tau_interval
 from surrogate.board.intervals import unseen_intervals
-from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
+from surrogate.board.language_study import LanguageStudy, arena_agreement
 from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import (
     BoardSummary,
@@ -109,7 +109,6 @@ def _language_summary(
         r2_unseen=study.unseen.explained,
         coverage_unseen=study.unseen.coverage,
         holdout=study.holdout,
-        holdout_r2=holdout_r2(study),
         interval=interval,
         systems_judged=len(study.data.systems),
         questions=question_count(learned.arena, language),
@@ -149,7 +148,6 @@ def _macro_summary(
         is_untested=any(language.is_untested for language in languages),
         r2_unseen=_mean(language.r2_unseen for language in languages),
         coverage_unseen=_mean(language.coverage_unseen for language in languages),
-        holdout_r2=_mean(language.holdout_r2.mean for language in languages),
         worth=_worth_in_verdicts(learned.studies),
         mean=mean,
     )

@@ -119,12 +119,6 @@ IMPORTANCES = TableSchema(
         "language": "text",
         "feature": "text",
         "importance": "number",
-        "tournament_mean": "number",
-        "tournament_low": "number",
-        "tournament_high": "number",
-        "tournament_q1": "number",
-        "tournament_median": "number",
-        "tournament_q3": "number",
     },
     key=["language", "feature"],
 )

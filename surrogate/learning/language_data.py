@@ -103,31 +103,11 @@ class LanguageData:
         n_tournaments = min(self.settings.tournaments, most)
         return replace(self, settings=replace(self.settings, tournaments=n_tournaments))
 
-    def rows(
-        self, systems: Sequence[str] | None = None, questions: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        """Return features of systems' answers to questions; by default those judged."""
-        if systems is None:
-            systems = self.systems
-        if questions is None:
-            questions = self.tournaments.battles.questions
-        is_system = self.X["system"].isin(set(systems))
-        is_question = self.X["query_id"].isin(set(questions))
+    def rows(self, systems: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return features of systems' answers to judged questions; by default judged systems'."""
+        is_system = self.X["system"].isin(set(self.systems if systems is None else systems))
+        is_question = self.X["query_id"].isin(set(self.tournaments.battles.questions))
         return self.X[is_system & is_question]
-
-    def drawn(self, index: int) -> pd.DataFrame:
-        """Return features in one tournament, as often as drawn."""
-        questions = self.tournaments.battles.questions
-        draws = self.tournaments.draws[index].tolist()
-        times_drawn = dict(zip(questions, draws, strict=True))
-        rows = self.rows()
-        repeated = np.repeat(np.arange(len(rows)), rows["query_id"].map(times_drawn))
-        return rows.take(repeated)
-
-    def drawn_questions(self, index: int) -> tuple[str, ...]:
-        """Return the questions of one tournament, each once."""
-        draws = self.tournaments.draws[index]
-        return tuple(np.array(self.tournaments.battles.questions)[draws > 0].tolist())
 
     def without_systems(self, systems: Sequence[str]) -> LanguageData:
         """Leave systems out, and draw the tournaments again."""

@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 from simulations import small_simulation
 
+from surrogate.board.board import Board
 from surrogate_arena.papers.mirage.published_rows import PUBLISHED_FEATURES
+from surrogate_arena.papers.mirage.tournament_fits import holdout_r2
 
 GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "reproducing.md"
 BASELINES = (
@@ -156,8 +158,8 @@ def test_tables_2_and_5(answered, clones, monkeypatch):
     assert printed_for(answered, "table 2")
     summary = json.loads(Path("out/mirage/summary.json").read_text())
     assert summary["macro"]["tau"]
-    assert summary["macro"]["holdout_r2"]
-    assert all(item["tau"] and item["holdout_r2"]["low"] for item in summary["languages"].values())
+    assert all(item["tau"] for item in summary["languages"].values())
+    assert holdout_r2(Board.load("out/mirage"))[["mean", "low"]].notna().all(axis=None)
 
 
 @pytest.mark.slow

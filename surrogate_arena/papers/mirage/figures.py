@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.quality.families import model_families
 from features.engine.extraction import feature_columns
 from surrogate.board.board import Board
+from surrogate_arena.papers.mirage.tournament_fits import share_quantiles
 from surrogate_arena.studies.drawing import BLUE, LIGHT_BLUE, panels_of, plain_text
 
 if TYPE_CHECKING:
@@ -52,17 +55,17 @@ def _draw_lollipops(axes: Axes, values: pd.DataFrame) -> None:
     axes.set_xticks(places, list(values.columns))
 
 
-def importance_boxes(board: Board) -> Figure:
+def importance_boxes(board: Board, arena: Arena | Path | str | None = None) -> Figure:
     """Draw how each feature's share in the surrogate spreads over tournaments (figure 5).
 
-    A board that holds nothing out gives the final shares alone.
+    A surrogate that learns from all languages together has the board's shares alone. ``arena`` is
+    by default the one that the board was built from.
     """
-    shares = board.importances.groupby("feature").mean(numeric_only=True)
-    shares = shares[shares["importance"].notna()].sort_values(
-        ["tournament_median", "tournament_low", "importance"], kind="stable", na_position="first"
-    )
-    if shares.empty:
+    final = board.importances.groupby("feature")["importance"].mean().dropna()
+    if final.empty:
         raise UsageError("no feature has an importance, as no surrogate was trained")
+    shares = share_quantiles(board, arena).assign(board=final)
+    shares = shares.sort_values([0.5, 0.025, "board"], kind="stable", na_position="first")
     rows = np.arange(len(shares))
     title = f"Features that the surrogate uses: {board.summary.arena}"
     note = "Boxes: quartiles; lines: 95% of tournaments; points: the board."
@@ -70,10 +73,9 @@ def importance_boxes(board: Board) -> Figure:
     with plain_text():
         figure, panels = panels_of([heading], title, note, (5, 0.25 * len(shares) + 0.5))
         axes = panels[heading]
-        axes.hlines(rows, shares["tournament_low"], shares["tournament_high"], color=BLUE)
-        extent = shares["tournament_q3"] - shares["tournament_q1"]
-        axes.barh(rows, extent, 0.5, left=shares["tournament_q1"], color=LIGHT_BLUE)
-        axes.plot(shares["tournament_median"], rows, "|", color="black", markersize=12)
-        axes.plot(shares["importance"], rows, "D", color="black", markersize=4)
+        axes.hlines(rows, shares[0.025], shares[0.975], color=BLUE)
+        axes.barh(rows, shares[0.75] - shares[0.25], 0.5, left=shares[0.25], color=LIGHT_BLUE)
+        axes.plot(shares[0.5], rows, "|", color="black", markersize=12)
+        axes.plot(shares["board"], rows, "D", color="black", markersize=4)
         axes.set_yticks(rows, list(shares.index))
     return figure

@@ -19,7 +19,6 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.statistics.agreement import kendall_tau
 from features.measures.registry import GROUPS
-from surrogate.board.holdout import fit_tournament
 from surrogate.learning.cross_fitting import (
     FEWEST_SYSTEMS_TO_FOLD,
     Repeats,
@@ -34,6 +33,7 @@ from surrogate.learning.surrogate import (
     Surrogate,
     reseeded,
 )
+from surrogate_arena.papers.mirage.tournament_fits import fit_tournament
 from surrogate_arena.studies.feature_groups import feature_name
 from surrogate_arena.studies.protocols import drawn_holdout
 from surrogate_arena.studies.scores import MACRO
@@ -100,7 +100,7 @@ def _tournament_r2(
     surrogate_seed = derived_seed(seed, "table 3", data.language, str(repeat))
     tournament = repeat % data.settings.tournaments
     try:
-        [fit] = fit_tournament([data], surrogate, held_out, tournament, surrogate_seed)
+        fit = fit_tournament(data, surrogate, held_out, tournament, surrogate_seed)
     except UsageError:
         # Too few systems are rated in this tournament: the repeat counts as undefined.
         return float("nan"), float("nan")

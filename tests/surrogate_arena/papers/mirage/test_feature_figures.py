@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.text import Text
 
@@ -11,6 +12,7 @@ from surrogate_arena.papers.mirage.figures import (
     feature_lollipops,
     importance_boxes,
 )
+from surrogate_arena.papers.mirage.tournament_fits import share_quantiles, tournament_fits
 
 
 def x_labels(axes):
@@ -44,10 +46,22 @@ def test_lollipops_hold_the_means_by_family(small_board):
 def test_importances_are_the_means_of_quartiles_over_languages(forest_board):
     figure = importance_boxes(forest_board)
     (axes,) = figure.axes
-    means = forest_board.importances.groupby("feature")[
-        ["tournament_q1", "tournament_median", "tournament_q3"]
-    ].mean()
-    assert y_labels(axes) == list(means["tournament_median"].sort_values(kind="stable").index)
+    shares = []
+    for fits in tournament_fits(forest_board).values():
+        rows = np.array([fit.shares for fit in fits])
+        np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+        shares.append(np.percentile(rows, [25, 50, 75], axis=0))
+    features = forest_board.surrogate.features_
+    means = pd.DataFrame(np.mean(shares, axis=0).T, features, ["q1", "median", "q3"])
+    assert y_labels(axes) == list(means["median"].sort_values(kind="stable").index)
     for name, box in zip(y_labels(axes), axes.patches, strict=True):
-        assert box.get_x() == pytest.approx(means.loc[name, "tournament_q1"])
-        assert box.get_x() + box.get_width() == pytest.approx(means.loc[name, "tournament_q3"])
+        assert box.get_x() == pytest.approx(means.loc[name, "q1"])
+        assert box.get_x() + box.get_width() == pytest.approx(means.loc[name, "q3"])
+
+
+def test_a_surrogate_of_all_languages_has_the_boards_shares_alone(small_board):
+    shares = share_quantiles(small_board)
+    assert shares.isna().all(axis=None)
+    assert sorted(shares.index) == sorted(
+        small_board.importances.dropna(subset="importance")["feature"].unique()
+    )
