@@ -14,7 +14,7 @@ from arena.data.arena import Arena
 from arena.data.frames import frame_of
 from arena.data.names import look_alike_remarks
 from arena.data.rows import is_true
-from arena.data.schema import ALL, BOTH_BAD
+from arena.data.schema import BOTH_BAD
 from arena.data.wording import Remark, count_of, notebook_html
 from arena.rating.battles import Battles, system_records
 from arena.rating.biases import JudgeBias
@@ -162,12 +162,6 @@ def rate(
     battles = Battles.from_judgments(selected)
     rated = rate_battles(battles, method)
     remarks = [*rated.remarks, *input_remarks(selected, battles, temperatures)]
-    is_compared = len(rated.table) <= MOST_COMPARED
-    if language == ALL and is_compared and selected.get("language", pd.Series()).nunique() > 1:
-        # Loaded here: boards rate one language after the other.
-        from arena.rating.reversed_orders import pooling_remarks
-
-        remarks += pooling_remarks(selected, rated.pairs())
     return replace(rated, remarks=tuple(remarks))
 
 

@@ -103,10 +103,16 @@ class LanguageData:
         n_tournaments = min(self.settings.tournaments, most)
         return replace(self, settings=replace(self.settings, tournaments=n_tournaments))
 
-    def rows(self, systems: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return features of systems' answers to judged questions; by default judged systems'."""
-        is_system = self.X["system"].isin(set(self.systems if systems is None else systems))
-        is_question = self.X["query_id"].isin(set(self.tournaments.battles.questions))
+    def rows(
+        self, systems: Sequence[str] | None = None, questions: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Return features of systems' answers to questions; by default those judged."""
+        if systems is None:
+            systems = self.systems
+        if questions is None:
+            questions = self.tournaments.battles.questions
+        is_system = self.X["system"].isin(set(systems))
+        is_question = self.X["query_id"].isin(set(questions))
         return self.X[is_system & is_question]
 
     def without_systems(self, systems: Sequence[str]) -> LanguageData:

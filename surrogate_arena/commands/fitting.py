@@ -191,7 +191,9 @@ def _remarks(
         remarks.append(Remark("sides", "info", sentence))
     if has_folder("diagnosis"):
         from surrogate_arena.diagnosis.decisive_voters import decisive_voters
+        from surrogate_arena.diagnosis.reversed_orders import pooling_remarks
 
+        remarks += pooling_remarks(selected, rated)
         remarks += [voter.remark for voter in decisive_voters(selected)]
     return remarks
 

@@ -10,6 +10,7 @@ from scipy.special import expit
 from arena.data.errors import UsageError
 from arena.rating.ratings import NOT_CONNECTED, rate
 from surrogate_arena.diagnosis.parts import NOT_JUDGED_HERE, rate_parts
+from surrogate_arena.diagnosis.reversed_orders import pooling_remarks
 
 STRENGTHS = np.array([1.0, 0.4, 0.0, -0.5, -0.9])
 
@@ -59,8 +60,9 @@ def test_rating_within_languages_keeps_an_order_that_pooling_reverses():
     table = simpson()
     pooled = rate(table, language="all")
     assert pooled.table["system"].iloc[0] == "x"
-    (note,) = [note for note in map(str, pooled.remarks) if "behind in each" in note]
-    assert note.startswith("x is ahead of y over all languages, and behind in each of the 2")
+    (remark,) = pooling_remarks(table, pooled)
+    assert remark.name == "languages"
+    assert "x is ahead of y" in remark.sentence
     within = rate_parts(table, "language")
     ranks = within.table.set_index("system")["rating"]
     assert ranks["y"] > ranks["x"] > ranks["base"]
@@ -71,8 +73,8 @@ def test_rating_within_languages_keeps_an_order_that_pooling_reverses():
 
 def test_nothing_is_said_of_languages_that_agree():
     table, _ = judgments(own=0.0)
-    pooled = rate(table.rename(columns={"category": "language"}), language="all")
-    assert not [note for note in map(str, pooled.remarks) if "behind in each" in note]
+    table = table.rename(columns={"category": "language"})
+    assert pooling_remarks(table, rate(table, language="all")) == []
 
 
 @pytest.mark.slow

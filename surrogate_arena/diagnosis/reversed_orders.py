@@ -10,13 +10,18 @@ import pandas as pd
 
 from arena.data.wording import Remark, count_of
 from arena.rating.battles import Battles
+from arena.rating.intervals import MOST_COMPARED
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
+from arena.rating.ratings import Ratings
 
 
-def pooling_remarks(judgments: pd.DataFrame, pairs: pd.DataFrame) -> list[Remark]:
-    """Name systems surely ahead over all languages, and behind in each."""
+def pooling_remarks(judgments: pd.DataFrame, rated: Ratings) -> list[Remark]:
+    """Name systems that judgments rate surely ahead over all languages, and behind in each."""
     sure = 0.975
+    if judgments["language"].nunique() < 2 or len(rated.table) > MOST_COMPARED:
+        return []
+    pairs = rated.pairs()
     decided = pairs[pairs["probability"] > sure]
     n_ahead = np.zeros(len(decided), dtype=np.intp)
     n_languages = np.zeros(len(decided), dtype=np.intp)
