@@ -35,7 +35,8 @@ from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import Verdicts
 from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.likelihood import BattleLikelihood
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import RatingPrior, battle_posterior
 from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
@@ -82,7 +83,8 @@ class Records:
         rows = rows[(rows["judge"] == judge) & (rows["language"] == language)]
         rows = rows.drop_duplicates(PAIR_COLUMNS)[[*PAIR_COLUMNS, "winner", "judge"]]
         battles = Battles.from_judgments(rows)
-        fit = fit_bradley_terry(*battles.items.totals, battles.items.pairs)
+        ridge = NormalPrior.ridge(len(battles.systems), DEFAULT_RIDGE)
+        ratings = BattleLikelihood(battles.items).mode(ridge)
         n_questions = int((arena.queries["language"] == language).sum())
         prior = None
         if preferences is not None:
@@ -96,7 +98,7 @@ class Records:
             rows=rows.reset_index(drop=True),
             winners=dict(zip(pair_keys(rows), rows["winner"], strict=True)),
             systems=battles.systems,
-            ratings=np.asarray(fit.coefficients[0]),
+            ratings=ratings,
             prior=prior,
         )
 

@@ -172,8 +172,9 @@ def arena_rank(path: Path) -> Callable[[], pd.Series]:
 
 def newton(path: Path) -> Callable[[], pd.Series]:
     """Count by numpy, from integer codes that are ready, and maximize the plain likelihood."""
-    from arena.rating.bradley_terry import fit_bradley_terry
+    from arena.rating.bradley_terry import solve
     from arena.rating.pairs import Pairs
+    from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 
     judgments = pd.read_parquet(path)
     code_a, names = pd.factorize(judgments["system_a"], sort=True)
@@ -187,7 +188,10 @@ def newton(path: Path) -> Callable[[], pd.Series]:
         won = np.bincount(cells, points, size**2)
         met = np.flatnonzero(counts)
         pairs = Pairs(*np.divmod(met, size), size)
-        fitted = fit_bradley_terry(won[met], counts[met], pairs, ridge=0.0)
+        met_won = won[met][:, None].astype(np.float64)
+        prior = NormalPrior.ridge(size, 0.0)
+        problem = PenalizedLikelihood(pairs, met_won, counts[met][:, None].astype(float), prior)
+        fitted = solve(problem).checked()
         return pd.Series(fitted.coefficients[0], names)
 
     return fit

@@ -123,14 +123,6 @@ class ArenaError(Exception):
         return super().__str__()
 
 
-def in_file_order(problems: Sequence[Problem]) -> list[Problem]:
-    """Sort problems by file, in their order, and by line."""
-    ranks: dict[str, int] = {}
-    for problem in problems:
-        ranks.setdefault(problem.source, len(ranks))
-    return sorted(problems, key=lambda problem: (ranks[problem.source], problem.line or 0))
-
-
 class DataError(ArenaError, ValueError):
     """Input that cannot be used, with all its ``problems``, the first of them in the message."""
 

@@ -23,8 +23,6 @@ UNKNOWN_JUDGE = "unknown"
 """Name of the judge where a file does not name one."""
 PANEL = "panel("
 """Start of the names of panels, whose verdicts follow from those of other judges."""
-PANEL_OF = "panel of "
-"""Start of the prompt of a panel's verdicts, before the names of its members."""
 
 _PEOPLE = "human|crowd|people|person|annotator|arena[ _-]?user"
 _VOTERS = "user|voter|worker|rater|expert|author|participant|evaluator|reviewer|labeler|labeller"

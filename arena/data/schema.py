@@ -87,14 +87,6 @@ IDENTICAL = "identical"
 Text = Annotated[str, StringConstraints(min_length=1)]
 
 
-def likeliest_winner(probability_a: float, probability_b: float) -> Winner:
-    """Return the likeliest of ``a``, ``b`` and ``tie``; a tie if equal."""
-    probability_tie = 1.0 - probability_a - probability_b
-    if probability_a == probability_b or probability_tie > max(probability_a, probability_b):
-        return "tie"
-    return "a" if probability_a > probability_b else "b"
-
-
 def _checked_code(code: str) -> str:
     if not is_language_code(code):
         raise PydanticCustomError(

@@ -71,8 +71,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 Severity = Literal["error", "warning", "info", "good"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "good")
-"""Gravest first."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +101,6 @@ class Remark:
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.sentence}" if self.subject else self.sentence
-
-
-def by_severity(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """Sort remarks, the gravest first, stably."""
-    return tuple(sorted(remarks, key=lambda remark: SEVERITIES.index(remark.severity)))
 
 
 def notebook_html(

@@ -12,7 +12,7 @@ from typing import Self
 
 from scipy.special import expit
 
-from arena.data.schema import Winner, likeliest_winner
+from arena.data.schema import Winner
 from arena.llm.quotations import own_matches
 from arena.llm.replies import Completion, TokenLogprobs, UnparsableError, candidate_masses
 from arena.llm.statements import CLOSING, INSIDE, OPENING, stated_match
@@ -129,6 +129,14 @@ def read_letter(completion: Completion) -> PairVerdict:
     doubtful_mass = 0.5
     flags = (DOUBTFUL,) if total < doubtful_mass else ()
     return PairVerdict(likeliest_winner(shares["a"], shares["b"]), shares, flags)
+
+
+def likeliest_winner(probability_a: float, probability_b: float) -> Winner:
+    """Return the likeliest of ``a``, ``b`` and ``tie``; a tie if equal."""
+    probability_tie = 1.0 - probability_a - probability_b
+    if probability_a == probability_b or probability_tie > max(probability_a, probability_b):
+        return "tie"
+    return "a" if probability_a > probability_b else "b"
 
 
 def _answer_tokens(

@@ -11,13 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError
 from arena.data.types import Flags, Floats, Indices
-from arena.rating.pairs import Pairs
 from arena.rating.penalized_likelihood import (
-    DEFAULT_RIDGE,
     NormalPrior,
     PenalizedLikelihood,
     Solver,
@@ -188,24 +185,3 @@ def _shortened(problem: PenalizedLikelihood, parameters: Floats, step: Floats) -
             break
         step = step / 2
     return step
-
-
-def fit_bradley_terry(
-    points: npt.ArrayLike, counts: npt.ArrayLike, pairs: Pairs, ridge: float = DEFAULT_RIDGE
-) -> BradleyTerryFit:
-    """Fit R replicates of pairs' points and battles, both (R, P).
-
-    With ``ridge`` 0 it is plain maximum likelihood, which exists only where wins connect all
-    systems both ways.
-    """
-    won = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    met = np.atleast_2d(np.asarray(counts, dtype=np.float64))
-    if pairs.n_systems < 2:
-        raise UsageError("a Bradley-Terry model needs at least two systems")
-    if won.shape != met.shape or won.shape[1] != len(pairs):
-        raise UsageError("points and counts must be (replicates, pairs) for the same pairs")
-    if not (np.isfinite(met).all() and (won >= 0).all() and (won <= met).all()):
-        raise UsageError("points must lie between 0 and the number of battles of the pair")
-    prior = NormalPrior.ridge(pairs.n_systems, ridge)
-    columns = np.ascontiguousarray(won.T), np.ascontiguousarray(met.T)
-    return solve(PenalizedLikelihood(pairs, *columns, prior)).checked()

@@ -1,10 +1,9 @@
-"""Intervals and tests: Holm's correction, intervals of shares, sample sizes."""
+"""Intervals and tests: quantiles, Holm's correction, intervals of shares."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit, stdtrit
 
 from arena.data.types import Floats
 
@@ -36,29 +35,3 @@ def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Fl
     center = (p + z2_n / 2) / (1 + z2_n)
     half_width = np.sqrt(p * (1 - p) * z2_n + z2_n**2 / 4) / (1 + z2_n)
     return np.clip(center - half_width, 0.0, 1.0), np.clip(center + half_width, 0.0, 1.0)
-
-
-def degrees_of_freedom(residuals: Floats) -> float:
-    """Return those of a mean over units, by how evenly they add to its variance, (N,).
-
-    (Σ e²)² / Σ e⁴, at most N - 1: where errors sit in a few units, only these tell the variance.
-    """
-    squares = residuals**2
-    if not squares.any():
-        return len(residuals) - 1.0
-    return min(float(squares.sum() ** 2 / (squares**2).sum()), len(residuals) - 1.0)
-
-
-def share_interval(
-    share: float, standard_error: float, n_units: int, degrees: float
-) -> tuple[float, float]:
-    """Return the 95% interval of a share over units, such as questions.
-
-    Student's in logits; of a share of 0 or 1, Wilson's.
-    """
-    if share in (0.0, 1.0):
-        (low,), (high,) = wilson_interval([share * n_units], [n_units])
-    else:
-        half_width = stdtrit(degrees, 0.975) * standard_error / (share * (1 - share))
-        low, high = expit(logit(share) + np.array([-half_width, half_width]))
-    return float(low), float(high)

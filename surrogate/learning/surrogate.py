@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_args
+from typing import Any, ClassVar, Self, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,6 @@ from surrogate.learning.training import (
     RowKind,
     TrainingRatings,
 )
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 Asked = Mapping[str, Sequence[str]]
@@ -47,8 +44,6 @@ SURROGATE_NAMES: tuple[str, ...] = (*REGRESSORS, DEFAULT_SURROGATE)
 
 FEWEST_SYSTEMS = 3
 TREES = 100
-FEW_TREES = 25
-"""Trees of a forest that learns from a single tournament, of which there are hundreds."""
 EXPLANATION_COLUMNS = ["language", "system", "moved_by", "like_winners", "like_losers"]
 IMPORTANCE_COLUMNS = ["language", "feature", "importance"]
 NO_VALUE = "no training answer has a value"
@@ -276,18 +271,6 @@ def find_surrogate(
     else:
         checked_choice(name, SURROGATE_NAMES, "surrogate")
     return RegressionSurrogate(name, rows=rows, seed=seed, missing=missing, n_jobs=n_jobs)
-
-
-def as_surrogate(
-    surrogate: str | Surrogate | BaseEstimator,
-    rows: RowKind = DEFAULT_ROWS,
-    missing: MissingRule = "nan",
-) -> Surrogate:
-    """Return an unfitted surrogate of a name, surrogate or regressor."""
-    named: str | Surrogate = surrogate_name(surrogate)
-    if isinstance(named, str):
-        return find_surrogate(named, rows=rows, missing=missing)
-    return reseeded(named, named.seed)
 
 
 def surrogate_name(surrogate: Any) -> Any:  # noqa: ANN401 - a surrogate, its name or a regressor

@@ -10,7 +10,7 @@ import sys
 import textwrap
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from arena.data.wording import Remark, by_severity, count_of, short_digest
+from arena.data.wording import Remark, Severity, count_of, short_digest
 
 if TYPE_CHECKING:
     import pandas as pd
 
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "good")
+"""Gravest first."""
 WIDTH_WHERE_PIPED = 120
 WIDTH = 80
 """Columns of the terminal that a board is printed for."""
@@ -244,6 +246,11 @@ def print_notes(notes: Sequence[object], title: str = "Note", most: int = 10) ->
     texts = [f"{title}: {note}" if title else str(note) for note in notes]
     for text in first_lines(texts, most):
         print("\n".join(wrapped(text)))
+
+
+def by_severity(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    """Sort remarks, the gravest first, stably."""
+    return tuple(sorted(remarks, key=lambda remark: SEVERITIES.index(remark.severity)))
 
 
 def print_remarks(remarks: Sequence[Remark]) -> None:

@@ -20,7 +20,7 @@ from arena.data.names import PEOPLE, is_derived, is_person, look_alike_remarks
 from arena.data.published import published_remarks
 from arena.data.schema import ALL, QUESTION_KEY, VOTER
 from arena.data.tables import plain_records
-from arena.data.wording import Remark, Severity, by_severity, count_of, notebook_html
+from arena.data.wording import Remark, Severity, count_of, notebook_html
 from arena.judging.judge_agreement import agreement_table
 from arena.quality.agreement import (
     GROUP,
@@ -35,6 +35,7 @@ from arena.rating.judgment_columns import named_voters, weights_of
 from arena.rating.judgments import checked_judgments, copies_of_others, selected_judgments
 from arena.rating.ratings import both_bad_remarks
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
+from surrogate_arena.cli.printing import by_severity
 from surrogate_arena.diagnosis.connections import connection_check
 from surrogate_arena.diagnosis.decisive_voters import decisive_voters
 from surrogate_arena.diagnosis.judged_counts import CheckResult, amount_check, unmet_check

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.schema import BOTH_BAD, PROBABILITIES, WEIGHT, likeliest_winner
+from arena.data.schema import BOTH_BAD, PROBABILITIES, WEIGHT
 from arena.data.types import Flags, Indices
 from arena.data.wording import count_of
+from arena.judging.verdict_parsing import likeliest_winner
 from surrogate_arena.importers.battle_rows import BattleRows
 from surrogate_arena.importers.columnar import Column
 from surrogate_arena.importers.contract import bare_column, paired_columns

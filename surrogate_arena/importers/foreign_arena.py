@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import check_table
-from arena.data.errors import DataError, Problem, checked_choice, counted_problems, in_file_order
+from arena.data.errors import DataError, Problem, checked_choice, counted_problems
 from arena.data.rows import Rows, is_unstorable, plain_table
 from arena.data.schema import (
     ANSWER_KEY,
@@ -107,6 +107,14 @@ def _error_with(collected: Collected, queries: Rows, answers: Rows, judgments: R
     for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
         problems += _by_file_names(collected, check_table(rows, schema))
     return _error_of(problems)
+
+
+def in_file_order(problems: Sequence[Problem]) -> list[Problem]:
+    """Sort problems by file, in their order, and by line."""
+    ranks: dict[str, int] = {}
+    for problem in problems:
+        ranks.setdefault(problem.source, len(ranks))
+    return sorted(problems, key=lambda problem: (ranks[problem.source], problem.line or 0))
 
 
 def _error_of(problems: Sequence[Problem]) -> DataError:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from arena.data.errors import UsageError
-from arena.data.schema import likeliest_winner
 from arena.data.wording import first_of
+from arena.judging.verdict_parsing import likeliest_winner
 from surrogate_arena.importers.contract import MOST_NAMED, words_for_winners
 from surrogate_arena.importers.values import is_missing_cell, name_text, number_of, option
 

@@ -16,10 +16,10 @@ from arena.data.errors import (
     DataError,
     Problem,
     UsageError,
-    in_file_order,
 )
 from arena.data.rows import Rows, is_unstorable
 from arena.data.tables import SUFFIXES, read_rows, write_rows
+from surrogate_arena.importers.foreign_arena import in_file_order
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 

@@ -10,8 +10,8 @@ import pandas as pd
 from arena.data.errors import UsageError, argument
 from arena.data.types import Floats, Indices
 from arena.rating.battles import Battles, TieRule
-from arena.rating.bradley_terry import fit_bradley_terry
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE
+from arena.rating.bradley_terry import solve
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
 from arena.rating.tournaments import WEAKEST_RIDGE
 from arena.statistics.agreement import resampled_taus
 from arena.statistics.bootstrap import SAME_DECIMALS, generator, percentile_intervals
@@ -149,5 +149,7 @@ def _taus(battles: Battles, weights: Floats, target: Floats, ridge: float) -> tu
 def _ratings(battles: Battles, weights: Floats, ridge: float) -> tuple[Floats, float]:
     items = battles.items
     points, counts = items.weighted(weights)
-    fit = fit_bradley_terry(points, counts, items.pairs, ridge)
+    prior = NormalPrior.ridge(items.pairs.n_systems, ridge)
+    columns = np.ascontiguousarray(points.T), np.ascontiguousarray(counts.T)
+    fit = solve(PenalizedLikelihood(items.pairs, *columns, prior)).checked()
     return fit.coefficients, float(counts.sum(axis=1).mean())

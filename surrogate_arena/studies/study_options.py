@@ -16,7 +16,7 @@ from surrogate.board.settings import (
     chosen_settings,
 )
 from surrogate.board.view import arena_view, resolved_judges
-from surrogate.learning.surrogate import Surrogate, as_surrogate
+from surrogate.learning.surrogate import Surrogate, find_surrogate, reseeded, surrogate_name
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -118,8 +118,15 @@ def chosen_surrogates(
                         f"{argument(name)} is for surrogates by name; {surrogate.name!r} was "
                         "made with its own"
                     )
-        chosen.append(as_surrogate(surrogate, settings.rows, settings.missing))
+        chosen.append(_unfitted(surrogate, settings))
     twice = repeated([surrogate.name for surrogate in chosen])
     if twice:
         raise UsageError(f"name each surrogate once: {', '.join(twice)}")
     return tuple(chosen)
+
+
+def _unfitted(surrogate: SurrogateLike, settings: BoardSettings) -> Surrogate:
+    named: str | Surrogate = surrogate_name(surrogate)
+    if isinstance(named, str):
+        return find_surrogate(named, rows=settings.rows, missing=settings.missing)
+    return reseeded(named, named.seed)

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from arena.data.answer_digests import with_digests
-from arena.data.names import PANEL_OF
 from arena.data.schema import WINNERS
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.forecast import Forecast
@@ -19,6 +18,8 @@ from arena.judging.llm_judge import PROBABILITY_COLUMNS, VERDICT_COLUMNS
 from arena.judging.plans.plan import JudgingPlan, JudgingRun, plan_of
 from arena.judging.rounds import joined_first_votes
 
+PANEL_OF = "panel of "
+"""Start of the prompt of a panel's verdicts, before the names of its members."""
 SPLIT = "split"
 """Flag of a tie that stands for a panel without a winner of most votes."""
 

@@ -28,7 +28,7 @@ from surrogate.board.settings import chosen_settings
 from surrogate.learning.regression import REGRESSORS, fit_regressor
 from surrogate.learning.regressor_text import read, written
 from surrogate.learning.saving import check_packages
-from surrogate.learning.surrogate import as_surrogate, find_surrogate
+from surrogate.learning.surrogate import find_surrogate, surrogate_name
 from surrogate.learning.training import TrainingRows
 
 
@@ -91,7 +91,7 @@ def test_any_regressor_is_named_by_a_text_that_makes_it_again(estimator):
     known = rows()
     found = fitted(name, known, state=3)
     assert np.corrcoef(found.predict(known.features), known.targets)[0, 1] > 0.8
-    assert as_surrogate(estimator).name == name
+    assert find_surrogate(surrogate_name(estimator)).name == name
 
 
 def test_a_class_is_refused_with_how_to_make_an_object_of_it():
@@ -122,7 +122,7 @@ def test_a_file_names_estimators_of_known_packages_only():
     with pytest.raises(UsageError, match=r"own\.Regressor"):
         check_packages("sklearn.pipeline.Pipeline(steps=[('a', own.Regressor(b=1))])")
     with pytest.raises(UsageError, match="a surrogate cannot be named by"):
-        as_surrogate(make_pipeline(FunctionTransformer(print), Ridge()))
+        surrogate_name(make_pipeline(FunctionTransformer(print), Ridge()))
 
 
 @pytest.mark.slow

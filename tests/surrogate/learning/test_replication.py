@@ -9,7 +9,7 @@ import pytest
 from surrogate.learning.cross_fitting import Repeats
 from surrogate.learning.language_data import TournamentSettings, language_data
 from surrogate.learning.replication import replicate
-from surrogate.learning.surrogate import as_surrogate
+from surrogate.learning.surrogate import find_surrogate
 
 SYSTEMS, QUESTIONS = 10, 12
 
@@ -52,7 +52,7 @@ class Seeing:
 
 
 def test_answers_to_the_other_half_are_not_learned_from(english_arena, monkeypatch):
-    seen = Seeing(as_surrogate("default"))
+    seen = Seeing(find_surrogate("default"))
     monkeypatch.setattr(Repeats, "reseeded", lambda *_, **__: seen)
     found = replicate(arena_of(english_arena, 0), seen, Repeats(2, 0), with_surrogate=False)
     assert [len(asked) for asked in seen.asked] == [QUESTIONS // 2] * 2
@@ -62,7 +62,7 @@ def test_answers_to_the_other_half_are_not_learned_from(english_arena, monkeypat
 @pytest.mark.slow
 def test_without_a_gain_none_is_found(english_arena):
     """Percentiles over splits said GAINED or LOST in a fifth of such arenas."""
-    surrogate = as_surrogate("default")
+    surrogate = find_surrogate("default")
     decided = []
     for seed in range(40):
         data = arena_of(english_arena, seed)
@@ -74,7 +74,7 @@ def test_without_a_gain_none_is_found(english_arena):
 def test_a_split_that_is_repeated_is_no_surer(english_arena):
     found = replicate(
         arena_of(english_arena, 3),
-        as_surrogate("default"),
+        find_surrogate("default"),
         Repeats(2, 0),
         with_surrogate=False,
     )
@@ -93,7 +93,7 @@ def test_other_judges_verdicts_on_the_other_half_are_not_learned_from(english_ar
 
     monkeypatch.setattr("surrogate.learning.other_judges.learn_from_other_judges", learn)
     helped = replace(data, others=data.judgments.assign(judge="other"))
-    replicate([helped], as_surrogate("default"), Repeats(2, 0), 3, with_surrogate=False)
+    replicate([helped], find_surrogate("default"), Repeats(2, 0), 3, with_surrogate=False)
     for judged, by_others in learned:
         # The other judge helps on the whole half, of which three questions are judged here.
         assert judged < by_others

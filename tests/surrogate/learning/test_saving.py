@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 
 from arena.data.errors import DataError, UsageError
 from surrogate.learning.saving import load_surrogate, save_surrogate
-from surrogate.learning.surrogate import as_surrogate, find_surrogate
+from surrogate.learning.surrogate import find_surrogate, surrogate_name
 
 
 class OwnRegressor(Ridge):
@@ -56,7 +56,9 @@ def test_the_same_surrogate_gives_the_same_bytes(saved, tmp_path):
 
 def test_a_regressor_of_ones_own_is_handed_back(simulated, table, data_of, tmp_path):
     data = data_of(simulated.arena, table)[0]
-    fitted = as_surrogate(OwnRegressor(alpha=2.0)).fit(data.X, {"en": data.tournaments})
+    fitted = find_surrogate(surrogate_name(OwnRegressor(alpha=2.0))).fit(
+        data.X, {"en": data.tournaments}
+    )
     path = tmp_path / "surrogate.zip"
     save_surrogate(fitted, path)
     for other in (None, Ridge(alpha=2.0), OwnRegressor()):

@@ -1,0 +1,35 @@
+"""Intervals of shares of units that hang together, such as topics or questions."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, logit, stdtrit
+
+from arena.data.types import Floats
+from arena.statistics.significance import wilson_interval
+
+
+def degrees_of_freedom(residuals: Floats) -> float:
+    """Return those of a mean over units, by how evenly they add to its variance, (N,).
+
+    (Σ e²)² / Σ e⁴, at most N - 1: where errors sit in a few units, only these tell the variance.
+    """
+    squares = residuals**2
+    if not squares.any():
+        return len(residuals) - 1.0
+    return min(float(squares.sum() ** 2 / (squares**2).sum()), len(residuals) - 1.0)
+
+
+def share_interval(
+    share: float, standard_error: float, n_units: int, degrees: float
+) -> tuple[float, float]:
+    """Return the 95% interval of a share over units, such as questions.
+
+    Student's in logits; of a share of 0 or 1, Wilson's.
+    """
+    if share in (0.0, 1.0):
+        (low,), (high,) = wilson_interval([share * n_units], [n_units])
+    else:
+        half_width = stdtrit(degrees, 0.975) * standard_error / (share * (1 - share))
+        low, high = expit(logit(share) + np.array([-half_width, half_width]))
+    return float(low), float(high)
