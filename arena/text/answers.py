@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from arena.text.reader import visible
+from arena.text.reader import shows_nothing, visible
 
 LABELS = (
     "documents?",
@@ -348,3 +348,8 @@ def parse_answer(output: str) -> RagAnswer:
         if kind == "reason" and (index < chosen or reason is None):
             reason = texts[index]
     return RagAnswer(reason, texts[chosen], full_text, is_marked=True)
+
+
+def is_empty_answer(output: str) -> bool:
+    """Return whether a reader sees nothing of the answer of an output."""
+    return shows_nothing(parse_answer(output).text)

@@ -27,6 +27,9 @@ _INVISIBLE = regex.compile(
 _HTML = re.compile(r"<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL)
 _MARKED_BLOCKS = {"heading_open", "list_item_open", "blockquote_open"}
 _MARKED_SPANS = {"strong_open", "strong_close", "em_open", "em_close"}
+_NOTHING = regex.compile(
+    r"[\s\p{C}]*+(?:([\p{P}\p{S}--[\p{So}\p{Sc}]])(?:\1|[\s\p{C}])*+)?", regex.VERSION1
+)
 _ADDRESS = re.compile(r"\bhttps?://[!-~]+")
 
 
@@ -48,6 +51,14 @@ def rendered(text: str) -> str:
     worse.
     """
     return _ADDRESS.sub(" ", "".join(_texts(_markdown().parse(text)))).strip()
+
+
+def shows_nothing(text: str) -> bool:
+    """Return whether a page shows nothing of a text, or one mark again and again."""
+    # Nearly all texts begin with a word, and need not be rendered.
+    if text.lstrip()[:1].isalnum():
+        return False
+    return _NOTHING.fullmatch(rendered(text)) is not None
 
 
 @cache

@@ -53,11 +53,12 @@ class AnswerFaults:
 
     @property
     def broken_clause(self) -> str:
-        """Say how many answers are broken; empty where none is."""
+        """Say how many answers have a certain fault; empty where none has."""
         if not self.n_broken:
             return ""
-        verb = "is" if self.n_broken == 1 else "are"
-        return f"{self.n_broken:,} of {count_of(len(self.answers), 'answer')} {verb} broken"
+        verb = "has" if self.n_broken == 1 else "have"
+        n_answers = count_of(len(self.answers), "answer")
+        return f"{self.n_broken:,} of {n_answers} {verb} a certain fault"
 
     @property
     def summary(self) -> tuple[str, ...]:
@@ -172,6 +173,7 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     """Flag texts whose words are another question's, not their own question's.
 
     Words of many questions say nothing, neither do those that only answers to one question have.
+    Each system is read by itself, so that it does not matter which others are there.
     """
     # Questions that have a word, in passages or in answers, from which it is one of many
     many = 5
@@ -182,13 +184,12 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     hardly_any = 0.1
     if table.empty:
         return np.zeros(0, dtype=bool)
-    number = table.groupby(["language", "query"]).ngroup().to_numpy()
-    texts = list(map(_words_by_language, table["language"], table["text"]))
-    given: list[set[tuple[str, ...]]] = [set() for _ in range(number.max() + 1)]
-    # Systems that saw the same passages share a question.
-    distinct = {id(question): (row, question) for row, question in enumerate(questions)}
-    for row, question in distinct.values():
-        given[number[row]] |= _words_by_language(question.language, given_text(question))
+    groups = table.groupby(["language", "system"]).ngroup()
+    number = table["query"].groupby([groups, table["query"]]).ngroup().to_numpy()
+    texts = list(map(_words_of_group, groups, table["text"]))
+    given: list[set[tuple[object, ...]]] = [set() for _ in range(number.max() + 1)]
+    for group, place, question in zip(groups, number, questions, strict=True):
+        given[place] |= _words_of_group(group, given_text(question))
     counts = _counts([*texts, *given])
     answers = counts[: len(texts)]
     passages = counts[len(texts) :]
@@ -203,13 +204,13 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     return np.asarray((n_rare >= fewest_words) & is_others)
 
 
-def _words_by_language(language: str, text: str) -> set[tuple[str, ...]]:
-    return {(language, *word) for word in content_words(folded_words(text))}
+def _words_of_group(group: int, text: str) -> set[tuple[object, ...]]:
+    return {(group, *word) for word in content_words(folded_words(text))}
 
 
-def _counts(texts: Sequence[Collection[tuple[str, ...]]]) -> sparse.csr_array:
+def _counts(texts: Sequence[Collection[tuple[object, ...]]]) -> sparse.csr_array:
     """Count words: a row for each text, a column for each word."""
-    numbers: dict[tuple[str, ...], int] = {}
+    numbers: dict[tuple[object, ...], int] = {}
     columns = [numbers.setdefault(word, len(numbers)) for words in texts for word in words]
     starts = np.cumsum([0, *map(len, texts)])
     shape = (len(texts), len(numbers))

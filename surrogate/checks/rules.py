@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
-import regex
-
 from arena.data.languages import language_name
-from arena.text.answers import cited_passages
+from arena.text.answers import cited_passages, find_citations
+from arena.text.reader import shows_nothing
 from arena.text.thoughts import has_thoughts
 from features.declare.sample import Question, Sample, passage_text
 from features.measures.language import SUPPORTED, identify, likeliest_language
@@ -26,20 +24,11 @@ from features.text.tokens import folded_words, tokens_per_word, word_ngrams, wor
 from surrogate.checks.table import marks, refusals, unfinished_words
 
 Rule = Callable[[Sample], bool | None]
-FAILURES = ("fault", "failed", "happened", "stopped", "code")
-"""Kinds of marks of a failure: with another mark, one of them makes a message."""
-FAILURE_MARKS = (*FAILURES, "machine", "request")
-"""Kinds of marks that a message of a failure may begin with."""
-TELLING = ({"code"}, {"aside"}, {"fault"}, {"machine", "request"})
-"""Sets of kinds: two marks that include one are a message, whatever else it says."""
 OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_QUOTED = re.compile(r"„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』|\"[^\"\n]*\"")
 _LOOP = re.compile(r"\W*+(.{8,300}?)\1{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。！？；।\n]")
-_UNSEEN = regex.compile(r"[\s\p{C}]")
-_NUMBER = re.compile(r"(?<![(（\d])\d")
 _INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HYPHEN_AT_END = re.compile(r"[^\W\d_]{2}-\Z")
@@ -47,69 +36,47 @@ _MARK_AT_END = re.compile(r"(?:#\w+\W*|```)\Z")
 
 
 def is_empty(sample: Sample) -> bool:
-    """Return whether a reader sees at most a mark or two."""
-    if sample.folded_words:
-        return False
-    seen = _UNSEEN.sub("", sample.wording)
-    is_emoji = any(unicodedata.category(sign) == "So" for sign in seen)
-    return (len(seen) <= 2 or len(set(seen)) == 1) and not is_emoji
+    """Return whether a reader sees nothing, or one mark again and again."""
+    return shows_nothing(sample.parsed.text)
 
 
 def is_error_text(sample: Sample) -> bool | None:
-    """Return whether a technical message replaces the answer."""
-    match = marks("error").match(sample.text)
-    if match is None:
-        return _speaks_of_failure(sample)
-    query = sample.question.query
-    message = set(folded_words(sample.text.partition("\n")[0]))
-    asked = message & set(folded_words(query))
-    is_asked = 2 * len(asked) >= len(message) > 0
-    return None if is_asked or marks("fault").search(query) else True
+    """Return whether it begins as no answer does, but a program's message."""
+    # Share of words from which it may tell what question and passages say
+    least_told = 0.5
+    if not marks("error").match(sample.text):
+        return False
+    message = folded_words(sample.text.partition("\n")[0])
+    is_asked = marks("failure").search(sample.question.query) is not None
+    return None if is_asked or _told_share(message, sample.question) >= least_told else True
 
 
-def _speaks_of_failure(sample: Sample) -> bool | None:
-    """Return whether a short text begins with two marks of a failure that was not asked about."""
-    # Words of the longest message that is not listed as a pattern
+def reports_failure(sample: Sample) -> bool:
+    """Return whether a short text begins with words of a failure that was not asked about."""
+    # Words of the longest message, and of an opening that is more than "Sorry."
     longest = 40
+    shortest = 3
+    # Share of words from which it tells what question and passages say
+    least_told = 0.25
     message = sample.folded_words
-    if not 0 < len(message) <= longest * tokens_per_word(message) or sample.citations.matched:
+    n_parts = tokens_per_word(message)
+    if not 0 < len(message) <= longest * n_parts or sample.citations.matched:
         return False
-    is_json = sample.text[:1] == "{"
-    text = sample.text if is_json else _QUOTED.sub(" ", sample.text)
-    opening = _SENTENCE_END.split(marks("excuse").sub("", text))[0]
-    matches = {kind: marks(kind).search(opening) for kind in FAILURE_MARKS}
-    matches["aside"] = marks("aside").search(text)
-    found = {kind: match[0] for kind, match in matches.items() if match is not None}
-    if len(found) < 2 or found.keys().isdisjoint(FAILURES):
+    opening = ""
+    for sentence in _SENTENCE_END.split(sample.text):
+        opening += f"{sentence} "
+        if len(words(opening)) >= shortest * n_parts:
+            break
+    if not marks("failure").search(opening) or marks("failure").search(sample.question.query):
         return False
-    # Sound answers speak of services and failures, too, but they say more of them.
-    is_telling = any(kinds <= found.keys() for kinds in TELLING)
-    if not is_telling and not _is_mostly_marks(opening):
-        return False
-    about = content_words(message)
-    query = sample.question.query
-    given = content_words(folded_words(passages_text(sample.question)))
-    if tokens_per_word(message) > 1:
-        # Runs of parts may be shared that are polite forms and no more.
-        is_asked = any(mark in query for mark in found.values())
-    else:
-        is_asked = not about.isdisjoint(content_words(folded_words(query)))
-    is_given = 2 * len(about & given) >= len(about) > 0
-    return None if is_asked or is_given or marks("fault").search(query) else True
+    return _told_share(message, sample.question) < least_told
 
 
-def _is_mostly_marks(opening: str) -> bool:
-    """Return whether a sentence says little beside its marks of a failure."""
-    # Share of its letters that are of marks
-    least = 0.4
-    if _NUMBER.search(opening):
-        return False
-    marked: set[int] = set()
-    for kind in FAILURE_MARKS:
-        for match in marks(kind).finditer(opening):
-            marked.update(range(*match.span()))
-    letters = [place for place, sign in enumerate(opening) if sign.isalpha()]
-    return len(marked.intersection(letters)) >= least * len(letters)
+def _told_share(tokens: Sequence[str], question: Question) -> float:
+    """Return which share of the telling words a question and its passages have."""
+    about = content_words(tokens)
+    given = content_words(folded_words(given_text(question)))
+    return len(about & given) / max(1, len(about))
 
 
 def passages_text(question: Question) -> str:
@@ -133,41 +100,24 @@ def content_words(tokens: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 def cites_nothing_given(sample: Sample) -> bool | None:
-    """Return whether it cites a passage that was not given."""
+    """Return whether it cites a passage that was not given, by a number in square brackets."""
     passages = sample.question.passages
     if not passages:
         return None
     ids = sample.question.passage_ids
     has_numbers = any(passage_id.isdecimal() for passage_id in ids)
+    given = given_text(sample.question)
     # Brackets index in code, and after a letter by itself: x[9].
     prose = _INDEXED.sub(" ", _without_code(sample.part("output")))
-    for cited in {*cited_passages(prose, ids).unmatched, *_cited_in_words(sample)}:
-        is_place = cited.isdecimal() and not has_numbers and int(cited) <= len(passages)
-        is_year = cited.isdecimal() and 1000 <= int(cited) <= 2999
-        if not (is_place or is_year or _is_own_source(sample, cited)):
-            return True
+    for marker in find_citations(prose, ids):
+        if prose[marker.start : marker.end] in given:
+            continue
+        for cited in cited_passages(prose[marker.start : marker.end], ids).unmatched:
+            is_place = cited.isdecimal() and not has_numbers and int(cited) <= len(passages)
+            is_year = cited.isdecimal() and 1000 <= int(cited) <= 2999
+            if not (is_place or is_year or _is_own_source(sample, cited)):
+                return True
     return False
-
-
-def _cited_in_words(sample: Sample) -> set[str]:
-    """Return passage numbers named as in ``(Passage 8)``, unless given texts number them."""
-    output = sample.part("output")
-    passage = rf"(?:{marks('passage').pattern})"
-    section = rf"(?:{marks('section').pattern})"
-    word = passage if marks("numbered").search(output) else rf"(?:{passage}|{section})"
-    joined = rf"(?:{marks('joining').pattern})"
-    bracketed = rf"[(（](?:{joined}\W+)*{word}(?:{word}|{joined}|n[°ºo]|[^\w()（）]|\d)*[)）]"
-    plain = rf"{passage} ?(?:(?:n[°º.]{{1,2}}|nr\.?|№) ?)?\d+(?:(?:[,、，] ?| ?{joined} ?)\d+\b)*"
-    mentions = re.findall(rf"{bracketed}|{plain}", output, re.IGNORECASE)
-    if not mentions:
-        return set()
-    given = given_text(sample.question)
-    numbered = re.findall(rf"{word}\W{{0,3}}\d+", given, re.IGNORECASE)
-    return _numbers(mentions) - _numbers(numbered) - set(sample.question.passage_ids)
-
-
-def _numbers(texts: Sequence[str]) -> set[str]:
-    return {str(int(digits)) for text in texts for digits in re.findall(r"\d+", text)}
 
 
 def _is_own_source(sample: Sample, cited: str) -> bool:
@@ -195,7 +145,7 @@ def is_in_other_language(sample: Sample) -> bool | None:
     if probability is None:
         return None
     if probability >= unlikely:
-        return False
+        return False if probability >= 0.5 else None
     for half in halves:
         if is_prose(half) and (_probability(sample, half, language) or 0.0) >= unlikely_of_half:
             return None
@@ -342,6 +292,7 @@ def _without_code(text: str) -> str:
 RULES: Mapping[str, Rule] = {
     "empty": is_empty,
     "error-text": is_error_text,
+    "failure-message": reports_failure,
     "dead-citation": cites_nothing_given,
     "other-language": is_in_other_language,
     "cut": is_cut,

@@ -180,7 +180,7 @@ def publish_board(
 
 
 def _fault_sentence(faults: AnswerFaults | None) -> str:
-    """Say how many answers are broken, and of whom most; the pages list them. Empty if none is."""
+    """Say how many answers have a certain fault, and of whom most; empty if none has."""
     from arena.data.schema import ANSWER_KEY
 
     if faults is None or not faults.n_broken:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from arena.data.errors import UsageError, checked_choice
+from arena.data.wording import count_of
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from surrogate_arena.cli import options as opt
@@ -154,8 +155,17 @@ def print_gate(decision: Gate) -> None:
     """Print the verdict, and the five things that matter most: answers to look at first."""
     verdict, *further = decision.sentences
     print_notes([verdict], "")
-    examples = [f"  {line}" for line in decision.examples[:3]]
-    print_notes([*examples, *further], "", most=5)
+    most = 5
+    examples = decision.examples[:3]
+    lines = [*(f"  {line}" for line in examples), *further]
+    print_notes(lines[:most], "", most)
+    left = {
+        "fault": len(decision.faults.faults) - len(decision.faults.examples[:3]),
+        "remark": len(lines[most:]),
+    }
+    counts = [count_of(number, f"more {name}") for name, number in left.items() if number]
+    if counts:
+        print(f"… and {' and '.join(counts)}; --json has all")
 
 
 def _ballot(decision: Gate) -> tuple[object, ...]:

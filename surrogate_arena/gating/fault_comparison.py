@@ -136,7 +136,7 @@ class FaultComparison:
     def _sentences(self) -> Iterator[str]:
         likely = self._clauses("likely")
         if likely:
-            yield f"Likely faults, for a reader to decide: {likely}."
+            yield f"Likely faults: {likely}."
         notes = self._clauses("note")
         if notes:
             yield f"No faults, but worth knowing: {notes}."

@@ -12,6 +12,7 @@ from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
 from arena.data.names import UNKNOWN_JUDGE
 from arena.data.schema import HISTORY, OWN_PASSAGES, WEIGHT
 from arena.data.types import Record
+from arena.text.answers import is_empty_answer
 from surrogate_arena.importers.amounts import amounts_of
 from surrogate_arena.importers.collected import SCORE, Collected, Key, Place, question_id, seen_from
 from surrogate_arena.importers.conversations import last_exchange
@@ -161,7 +162,7 @@ class AnswerRows:
         if asked is None:
             return None
         is_new = (*asked, system) not in collected.answers
-        if is_new and not answer.strip():
+        if is_new and is_empty_answer(answer):
             self.empty[system] += 1
         row = collected.answer(place, asked, system, answer, may_repeat=True)
         if not is_new:

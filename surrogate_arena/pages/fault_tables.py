@@ -35,7 +35,7 @@ class FaultTables:
 
     @property
     def sentence(self) -> str:
-        """How many answers are broken, over all systems."""
+        """How many answers have a certain fault, over all systems."""
         if self.faults.n_broken:
             return self.faults.broken_clause
         n_answers = count_of(len(self.faults.answers), "answer")
@@ -75,6 +75,8 @@ class FaultTables:
         return {
             "rows": listed,
             "found": len(found),
+            "certain": len(own.of_class("certain")),
+            "likely": len(own.of_class("likely")),
             "answers": len(own.answers),
             "unchecked": unchecked["check"].value_counts(sort=False).to_dict(),
         }

@@ -12,14 +12,10 @@ from faulty_versions import ERROR, broken, good, other, support_arena
 
 from arena import Arena
 from surrogate.checks.faults import find_faults
-from surrogate.checks.rules import FAILURE_MARKS, RULES
+from surrogate.checks.rules import RULES
 from surrogate.checks.table import CHECKS, FAULTS, refusals
 
 ERRORS = (
-    "Se ha superado el límite de solicitudes. Espere 60 segundos antes de volver a intentarlo.",
-    "El servicio no está disponible en este momento (503).",
-    "Limite de requêtes dépassée, patientez quelques instants.",
-    "Il servizio non è disponibile, riprovi tra qualche minuto.",
     ERROR,
     "Traceback (most recent call last):\n  File \"app.py\", line 3\nKeyError: 'answer'",
     '{"error": {"message": "Rate limit reached", "code": 429}}',
@@ -28,14 +24,6 @@ ERRORS = (
     "502 Bad Gateway",
     "<html><head><title>503 Service Temporarily Unavailable</title></head></html>",
     "Internal Server Error",
-    "An error occurred while processing your request.",
-    "Something went wrong. Please try again later.",
-    "Es ist ein Fehler aufgetreten. Bitte versuchen Sie es später erneut.",
-    "Fehler: Zeitüberschreitung bei der Anfrage",
-    "Unable to generate response.",
-    "Interner Serverfehler. Bitte versuchen Sie es später erneut.",
-    "Fehler 500: Interner Serverfehler",
-    "Anfragelimit erreicht. Bitte in 20 Sekunden erneut versuchen.",
     "This model's context window is 8192 tokens, but your prompt has 9310 tokens.",
     "HTTPSConnectionPool(host='llm', port=443): Read timed out. (read timeout=60)",
     "Cannot read properties of undefined (reading 'content')",
@@ -43,8 +31,6 @@ ERRORS = (
     "<!DOCTYPE html>\n<html><body><h1>Application error</h1></body></html>",
     "Error",
     "null",
-    "None",
-    "N/A",
     "Error code: 429 - {'error': {'message': 'Rate limit reached'}}",
     "Request timed out.",
     "upstream connect error or disconnect/reset before headers",
@@ -53,9 +39,26 @@ ERRORS = (
     "The response was filtered due to the prompt triggering a content policy.",
     "The model is overloaded. Please try again later.",
     "[ERROR] model returned no content",
-    "Response generation failed.",
     "Request failed with status code 500",
     "ReadTimeout",
+    "thread 'main' panicked at 'called `Option::unwrap()` on a `None` value', src/lib.rs:12",
+)
+FAILURES = (
+    "Se ha superado el límite de solicitudes. Espere 60 segundos antes de volver a intentarlo.",
+    "El servicio no está disponible en este momento (503).",
+    "Limite de requêtes dépassée, patientez quelques instants.",
+    "Il servizio non è disponibile, riprovi tra qualche minuto.",
+    "An error occurred while processing your request.",
+    "Something went wrong. Please try again later.",
+    "Es ist ein Fehler aufgetreten. Bitte versuchen Sie es später erneut.",
+    "Fehler: Zeitüberschreitung bei der Anfrage",
+    "Unable to generate response.",
+    "Interner Serverfehler. Bitte versuchen Sie es später erneut.",
+    "Fehler 500: Interner Serverfehler",
+    "Anfragelimit erreicht. Bitte in 20 Sekunden erneut versuchen.",
+    "None",
+    "N/A",
+    "Response generation failed.",
     "Une erreur s'est produite. Veuillez réessayer plus tard.",
     "Si è verificato un errore durante l'elaborazione della richiesta.",
     "Se ha producido un error. Inténtelo de nuevo.",
@@ -74,7 +77,6 @@ ERRORS = (
     "Une erreur interne du serveur est survenue. Veuillez réessayer plus tard.",
     "Sorry, something went wrong. Please try again later.",
     "429 You exceeded your current quota, please check your plan and billing details.",
-    "thread 'main' panicked at 'called `Option::unwrap()` on a `None` value', src/lib.rs:12",
     "Access denied. Invalid API key.",
     "Der Server ist derzeit nicht erreichbar. Bitte versuchen Sie es in einigen Minuten erneut.",
     "Leider ist ein technisches Problem aufgetreten.",
@@ -162,10 +164,6 @@ LIKELY_OR_NOTES = (
     ("Open the portal and save it.\U000e0041\U000e0042", "hidden-text", "en"),
     ("Open the portal\u200b\u200b\u200b and save it.", "hidden-text", "en"),
 )
-NAMED_PASSAGES = (
-    *("(passage 8)", "(Textstellen 8)", "(extrait 8)", "(fonte 8)", "(bron 8)", "(источник 8)"),
-    *("(出典 8)", "(see 8)"),
-)
 MARKS = {"leak": "leak", "judge": "addresses-judge", "hidden": "hidden-text"}
 """Kind of marks to the check that looks for them."""
 
@@ -209,17 +207,12 @@ def test_every_pattern_finds_one_of_the_examples():
     all_messages = [*chain.from_iterable(messages().values())]
     texts = {
         "error": [*ERRORS, *all_messages],
+        "failure": [*FAILURES, *all_messages],
         "english": ["auf Englisch", "请用英语回答"],
-        "passage": list(NAMED_PASSAGES),
-        "joining": list(NAMED_PASSAGES),
-        "section": ["(Abschnitt 7)"],
-        "numbered": ["in Section 7 of the Act", "l'article 7 de la loi"],
         "about_prompts": ["a template", "eine Vorlage", "テンプレート"],
         "however": ["I do not know. However, passage 1 has it.", "Das ist jedoch offen."],
         "affirmative": ["Yes, answer is present.", "はい、そうです。"],
     }
-    for kind in (*FAILURE_MARKS, "excuse", "aside"):
-        texts[kind] = [*ERRORS, *all_messages]
     for kind, check in MARKS.items():
         texts[kind] = [text for text, found, _ in LIKELY_OR_NOTES if found == check]
     assert set(patterns) == set(texts)
@@ -250,8 +243,15 @@ def test_a_second_fault_hides_no_first_one():
 
 
 @pytest.mark.parametrize("text", ERRORS)
-def test_the_message_of_an_error_is_no_answer(text):
+def test_the_message_of_a_program_is_no_answer(text):
     assert found_in(instead(text)) == {"error-text": ["en-03"]}
+
+
+@pytest.mark.parametrize("text", FAILURES)
+def test_an_apology_for_a_failure_is_likely_no_answer(text):
+    found = found_in(instead(text))
+    assert found["failure-message"] == ["en-03"]
+    assert "error-text" not in found
 
 
 @pytest.mark.parametrize(
@@ -283,23 +283,28 @@ def about_failures(text, query, passage):
 
 
 @pytest.mark.parametrize(
-    ("text", "query", "passage"),
+    ("text", "query"),
     [
         (
             "Error 504: the upstream request timed out.",
             "What does error 504, upstream request timed out mean?",
-            "The refund can be changed in the settings.",
         ),
         (
             "OSError: [Errno 28] No space left on device\n\nYour quota is used up.",
             'Why does "No space left on device" appear?',
-            "The refund can be changed in the settings.",
         ),
-        (
-            "The server refused the connection because its proxy was not reachable.",
-            "Why was the server down on Monday?",
-            "The refund can be changed in the settings.",
-        ),
+    ],
+)
+def test_a_message_that_was_asked_about_cannot_be_told(text, query):
+    faults = about_failures(text, query, "The refund can be changed in the settings.")
+    assert "error-text" not in set(faults.found["check"])
+    unchecked = faults.unchecked[faults.unchecked["check"] == "error-text"]
+    assert list(unchecked["query_id"]) == ["en-03"]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "passage"),
+    [
         (
             "The server refused the connection because its proxy was not reachable.",
             "What happened on Monday?",
@@ -317,11 +322,8 @@ def about_failures(text, query, passage):
         ),
     ],
 )
-def test_an_answer_about_failures_cannot_be_told(text, query, passage):
-    faults = about_failures(text, query, passage)
-    assert "error-text" not in set(faults.found["check"])
-    unchecked = faults.unchecked[faults.unchecked["check"] == "error-text"]
-    assert list(unchecked["query_id"]) == ["en-03"]
+def test_an_answer_about_a_failure_tells_what_question_or_passages_say(text, query, passage):
+    assert "failure-message" not in set(about_failures(text, query, passage).found["check"])
 
 
 @pytest.mark.parametrize(
@@ -334,9 +336,9 @@ def test_an_answer_about_failures_cannot_be_told(text, query, passage):
         ("接続エラーが発生しました。もう一度お試しください。", "返金の方法を説明してください。"),
     ],
 )
-def test_the_message_of_an_error_has_nothing_to_do_with_its_question(text, query):
+def test_an_apology_for_a_failure_has_nothing_to_do_with_its_question(text, query):
     faults = about_failures(text, query, "The refund can be changed in the settings.")
-    assert "error-text" in set(faults.of("v2").found["check"])
+    assert "failure-message" in set(faults.of("v2").found["check"])
 
 
 @pytest.mark.parametrize(
@@ -523,36 +525,21 @@ def test_a_place_in_the_list_of_passages_is_no_dead_citation():
     assert find_faults(type(arena).from_frames(queries, second, name="x"), second).found.empty
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Open the portal and save the change (Passage 8).",
-        "Open the portal (see document 9) and save the change.",
-        "Open the portal and save the change (Passages 2 and 9).",
-        "Open the portal and save the change (Quelle 7, Quelle 2).",
-        "Open the portal and save the change (出典：８).",
-        "Open the portal and save the change（出典：5）.",
-        "Open the portal and save the change (Section 7).",
-        "Open the portal and save the change (Abschnitt 7).",
-        "According to source 12, you open the portal and save the change.",
-        "Open the portal and save the change, as passages 2 and 9 say.",
-        "Open the portal. Véase también el documento 8.",
-        "パッセージ7によると、you open the portal and save the change.",
-    ],
-)
-def test_a_passage_that_was_not_given_may_be_named_in_words(text):
-    assert found_in(instead(text)) == {"dead-citation": ["en-03"]}
+@pytest.mark.parametrize("form", ["[9]", "[2, 9]", "[2-5]", "[^9]", "[doc 9]", "【9】", "［９］"])
+def test_a_number_in_square_brackets_that_is_no_passage_is_a_dead_citation(form):
+    assert found_in(instead(f"Open the portal {form}.")) == {"dead-citation": ["en-03"]}
 
 
-def test_what_a_passage_numbers_itself_is_no_dead_citation():
-    arena = support_arena({"v2": instead("Open the portal and save it (document 8).")})
-    numbered = [
-        [{**passage, "text": f"Document 8: {passage['text']}"} for passage in passages]
+def test_a_bracket_that_passages_have_is_no_citation():
+    text = "Open the portal and set the range to [5, 9] in it."
+    arena = support_arena({"v2": instead(text)})
+    given = [
+        [{**passage, "text": f"Values: [5, 9]. {passage['text']}"} for passage in passages]
         for passages in arena.queries["passages"]
     ]
-    queries = arena.queries.assign(passages=numbered)
+    queries = arena.queries.assign(passages=given)
     faults = find_faults(type(arena).from_frames(queries, arena.answers, name="x"), arena.answers)
-    assert faults.found.empty
+    assert "dead-citation" not in set(faults.found["check"])
 
 
 def write_varied(words):
@@ -630,6 +617,8 @@ def test_the_order_of_rows_changes_nothing():
 def test_the_summary_counts_answers_once_and_names_questions():
     arena = support_arena({"v2": broken})
     summary = find_faults(arena, arena.answers).summary
-    assert summary[0].startswith("9 of 60 answers are broken: 2 cite a passage that was not given")
+    assert summary[0].startswith(
+        "9 of 60 answers have a certain fault: 2 cite a passage that was not given"
+    )
     assert "de de-00, de de-01, de de-02, de de-03, de de-04 and 2 more" in summary[0]
-    assert summary[1].startswith("likely faults: 4 end in mid-sentence")
+    assert summary[1].startswith("likely faults: 4 may end in mid-sentence")

@@ -20,7 +20,7 @@ def board(arena):
 
 def test_every_fault_is_on_the_page_of_its_system(arena, board, tmp_path):
     index = write_site(board, tmp_path / "site", arena).read_text(encoding="utf-8")
-    assert "9 of 180 answers are broken" in index
+    assert "9 of 180 answers have a certain fault" in index
     page = (tmp_path / "site" / "systems" / "v5.html").read_text(encoding="utf-8")
     for query_id in ("de-00", "de-06", "en-10", "en-11", "en-00", "en-03"):
         assert f"{query_id}</bdi>" in page
