@@ -1,4 +1,4 @@
-"""Judging without pairs: scores of answers, such as a mark for each, or an order of all of them."""
+"""Judging without pairs: a score from 1 to 5 for each answer, or an order of all of them."""
 
 from __future__ import annotations
 
@@ -190,13 +190,13 @@ class GradedPrompt(TemplatePrompt):
 
 @dataclass(frozen=True)
 class MarkPrompt(GradedPrompt):
-    """Asks for a mark from 1 to 5 for each answer, one prompt per answer."""
+    """Asks for a score from 1 to 5 for each answer, one prompt per answer."""
 
     form = "pointwise"
     replaceable = (
         ReplaceablePrompt(
             name="pointwise",
-            asks="A mark from 1 to 5 for one answer: judge with form = pointwise",
+            asks="A score from 1 to 5 for one answer: judge with form = pointwise",
             reply="the last [[4]], or Rating: 4; 1 to 5",
             variables={
                 **SHOWN_QUESTION,

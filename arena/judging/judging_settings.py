@@ -12,7 +12,7 @@ from arena.data.names import PANEL
 from arena.llm.llm_settings import LlmSettings, Names, SettingUse, fields_by_use
 
 JudgingForm = Literal["pairwise", "pointwise", "listwise", "nuggets"]
-"""What an LLM is asked for: the better of two answers, a mark for each, an order of all, or which
+"""What an LLM is asked for: the better of two answers, a score for each, an order of all, or which
 facts of a good answer each states."""
 Pairs = int | Literal["all", "adaptive"]
 """Pairs of systems on each question."""
@@ -85,7 +85,7 @@ class JudgingSettings(LlmSettings):
     prior: Annotated[str | None, SettingUse("file", plans_pairs=True)] = Field(
         default=None,
         description="With adaptive pairs: board folder that says what to expect of the systems. "
-        "Default: a first board of this arena",
+        "Default: a board of this arena without verdicts",
     )
     panel: Annotated[Names, _PLAN_OF_LLM] = Field(
         default=(), description="Further models, comma-separated, that judge the same."
@@ -112,7 +112,7 @@ class JudgingSettings(LlmSettings):
     )
     form: Annotated[JudgingForm, _PLAN_OF_LLM] = Field(
         default="pairwise",
-        description="Task of the LLM: the better of two answers (pairwise); a mark for each "
+        description="Task of the LLM: the better of two answers (pairwise); a score for each "
         "answer (pointwise); an order of all answers to a question (listwise); or the facts of a "
         "good answer, once for each question, and which of them each answer states (nuggets). All "
         "become verdicts on the same pairs.",

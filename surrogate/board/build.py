@@ -66,7 +66,7 @@ def build_board(
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
-    An arena without any verdict or published rating gets a first board.
+    An arena without any verdict or published rating gets a board without verdicts.
 
     Args:
         arena: The arena, or the path of its folder.

@@ -240,7 +240,7 @@ class BoardSummary(SummaryPart):
 
     @property
     def is_first(self) -> bool:
-        """Whether it is a first board, without any verdict."""
+        """Whether it is a board without verdicts."""
         return self.settings.ratings == "consensus"
 
     @property

@@ -295,8 +295,8 @@ def rank_systems(
     whole_arena = open_arena(board.own_arena() if arena is None else arena, is_judged=False)
     if board.summary.is_first:
         raise UsageError(
-            "this is a first board: nobody has judged, so that no surrogate can place new systems. "
-            "Add their answers to the arena and build the board again, or judge some pairs first"
+            "this is a board without verdicts: no surrogate can place new systems. Add their "
+            "answers to the arena and build the board again, or judge some pairs first"
         )
     settings = board.summary.settings
     parted_arena = sliced(whole_arena, settings.by)

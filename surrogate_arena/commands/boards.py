@@ -73,7 +73,7 @@ def board(
 ) -> None:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
-    An arena without verdicts gets a first board: by how far answers agree with each other (without
+    Without verdicts, systems are ordered by how far answers agree with each other (without
     passages, by what judges of other arenas liked), with reference answers and with relevance
     labels. Judgments by several criteria give one board each, in folders of their own, and an
     overview.

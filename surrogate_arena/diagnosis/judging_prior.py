@@ -36,15 +36,15 @@ def judging_prior(
 ) -> pd.DataFrame:
     """Return what to expect of the systems before a judge is asked: ``PRIOR_COLUMNS``.
 
-    By a board or, without one, by a first board of the questions that are judged: by consensus
-    where there are passages, else by what judges of other arenas liked.
+    By a board or, without one, by a board without verdicts of the questions that are judged: by
+    consensus where there are passages, else by what judges of other arenas liked.
 
     Args:
         arena: Questions and answers.
         questions: Columns ``language, query_id``: those to judge; see
             ``arena.judging.questions_to_judge``. By default all.
         board: A board of an arena with the same questions, or the path of its folder.
-        seed: Seed of the first board.
+        seed: Seed of the board without verdicts.
         n_jobs: Processes for feature extraction.
 
     Raises:
@@ -90,7 +90,7 @@ def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFram
 
     Systems on the board are rated by surrogates that saw neither them nor their verdicts, so that
     no verdict counts twice; others are placed by their answers. A standard error is the one whose
-    normal 90% interval is the conformal interval. A first board, without any verdict, is put on
+    normal 90% interval is the conformal interval. A board without verdicts is put on
     the scale of verdicts; see ``first_prior``.
 
     Returns:
@@ -117,16 +117,16 @@ def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFram
 
 
 def _all_rated(board: Board, arena: Arena) -> pd.DataFrame:
-    """Return the rows of a first board, which must be of this arena as it is."""
+    """Return the rows of a board without verdicts, which must be of this arena as it is."""
     absent = sorted(set(arena.info.systems) - set(board.ratings["system"]))
     if absent or fingerprint(arena) != board.summary.fingerprint:
         reason = f"it lacks {', '.join(absent)}" if absent else "its questions are others"
-        raise UsageError(f"the first board is not of this arena: {reason}; build it again")
+        raise UsageError(f"the board is not of this arena: {reason}; build it again")
     return board.ratings[board.ratings["system"].isin(set(arena.info.systems))]
 
 
 def first_prior(ratings: pd.DataFrame, bases: Mapping[str, str]) -> pd.DataFrame:
-    """Put a first board's ratings on the scale of verdicts, as a prior before any is asked.
+    """Put the ratings of a board without verdicts on the scale of verdicts.
 
     Returns:
         Columns ``language, system, rating, standard_error``, in logits.

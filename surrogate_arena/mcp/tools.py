@@ -134,7 +134,8 @@ class Tools:
     ) -> Annotated[CallToolResult, BoardResult]:
         """Rate every system of an arena by verdicts and surrogate; writes a board with its pages.
 
-        An arena without judgments gets a first board. A board in the same folder is replaced.
+        An arena without judgments gets a board without verdicts. A board in the same folder is
+        replaced.
         """
         from arena.data.folder import read_arena
         from surrogate.board.board import Board
