@@ -27,7 +27,7 @@ GUIDES = sorted((ROOT / "docs").rglob("*.md"))
 WORKFLOWS = [*ROOT.glob("examples/*.yml"), *ROOT.glob(".github/workflows/*.yml")]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *GUIDES]
 BENCHMARKS = ROOT / "benchmarks" / "README.md"
-REPRODUCING = ROOT / "docs" / "reference" / "reproducing.md"
+REPRODUCING = sorted((ROOT / "docs" / "reference").glob("reproducing*.md"))
 COMMAND_LINE = get_command(app)
 
 
@@ -43,8 +43,9 @@ def shown_commands():
                 words = shlex.split(line, comments=True)
                 if words[:1] == ["surrogate-arena"]:
                     yield pytest.param(words[1:], id=f"{path.name}: {' '.join(words[1:4])}")
-    for line in re.findall(r"`surrogate-arena ([^`]+)`", REPRODUCING.read_text(encoding="utf-8")):
-        yield pytest.param(shlex.split(line), id=f"{REPRODUCING.name}: {line[:60]}")
+    for path in REPRODUCING:
+        for line in re.findall(r"`surrogate-arena ([^`]+)`", path.read_text(encoding="utf-8")):
+            yield pytest.param(shlex.split(line), id=f"{path.name}: {line[:60]}")
 
 
 def examples_of_help():

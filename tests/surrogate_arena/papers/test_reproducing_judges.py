@@ -14,7 +14,7 @@ from wikieval_samples import published_rows
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS
 from surrogate_arena.papers.grouse.unit_tests import TEST_TYPES
 
-GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "reproducing.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "reproducing_judges.md"
 PAPERS = ("MEMERAG", "Ragas", "GroUSE")
 YES, NO = "Supported", "Not Supported"
 ASKS_LLMS = re.compile(r"llm:|gpt-|model=")
