@@ -3,8 +3,7 @@
 The model of small areas (Fay and Herriot, 1979): a rating is a sum of functions, each with a
 kernel, and a residual, observed with its sampling covariance; each group has its own unknown mean
 (Rasmussen and Williams, 2006, section 2.7). Variances maximize the restricted likelihood (Patterson
-and Thompson, 1971). Formulas: docs/reference/surrogate.md, section 2; docs/reference/formulas.md,
-"Verdicts and surrogate".
+and Thompson, 1971). Formulas: docs/reference/surrogate.md, sections 2 and 4.
 """
 
 from __future__ import annotations

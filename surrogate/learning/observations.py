@@ -1,6 +1,6 @@
 """Ratings as observed in an arena, with their sampling covariance, and posteriors given these.
 
-Formulas: docs/reference/formulas.md, "Verdicts and surrogate".
+Formulas: docs/reference/surrogate.md, section 4.
 """
 
 from __future__ import annotations

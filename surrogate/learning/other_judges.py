@@ -2,7 +2,7 @@
 
 A logistic regression, on pairs that both judged, turns verdicts into probabilities of the
 reference's. Ratings from these are the prior mean; ratings by the other judges alone are a kernel
-(docs/reference/formulas.md, "Verdicts and surrogate").
+(docs/reference/surrogate.md, section 4).
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ variances are constants: tuning them hardly ever helps, and with few systems fit
 can be left out without a refit (section 5.4.2), but for its battles in the others' scores.
 
 What judges of other arenas liked (``preferences.json``) is one more feature, only without passages,
-since these arenas have none. Formulas: docs/reference/surrogate.md, section 1;
-docs/reference/formulas.md, "Surrogate".
+since these arenas have none. Formulas: docs/reference/surrogate.md, section 1.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A rating is its language's mean plus functions of the system's average answer, linear in its
 features and in how it writes (``kernels``). One penalty best predicts systems left out. The blend
 says what a unit of either prediction is worth, and how sure it is (docs/reference/surrogate.md,
-sections 2 and 3; docs/reference/formulas.md, "Surrogate").
+sections 2 and 3).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Systems as wholes, and how alike two are: the kernels of ratings.
 
 A system is its mean standardized features, and its answers' mean vector (in the spirit of Helm et
-al., 2024, arXiv 2410.01106), in each language and over all. Formulas: docs/reference/formulas.md,
-"Systems as wholes".
+al., 2024, arXiv 2410.01106), in each language and over all. Formulas: docs/reference/surrogate.md,
+section 2.
 """
 
 from __future__ import annotations
