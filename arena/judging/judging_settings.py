@@ -61,14 +61,14 @@ class JudgingSettings(LlmSettings):
         default=None,
         description="Pairs of systems on each question: all, a number, or adaptive: as verdicts "
         "come, those that tell most about the ranking. Default: adaptive; all in batches and for "
-        "marks, orders and nuggets",
+        "scores, orders and nuggets",
     )
     budget: Annotated[int | None, _PLAN] = Field(
         default=None,
         ge=1,
         description="Maximum number of calls, those of earlier runs on these questions included. "
         f"Default: {CALLS_A_SYSTEM} of each judge for every system and language; none with all or "
-        "a number of pairs, and for marks, orders and nuggets",
+        "a number of pairs, and for scores, orders and nuggets",
     )
     max_cost: Annotated[float | None, _LIMIT] = Field(
         default=None,

@@ -203,7 +203,7 @@ class AnswerRows:
         mark = mark_of(values["verdict"])
         if mark is None:
             hint = "write a number, the higher the better, true or false, or nothing"
-            self.collected.fault(place, "verdict", values["verdict"], "is no mark", hint)
+            self.collected.fault(place, "verdict", values["verdict"], "is no score", hint)
             return {}
         column = self.collected.names.get("verdict", "")
         judge = str(name_text(values.get("judge")) or self.judge or UNKNOWN_JUDGE)
@@ -252,7 +252,7 @@ class AnswerRows:
                 fault = f"has answered this question {seen_from(place, earlier['place'])}"
                 hint = _REPEATS
                 if earlier["answer"] == answer:
-                    fault = f"has another mark {seen_from(place, earlier['place'])}"
+                    fault = f"has another score {seen_from(place, earlier['place'])}"
                     hint = f"name who judged in a column 'judge'; or {_REPEATS}"
                 collected.fault(place, "system", system, fault, hint)
                 return None
