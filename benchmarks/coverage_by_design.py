@@ -1,4 +1,4 @@
-"""How often intervals of ratings hold, and bounds of ranks are wrong, by the design of the battles.
+"""How often intervals of ratings hold, and bounds of ranks, by the design of the battles.
 
     python benchmarks/tables.py coverage
 
@@ -105,24 +105,22 @@ def drawn(design: Design, seed: int, per_system: int = 60) -> tuple[pd.DataFrame
     return table, ratings - ratings.mean()
 
 
-def errs(rated: pd.DataFrame, truth: Floats) -> bool:
-    """Tell whether the bounds of ranks exclude a true rank."""
+def share_of_ranks_held(rated: pd.DataFrame, truth: Floats) -> float:
+    """Return how many of the bounds of ranks hold the true rank."""
     rank = 1 + (truth[None, :] > truth[:, None]).sum(axis=1)
-    is_low = rated["rank_low"].to_numpy(float) > rank
-    is_high = rated["rank_high"].to_numpy(float) < rank
-    return bool((is_low | is_high).any())
+    return float(((rated["rank_low"] <= rank) & (rank <= rated["rank_high"])).mean())
 
 
 def coverage(name: str) -> list[float]:
-    """Return the share of ratings in their intervals, of wrong ranks, and of separation."""
+    """Return the share of ratings and ranks in their intervals, and of separation."""
     design = DESIGNS[name]
-    held, wrong, separated = [], [], []
+    ratings_held, ranks_held, separated = [], [], []
     for seed in range(ARENAS):
         table, truth = drawn(design, seed)
         rated = rate(table).table.set_index("system").sort_index()
         if rated["group"].nunique() > 1 or len(rated) < design.n_systems:
             continue
-        held.append(((rated["low"] <= truth) & (truth <= rated["high"])).mean())
-        wrong.append(errs(rated, truth))
+        ratings_held.append(((rated["low"] <= truth) & (truth <= rated["high"])).mean())
+        ranks_held.append(share_of_ranks_held(rated, truth))
         separated.append(rated["note"].ne("").any())
-    return [float(np.mean(values)) for values in (held, wrong, separated)]
+    return [float(np.mean(values)) for values in (ratings_held, ranks_held, separated)]

@@ -28,6 +28,7 @@ from comparison_errors import scored, share_found, trained
 from cost_intervals import SIZES, WORLDS, shares_called_cheaper
 from coverage_by_design import DESIGNS, coverage
 from gate import decisions, refused
+from judge_audit import audited
 from judge_errors import grouse, memerag, pairs
 from judge_preferences import first_board_taus
 from judging_plans import plans
@@ -269,7 +270,7 @@ TABLES = {
         "highest",
     ),
     "coverage": Table(
-        ["design", "held by 95% intervals", "ranks wrong", "separated"],
+        ["design", "ratings held", "ranks held", "separated"],
         simulated(coverage, {name: (name, name) for name in DESIGNS}),
         "one question",
     ),
@@ -302,6 +303,33 @@ TABLES = {
                 "crowd-rag": ("crowd-rag", "crowd-rag (6)"),
                 "mt-bench": ("mt-bench-ko-en", "mt-bench-ko-en (30)"),
                 "vicuna80": ("vicuna80", "vicuna80 (20)"),
+            },
+        ),
+        "crowd-rag",
+    ),
+    "audit": Table(
+        [
+            *("verdicts of, coin flips among them", "pairs a system", "honest", "fooling"),
+            *("fooling, in the lower half", "others beside it"),
+        ],
+        by_key(
+            audited,
+            {
+                "crowd-rag": ("crowd-rag", "crowd-gold", "en", 0.0, "crowd-rag, people"),
+                "crowd-rag:30": ("crowd-rag", "crowd-gold", "en", 0.3, "crowd-rag, people, 30%"),
+                "vicuna80": ("vicuna80", "people", "en", 0.0, "vicuna80, people"),
+                "vicuna80:30": ("vicuna80", "people", "en", 0.3, "vicuna80, people, 30%"),
+                "mt-bench": (
+                    "mt-bench-ko-en",
+                    "gpt-4o-mini",
+                    "en",
+                    0.0,
+                    "mt-bench en, GPT-4o mini",
+                ),
+                "mt-bench:30": (
+                    *("mt-bench-ko-en", "gpt-4o-mini", "en", 0.3),
+                    "mt-bench en, GPT-4o mini, 30%",
+                ),
             },
         ),
         "crowd-rag",

@@ -1,4 +1,4 @@
-"""What ``agreement`` says of judges: kappa and rankings, one person's vote, biases, records."""
+"""What ``agreement`` says of judges: kappa and rankings, one person's vote, records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from arena.quality.agreement import (
     MEASURED,
     measured_agreement,
     oriented_verdicts,
-    rating_differences,
     shared_items,
 )
 from arena.quality.judge_report import MetaEvaluation
@@ -142,27 +141,3 @@ def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluatio
         entries.append(MetaEvaluation.model_validate(entry))
     without = kappas.loc[~has_kappa, "judge"]
     return entries, dict.fromkeys(without, "no kappa with a standard error is known")
-
-
-def biased_systems(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
-    """Find the systems that a judge rates higher or lower than the reference, beyond the error.
-
-    Returns:
-        Columns ``judge, language, system, difference, low, high``; see ``rating_differences``.
-    """
-    is_reference = judgments["judge"].isin(reference)
-    by_reference = _posteriors_by_language(judgments[is_reference])
-    columns = ["judge", "language", "system", "difference", "low", "high"]
-    parts = []
-    for judge, rows in judgments[~is_reference].groupby("judge"):
-        for language, posterior in _posteriors_by_language(rows).items():
-            if language not in by_reference:
-                continue
-            differences = rating_differences(posterior, by_reference[language])
-            is_biased = (differences["low"] > 0) | (differences["high"] < 0)
-            if is_biased.any():
-                part = differences[is_biased].assign(judge=judge, language=language)
-                parts.append(part[columns])
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    return pd.concat(parts, ignore_index=True)

@@ -89,7 +89,7 @@ def agreement_command(
         "judges": f"Agreement with {', '.join(judges)} (Cohen's kappa, 95% interval)",
         "one_vote": "Kappa with one person's vote, and of two people, where several judged a pair",
         "rankings": "Kendall's tau of rankings, and shares of pairs decided (95% interval)",
-        "biases": "Rated higher or lower than by the reference, beyond the error (logits, 95%)",
+        "audit": "Points of systems by judge less by reference, on its scale (shares; 5%, Holm)",
         "reference": "",
         "written": "Written, for board, to",
     }
@@ -100,8 +100,8 @@ def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> dict[str, 
     from surrogate_arena.diagnosis.agreement import (
         agreement_with_one_vote,
         agreement_with_reference,
-        biased_systems,
     )
+    from surrogate_arena.diagnosis.audit import audit
 
     kappas = agreement_with_reference(table, reference)
     people = [name for name in reference if is_person(name)]
@@ -110,7 +110,7 @@ def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> dict[str, 
         "reference": reference,
         "judges": kappas,
         "one_vote": agreement_with_one_vote(compared, people),
-        "biases": biased_systems(table, reference),
+        "audit": audit(table, reference),
     }
 
 
@@ -124,7 +124,7 @@ def _shown_tables(measured: dict[str, Any]) -> dict[str, Any]:
         "judges": with_spans(kappas.rename(columns=ends)),
         "one_vote": with_spans(measured["one_vote"].rename(columns=ends)),
         "rankings": with_spans(measured["judges"][["judge", *RANKED]]),
-        "biases": with_spans(measured["biases"].rename(columns=ends)),
+        "audit": with_spans(measured["audit"].drop(columns="questions").rename(columns=ends)),
     }
 
 
