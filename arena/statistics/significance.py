@@ -35,3 +35,14 @@ def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Fl
     center = (p + z2_n / 2) / (1 + z2_n)
     half_width = np.sqrt(p * (1 - p) * z2_n + z2_n**2 / 4) / (1 + z2_n)
     return np.clip(center - half_width, 0.0, 1.0), np.clip(center + half_width, 0.0, 1.0)
+
+
+def degrees_of_freedom(residuals: Floats) -> float:
+    """Return those of a mean over units, by how evenly they add to its variance, (N,).
+
+    (Σ e²)² / Σ e⁴, at most N - 1: where errors sit in a few units, only these tell the variance.
+    """
+    squares = residuals**2
+    if not squares.any():
+        return len(residuals) - 1.0
+    return min(float(squares.sum() ** 2 / (squares**2).sum()), len(residuals) - 1.0)

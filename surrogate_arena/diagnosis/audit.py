@@ -72,7 +72,9 @@ def audited_systems(items: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame
 def _differences(items: pd.DataFrame) -> Iterator[dict[str, object]]:
     """Compare each system's points, on the scale that the other systems tell."""
     systems = sorted({*items["first"], *items["second"]})
-    places = np.column_stack([pd.Categorical(items[side], systems).codes for side in PAIR])
+    places = np.column_stack([pd.Categorical(items[side], systems).codes for side in PAIR]).astype(
+        np.intp
+    )
     questions = items.groupby(QUESTION_KEY).ngroup().to_numpy()
     outcomes = items[["by_reference", "by_judge"]].to_numpy(np.float64)
     shape = (len(systems), 3, questions.max(initial=-1) + 1)
@@ -105,14 +107,17 @@ def _differences(items: pd.DataFrame) -> Iterator[dict[str, object]]:
 
 
 def _points(
-    places: Indices, questions: Indices, outcomes: Floats, shape: tuple[int, ...]
+    places: Indices, questions: Indices, outcomes: Floats, shape: tuple[int, int, int]
 ) -> Floats:
     """Count pairs, and points by reference and judge, of each question: (systems, 3, questions)."""
+    n_systems, _, n_questions = shape
     points = np.zeros(shape)
     for side, sign in enumerate((1, -1)):
-        np.add.at(points, (places[:, side], 0, questions), 1)
-        for column in (0, 1):
-            np.add.at(points, (places[:, side], 1 + column, questions), sign * outcomes[:, column])
+        cells = places[:, side] * n_questions + questions
+        columns = (np.ones(len(cells)), sign * outcomes[:, 0], sign * outcomes[:, 1])
+        for column, values in enumerate(columns):
+            sums = np.bincount(cells, values, minlength=n_systems * n_questions)
+            points[:, column] += sums.reshape(n_systems, n_questions)
     return points
 
 

@@ -5,19 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, logit, stdtrit
 
-from arena.data.types import Floats
 from arena.statistics.significance import wilson_interval
-
-
-def degrees_of_freedom(residuals: Floats) -> float:
-    """Return those of a mean over units, by how evenly they add to its variance, (N,).
-
-    (Σ e²)² / Σ e⁴, at most N - 1: where errors sit in a few units, only these tell the variance.
-    """
-    squares = residuals**2
-    if not squares.any():
-        return len(residuals) - 1.0
-    return min(float(squares.sum() ** 2 / (squares**2).sum()), len(residuals) - 1.0)
 
 
 def share_interval(

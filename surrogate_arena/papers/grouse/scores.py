@@ -8,10 +8,11 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.statistics.significance import degrees_of_freedom
 from surrogate_arena.papers.grouse.metrics import LIKERT, METRICS, SCALES
 from surrogate_arena.papers.grouse.unit_tests import FAILURE_MODES, TEST_TYPES
 from surrogate_arena.papers.reports import BY_JUDGE, judges_of, scores_by_part, verdict_counts
-from surrogate_arena.papers.share_intervals import degrees_of_freedom, share_interval
+from surrogate_arena.papers.share_intervals import share_interval
 
 TOTAL, MEAN = "total", "mean"
 SPEARMAN, MACRO_F1 = "spearman", "macro_f1"

@@ -12,7 +12,8 @@ import pandas as pd
 
 from arena.data.types import Floats
 from arena.statistics.bootstrap import generator, resampled_sums
-from surrogate_arena.papers.share_intervals import degrees_of_freedom, share_interval
+from arena.statistics.significance import degrees_of_freedom
+from surrogate_arena.papers.share_intervals import share_interval
 from surrogate_arena.studies.scores import spread
 
 Ratios: TypeAlias = tuple[tuple[str, str], ...]
