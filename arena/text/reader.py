@@ -27,9 +27,7 @@ _INVISIBLE = regex.compile(
 _HTML = re.compile(r"<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL)
 _MARKED_BLOCKS = {"heading_open", "list_item_open", "blockquote_open"}
 _MARKED_SPANS = {"strong_open", "strong_close", "em_open", "em_close"}
-_NOTHING = regex.compile(
-    r"[\s\p{C}]*+(?:([\p{P}\p{S}--[\p{So}\p{Sc}]])(?:\1|[\s\p{C}])*+)?", regex.VERSION1
-)
+_NOTHING = regex.compile(r"[\s\p{C}]*+(?:([\p{P}^`|~+=<>])(?:\1|[\s\p{C}])*+)?", regex.VERSION1)
 _ADDRESS = re.compile(r"\bhttps?://[!-~]+")
 
 

@@ -29,6 +29,7 @@ OPENING = 100
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _LOOP = re.compile(r"\W*+(.{8,300}?)\1{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。！？；।\n]")
+_QUOTE = re.compile('["“„«「『]')
 _INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HYPHEN_AT_END = re.compile(r"[^\W\d_]{2}-\Z")
@@ -48,7 +49,9 @@ def is_error_text(sample: Sample) -> bool | None:
         return False
     message = folded_words(sample.text.partition("\n")[0])
     is_asked = marks("failure").search(sample.question.query) is not None
-    return None if is_asked or _told_share(message, sample.question) >= least_told else True
+    is_given = sample.text.casefold() in given_text(sample.question).casefold()
+    is_told = _told_share(message, sample.question) >= least_told
+    return None if is_asked or is_given or is_told else True
 
 
 def reports_failure(sample: Sample) -> bool:
@@ -157,7 +160,9 @@ def _asks_for_language(question: str, text: str) -> bool:
     if found is None:
         return False
     is_named = language_name(found).casefold() in question.casefold()
-    return is_named or (found == "en" and marks("english").search(question) is not None)
+    is_english = found == "en" and marks("english").search(question) is not None
+    # What is to be translated stands in quotes.
+    return is_named or is_english or _QUOTE.search(question) is not None
 
 
 def _probability(sample: Sample, text: str, language: str) -> float | None:

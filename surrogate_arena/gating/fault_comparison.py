@@ -151,11 +151,13 @@ class FaultComparison:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """The first fault of each check, with question and answer: a new one if there is one."""
+        """The first fault of each check: a new one if there is one, and those not allowed first."""
         first: dict[str, AnswerFault] = {}
+        exceeded = {count.check for count in self.exceeded}
         for fault in sorted(self.faults, key=lambda fault: not fault.is_new):
             first.setdefault(fault.check, fault)
-        return tuple(fault_line(fault, longest=60) for fault in first.values())
+        shown = sorted(first.values(), key=lambda fault: fault.check not in exceeded)
+        return tuple(fault_line(fault, longest=60) for fault in shown)
 
     def _clauses(self, certainty: CheckClass) -> str:
         counts = [count for count in self.counts if count.certainty == certainty]

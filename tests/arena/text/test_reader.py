@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.text.reader import as_read, rendered, visible
+from arena.text.reader import as_read, rendered, shows_nothing, visible
 
 TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "hidden")
 
@@ -20,6 +20,29 @@ def test_invisible_characters_hide_no_thoughts():
 def test_joiners_that_shape_words_stay():
     persian = "می\u200cروم"
     assert visible(persian) == persian
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\u200b\n",
+        "&nbsp;",
+        "<p></p>",
+        "<!-- none -->",
+        "<br/>",
+        "```python\n\n```",
+        "...",
+        "**  **",
+    ],
+)
+def test_a_page_shows_nothing(text):
+    assert shows_nothing(text)
+
+
+@pytest.mark.parametrize("text", ["5", "👍", "∞", "[1]", "/\\\n--", "€"])
+def test_a_page_shows_something(text):
+    assert not shows_nothing(text)
 
 
 @pytest.mark.parametrize(

@@ -446,6 +446,14 @@ def test_an_answer_to_another_question_is_found():
     ]
 
 
+def test_faults_of_a_system_do_not_depend_on_the_others_there():
+    arena = support_arena({"v2": broken, "v3": other})
+    alone = find_faults(arena, arena.answers[arena.answers["system"] == "v2"]).found
+    together = find_faults(arena, arena.answers).of("v2").found
+    are_faults = together["check"].isin(FAULTS)
+    pd.testing.assert_frame_equal(alone, together[are_faults].reset_index(drop=True))
+
+
 def test_an_answer_adapted_to_its_question_is_none_to_another():
     arena = support_arena({"v1": other, "v2": good})
     assert find_faults(arena, arena.answers).found.empty
@@ -600,6 +608,13 @@ def test_a_translation_is_in_the_language_that_was_asked_for():
     queries = arena.queries.assign(query=asked)
     translated = type(arena).from_frames(queries, arena.answers, name="x")
     assert find_faults(translated, arena.answers).found.empty
+
+
+def test_a_question_with_a_quote_may_ask_for_a_translation():
+    text = "Lundi matin, nous ouvrons la porte du jardin à huit heures."
+    query = "Comment dit-on « On Monday we open the garden at eight » ?"
+    faults = about_failures(text, query, "The refund can be changed in the settings.")
+    assert "other-language" not in set(faults.found["check"])
 
 
 def test_answers_of_another_system_are_a_note():

@@ -25,7 +25,7 @@ def quiz(tmp_path):
     rows = [
         {"number": "1", "question": "Where?", "team": "red", "reply": "Paris", "points": 2},
         {"number": "1", "question": "Where?", "team": "blue", "reply": "Oslo", "points": 1},
-        {"number": "2", "question": "Why?", "team": "red", "reply": "", "points": 0},
+        {"number": "2", "question": "Why?", "team": "red", "reply": "<p>&nbsp;</p>", "points": 0},
         {"number": "2", "question": "Why?", "team": "blue", "reply": "Thus.", "points": 1},
     ]
     path = tmp_path / "quiz.jsonl"
@@ -42,7 +42,7 @@ def test_a_registered_reader_is_a_kind_of_import(run, quiz, tmp_path, monkeypatc
     assert "1 answer is empty (red 1)" in capsys.readouterr().out
     arena = read_arena(out)
     assert arena.info.languages == ("de",)
-    assert set(arena.answers["answer"]) == {"Paris", "Oslo", "", "Thus."}
+    assert set(arena.answers["answer"]) == {"Paris", "Oslo", "<p>&nbsp;</p>", "Thus."}
     first, _ = arena.judgments.to_dict(orient="records")
     assert first["judge"] == "points"
     assert first["winner"] == ("a" if first["system_a"] == "red" else "b")
