@@ -130,9 +130,9 @@ def _is_own_source(sample: Sample, cited: str) -> bool:
 
 def is_in_other_language(sample: Sample) -> bool | None:
     """Return whether it is in another language than its question."""
-    # Probability of the language asked for among the supported ones: at most 1 of 100 texts of
-    # six words in that language has less.
-    unlikely = 0.001
+    # Probability of the language asked for among the supported ones: fewer than 1 of 1,000
+    # beginnings of passages in that language have less.
+    unlikely = 0.005
     # A mixture of languages is no language: each half must be unlike the one asked for.
     unlikely_of_half = 0.05
     # Characters of either half that are read
