@@ -30,8 +30,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:  # noqa: ANN401 - of mkdocs
     """Put the tables in their places."""
-    markdown = markdown.replace("<!-- prompts -->", prompts_table())
-    return markdown.replace("<!-- names of columns -->", column_names())
+    for place, write in TABLES.items():
+        if place in markdown:
+            markdown = markdown.replace(place, write())
+    return markdown
 
 
 def commands_page() -> str:
@@ -70,7 +72,27 @@ def prompts_table() -> str:
     return "\n".join(lines)
 
 
+def features_table() -> str:
+    """Write a row for each feature, with what it needs and its parameters."""
+    from surrogate_arena.measuring.descriptions import describe_features
+
+    lines = ["| feature | meaning | needs | parameters |", "| --- | --- | --- | --- |"]
+    for row in describe_features().to_dict("records"):
+        parameters = str(row["parameters"]).replace("|", "\\|")
+        cells = (f"`{row['feature']}`", row["summary"], row["needs"], parameters)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def column_names() -> str:
     """Show the names of columns that importers know."""
     names = package_files("surrogate_arena.importers").joinpath("names.toml")
     return f"```toml\n{names.read_text(encoding='utf-8').strip()}\n```"
+
+
+TABLES = {
+    "<!-- features -->": features_table,
+    "<!-- names of columns -->": column_names,
+    "<!-- prompts -->": prompts_table,
+}
+"""A line of a page to what writes the table in its place."""

@@ -22,6 +22,7 @@ from surrogate.learning.surrogate import Surrogate
 from surrogate_arena.cli.app import COMMANDS, app
 from surrogate_arena.commands.prompts import all_prompts
 from surrogate_arena.importers.contract import field_names
+from surrogate_arena.measuring.descriptions import describe_features
 
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))
 WORKFLOWS = [*ROOT.glob("examples/*.yml"), *ROOT.glob(".github/workflows/*.yml")]
@@ -249,6 +250,8 @@ def test_the_documentation_builds(tmp_path):
         assert all(f"<code>{prompt.name}</code>" in prompts_page for prompt in sent_prompts)
     formats_page = (tmp_path / "docs" / "reference" / "formats.html").read_text(encoding="utf-8")
     assert all(f"{field} = " in plain_text(formats_page) for field in field_names("battles"))
+    features_page = (tmp_path / "docs" / "reference" / "features.html").read_text(encoding="utf-8")
+    assert all(f"<code>{name}</code>" in features_page for name in describe_features()["feature"])
     reference = (tmp_path / "docs" / "api" / "surrogate.html").read_text(encoding="utf-8")
     assert "build_board" in reference
     for page in (tmp_path / "docs").rglob("*.html"):
