@@ -109,7 +109,7 @@ def _fault(value: object, name: str) -> Fault | None:
     if name == ERROR and number < 0:
         return "is below 0", "write the standard error, 0 or more"
     if name == WIN_RATE and not 0 <= number <= 100:
-        return "is not a win rate", "write the share of battles won, in percent or from 0 to 1"
+        return "is not a win rate", "write the share of comparisons won, in percent or from 0 to 1"
     if name == RATING and abs(number) > largest_rating:
         hint = "write it in logits; an Elo rating is 173.7 (400 / ln 10) times as much"
         return "is not a rating in logits", hint

@@ -52,9 +52,9 @@ TOO_MANY = Remark(
     "info",
     f"rank intervals and tiers compare all pairs: not done above {MOST_COMPARED:,} systems",
 )
-NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
-ALL_WON = "wins every battle; its rating is bounded by the prior only"
-ALL_LOST = "loses every battle; its rating is bounded by the prior only"
+NOT_CONNECTED = "no verdicts connect it with the largest group of systems: not on one scale"
+ALL_WON = "wins every comparison; its rating is bounded by the prior only"
+ALL_LOST = "loses every comparison; its rating is bounded by the prior only"
 APART = (
     "the systems fall into {} groups that never met: each is rated on a scale of its own, and "
     "ratings and ranks of two groups cannot be compared"

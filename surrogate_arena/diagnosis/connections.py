@@ -72,20 +72,19 @@ def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iter
         is_extreme = np.bincount(opposite, minlength=len(names)) == 0
         if is_extreme.any():
             systems = first_of(list(names[is_extreme]), SHOWN_NAMES)
-            sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
+            sentence = f"{systems}: {verb} every comparison; only a prior bounds the rating"
             yield Remark(f"{verb} all", "warning", sentence)
 
 
 def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[Remark]:
     if median_battles < 10:
         sentence = (
-            f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
-            "rank"
+            f"half of the systems have at most {median_battles:g} verdicts; one can move a rank"
         )
         yield Remark("battles", "warning", sentence)
     if n_never_met:
         sentence = (
             f"{n_never_met:,} of {count_of(n_pairs, 'pair')} of systems never met; their order "
-            "follows from battles with others"
+            "follows from verdicts on others"
         )
         yield Remark("pairs", "info", sentence)

@@ -34,7 +34,7 @@ from surrogate.learning.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
 from surrogate_arena.diagnosis.lack_of_fit import disagreement_test
 
-NOT_JUDGED_HERE = "no battles here: rated by the other parts"
+NOT_JUDGED_HERE = "no verdicts here: rated by the other parts"
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,8 @@ def test_wins_that_all_go_one_way_are_a_warning():
     assert counts(found, "groups", "strong_groups") == [1, 3]
     (sentence,) = said(found, "both ways")
     assert "3 groups, the largest of 3" in sentence
-    assert said(found, "wins all")[0].startswith("en, judge: top: wins every battle")
-    assert said(found, "loses all")[0].startswith("en, judge: low: loses every battle")
+    assert said(found, "wins all")[0].startswith("en, judge: top: wins every comparison")
+    assert said(found, "loses all")[0].startswith("en, judge: low: loses every comparison")
 
 
 def test_judges_and_languages_are_looked_at_one_by_one():
