@@ -24,8 +24,9 @@ from arena.data.frames import (
     with_default,
     with_passages,
 )
+from arena.data.judges import chosen_judges, judges_named
 from arena.data.languages import is_language_code, language_hint
-from arena.data.names import chosen_judges, dropped_names, judges_named, without_names
+from arena.data.names import dropped_names, without_names
 from arena.data.rows import Rows, named_by_criterion, selected_columns, without_rows
 from arena.data.schema import (
     ANSWERS,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from arena.data.names import is_person
+from arena.data.judges import is_person
 from arena.data.schema import VOTER
 from arena.data.types import Floats
 from arena.data.wording import count_of

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.names import PEOPLE, is_person, names_one_judge
+from arena.data.judges import PEOPLE, is_person, names_one_judge
 from arena.data.schema import (
     CRITERION,
     DIGESTS,

@@ -12,14 +12,9 @@ import pandas as pd
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, frame_of, with_language_of
+from arena.data.judges import UNKNOWN_JUDGE, chosen_judges, judges_named
 from arena.data.languages import UNDETERMINED
-from arena.data.names import (
-    UNKNOWN_JUDGE,
-    chosen_judges,
-    judges_named,
-    name_problems,
-    row_name_problems,
-)
+from arena.data.names import name_problems, row_name_problems
 from arena.data.rows import named_by_criterion, plain_table, whole_digits, with_numbers
 from arena.data.schema import (
     ALL,
