@@ -63,7 +63,6 @@ class Method:
 
     ties: str = "half"
     ridge: float | None = None
-    position: bool = False
     rounds: int = DEFAULT_ROUNDS
     seed: int = 0
 
@@ -86,16 +85,14 @@ class GroupRatings:
 
 def rate_group(battles: Battles, method: Method) -> GroupRatings:
     """Rate systems that battles connect."""
-    if method.ridge is None and not method.position:
+    if method.ridge is None:
         return _posterior_ratings(battles, method)
     if battles.traits:
         raise UsageError(
             f"{argument('ridge')} is for the plain model, which knows no length or style; "
             "leave one of the two out"
         )
-    if method.position:
-        return _ratings_with_position(battles, method)
-    return _plain_ratings(battles, method)
+    return _plain_ratings(battles, method.ridge, method)
 
 
 def _posterior_ratings(battles: Battles, method: Method) -> GroupRatings:
@@ -119,8 +116,7 @@ def _posterior_ratings(battles: Battles, method: Method) -> GroupRatings:
     )
 
 
-def _plain_ratings(battles: Battles, method: Method) -> GroupRatings:
-    ridge = method.ridge or 0.0
+def _plain_ratings(battles: Battles, ridge: float, method: Method) -> GroupRatings:
     n_systems = len(battles.systems)
     items = battles.items
     prior = NormalPrior.ridge(n_systems, ridge)
@@ -150,39 +146,6 @@ def _plain_remarks(battles: Battles, rounds: int, uncertainty: Uncertainty) -> I
     if uncertainty.regularized:
         sentence = SAMPLES_REGULARIZED.format(f"{uncertainty.regularized:,}", f"{rounds:,}")
         yield Remark("bootstrap", "info", sentence)
-
-
-def _ratings_with_position(battles: Battles, method: Method) -> GroupRatings:
-    """Maximize the likelihood with judges' terms for side A, as published fits.
-
-    Errors are multiplied by the root of the questions' design effects.
-    """
-    # Precision of the level, of which battles tell nothing
-    level_precision = 1e-6
-    ridge = method.ridge or 0.0
-    items = battles.items_by_side
-    if items.biases is None or not len(items.biases):
-        raise UsageError("no sides were shown: there is no term for side A")
-    free = replace(items.biases, precisions=np.zeros_like(items.biases.precisions))
-    likelihood = BattleLikelihood(replace(items, biases=free))
-    n_systems = len(battles.systems)
-    ratings = slice(n_systems)
-    with one_thread():
-        parameters = likelihood.mode(NormalPrior.ridge(n_systems, ridge))
-        rating_precisions = np.full(n_systems, max(ridge, level_precision))
-        effects = likelihood.design_effects(parameters, rating_precisions)
-        precisions = np.append(rating_precisions, np.zeros(len(free)))
-        inverse = likelihood.inverse_precision(parameters, precisions)
-        covariance = likelihood.covariance(parameters, precisions, inverse, effects.by_parameter)
-    coefficients = parameters[ratings] - parameters[ratings].mean()
-    errors = np.sqrt(np.diag(covariance)[n_systems:])
-    return GroupRatings(
-        coefficients=coefficients,
-        uncertainty=Uncertainty.normal(coefficients, covariance[ratings, ratings]),
-        signature=f"ties:{method.ties}|ridge:{ridge:g}|position",
-        biases=free.estimated(parameters[n_systems:], errors, np.zeros(len(free))),
-        remarks=(STRETCHED,) if battles.adaptive else (),
-    )
 
 
 def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:

@@ -122,7 +122,6 @@ def rate(
     judge: str | None = None,
     ties: str = "half",
     ridge: float | None = None,
-    position: bool = False,
     rounds: int = DEFAULT_ROUNDS,
     seed: int = 0,
 ) -> Ratings:
@@ -139,7 +138,6 @@ def rate(
         judge: Which of several; or ``all``.
         ties: ``half`` a win for both, or ``drop``.
         ridge: Precision of the prior of the plain model; 0 is maximum likelihood.
-        position: Fit a term for side A, as published fits have.
         rounds: Bootstrap replicates; 0 for no intervals.
         seed: Seed of the resamples.
 
@@ -155,7 +153,7 @@ def rate(
         >>> rate(sample_arena(), judge="people").table["system"][0]
         'llm-bullet'
     """
-    method = Method(ties, ridge, position, rounds, seed)
+    method = Method(ties, ridge, rounds, seed)
     if isinstance(judgments, Battles):
         return rate_battles(judgments, method)
     selected, temperatures = counted_judgments(judgments, language, judge)

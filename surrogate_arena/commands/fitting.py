@@ -58,10 +58,6 @@ def fit(
             "Default: averaged over priors",
         ),
     ] = None,
-    position: Annotated[
-        bool,
-        Option("--position", help="Maximum likelihood with a term for side A, as published."),
-    ] = False,
     equal: Annotated[
         str | None,
         Option(
@@ -79,8 +75,8 @@ def fit(
     from surrogate.board.ranks import without_ranks
     from surrogate_arena.cli.judging_records import labels_of_verdicts
 
-    if by is not None and (ridge is not None or position):
-        raise UsageError("`--ridge` and `--position` are for one part; leave them or `--by` out")
+    if by is not None and ridge is not None:
+        raise UsageError("`--ridge` is for one part; leave it or `--by` out")
     read, counted = _read(
         judgments,
         _named_traits(equal),
@@ -92,7 +88,7 @@ def fit(
     if by == "language":
         language = ALL
     choices: dict[str, Any] = {"language": language, "judge": judge, "ties": ties, "seed": seed}
-    rated, parts = _rated(counted, by, {"ridge": ridge, "position": position}, choices)
+    rated, parts = _rated(counted, by, ridge, choices)
     selected = selected_judgments(read.table, language or ALL, judge or ALL)
     labels = labels_of_verdicts(judgments, read.table, selected["judge"].unique())
     table = rated.table
@@ -162,13 +158,13 @@ def _read(
 def _rated(
     counted: pd.DataFrame,
     by: str | None,
-    model: Mapping[str, Any],
+    ridge: float | None,
     choices: Mapping[str, Any],
 ) -> tuple[Ratings, pd.DataFrame | None]:
     if by is None:
         from arena.rating.ratings import rate
 
-        return rate(counted, **model, **choices), None
+        return rate(counted, ridge=ridge, **choices), None
 
     from surrogate_arena.diagnosis.parts import rate_parts
 

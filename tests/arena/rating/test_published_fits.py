@@ -5,12 +5,17 @@ of baseball at home; Springall (1973), flavors. Figures of the first two are fro
 in R. The example of Wikipedia's article on the model is also a test of arena-rank.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import log_expit
 
+from arena.rating.battles import Battles
+from arena.rating.likelihood import BattleLikelihood
+from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.ratings import rate
 
 JOURNALS = ("Biometrika", "Comm Statist", "JASA", "JRSS-B")
@@ -85,15 +90,20 @@ def test_baseball_is_that_of_r_with_and_without_home():
     without = abilities(rate(baseball("none"), ridge=0, rounds=0), "Baltimore")
     expected = {"Boston": 1.1077, "Cleveland": 0.6839, "Detroit": 1.4364, "Milwaukee": 1.5814}
     assert without[list(expected)].to_dict() == pytest.approx(expected, abs=5e-5)
-    rated = rate(baseball(), position=True)
+    battles = Battles.from_judgments(baseball())
+    items = battles.items_by_side
+    biases = replace(items.biases, precisions=np.zeros(1))
+    likelihood = BattleLikelihood(replace(items, biases=biases))
+    *ratings, home = likelihood.mode(NormalPrior.ridge(7, 0.0))
+    found = pd.Series(ratings, list(battles.systems))
     expected = {"Boston": 1.1438, "Cleveland": 0.7047, "Detroit": 1.4754, "Milwaukee": 1.6196}
     expected |= {"New York": 1.2813, "Toronto": 1.3271}
-    assert abilities(rated, "Baltimore")[list(expected)].to_dict() == pytest.approx(
-        expected, abs=5e-5
-    )
-    [home] = rated.biases
-    assert home.coefficient == pytest.approx(0.3023, abs=5e-5)
-    assert home.standard_error == pytest.approx(0.131, abs=5e-4)
+    found = found[list(expected)] - found["Baltimore"]
+    assert found.to_dict() == pytest.approx(expected, abs=5e-5)
+    assert home == pytest.approx(0.3023, abs=5e-5)
+    # Battles do not tell the level of ratings.
+    inverse = likelihood.inverse_precision(np.array([*ratings, home]), np.array([1e-6] * 7 + [0]))
+    assert np.sqrt(inverse[-1, -1]) == pytest.approx(0.131, abs=5e-4)
 
 
 def test_flavors_with_ties_are_the_maximum():
