@@ -32,7 +32,6 @@ from arena.data.frames import (
 )
 from arena.data.rows import Rows, are_in, plain_table, rows_of_records
 from arena.data.schema import (
-    ANSWERS,
     INFO_FILE,
     JUDGMENT_KEY,
     JUDGMENTS,
@@ -261,18 +260,6 @@ def _table_file(folder: Path, name: str) -> Path:
     if path is None:
         raise UsageError(f"{folder} has no {name} file such as {name}.jsonl; {CONVERT}")
     return path
-
-
-def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -> Arena:
-    """Read an arena folder to generate answers for."""
-    folder = Path(folder)
-    info = read_info(folder)
-    if not without_answers and find_table_file(folder, "answers") is not None:
-        return read_arena(folder)
-    queries = find_table_file(folder, "queries")
-    if queries is None:
-        raise UsageError(f"{folder} has no file of queries; expected queries.jsonl or the like")
-    return checked_arena(info, read_rows(queries), empty_rows(ANSWERS))
 
 
 def read_votes(folder: Path) -> Rows | None:

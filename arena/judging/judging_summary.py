@@ -21,9 +21,12 @@ from arena.llm.replies import CONTENT_FILTER, REFUSAL, UNPARSABLE
 from arena.llm.usage import Price, Usage
 from arena.quality.agreement import without_identical
 from arena.quality.judge_label import label_judge
-from arena.quality.judge_report import JudgeLabel
-from arena.quality.judge_tests import NOTABLE_INVALID
+from arena.quality.judge_report import Grade, JudgeLabel, JudgeTest
+from arena.quality.judge_tests import Share
 from arena.quality.people_agreement import PeopleAgreement
+
+NOTABLE_INVALID = 0.05
+"""Share of unparsable replies above which a judge is doubtful."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,17 @@ def summarize_judge(
     left = [pairs_left(arena, judge, part) for part in run.rounds]
     n_already_judged = len(pairs) - sum(map(len, left))
     n_invalid = usage.failures.get(UNPARSABLE, 0)
+    judgments = pd.concat([arena.judgments, outcome.judgments], ignore_index=True)
+    own = judgments[judgments["judge"] == judge.judge]
+    n_judged = len(without_identical(own, arena.answers))
+    n_replies = usage.asked + len(without_identical(earlier))
+    on_replies = reply_test(n_judged, n_invalid, n_replies)
     check = label_judge(
         judge.judge,
-        pd.concat([arena.judgments, outcome.judgments], ignore_index=True),
+        judgments,
         arena.answers,
         people=people,
-        invalid=n_invalid,
-        replies=usage.asked + len(without_identical(earlier)),
+        further=() if on_replies is None else (on_replies,),
     )
     flags: Counter[str] = Counter()
     for joined_flags in pd.concat([outcome.judgments["flags"], outcome.failures["flags"]]):
@@ -108,6 +115,24 @@ def summarize_judge(
         check=check,
         remarks=(*outcome.remarks, *remarks),
     )
+
+
+def reply_test(n_verdicts: int, n_invalid: int, n_replies: int) -> JudgeTest | None:
+    """Test how many replies are unparsable."""
+    if not n_replies:
+        return None
+    if not n_verdicts and not n_invalid:
+        return JudgeTest("replies", "not known", f"none of {n_replies:,} prompts got a verdict")
+    invalid = Share(n_invalid, n_replies)
+    grade: Grade = "consistent"
+    if invalid.value > 0.5:
+        grade = "unreliable"
+    elif invalid.value > NOTABLE_INVALID:
+        grade = "doubtful"
+    verb = "is" if n_invalid == 1 else "are"
+    shown_replies = count_of(n_replies, "reply", "replies")
+    sentence = f"{n_invalid:,} of {shown_replies} {verb} unparsable ({invalid.value:.1%})"
+    return invalid.test("replies", grade, sentence)
 
 
 def _count_replaced(arena: Arena, judge: LlmJudge, judgments: pd.DataFrame) -> int:

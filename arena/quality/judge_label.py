@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,7 +27,6 @@ from arena.quality.judge_tests import (
     cycle_test,
     flip_test,
     repeat_test,
-    reply_test,
     same_verdict_test,
     tie_test,
 )
@@ -43,21 +43,19 @@ def label_judge(
     answers: pd.DataFrame | None = None,
     *,
     people: PeopleAgreement | None = None,
-    invalid: int | None = None,
-    replies: int | None = None,
+    further: Iterable[JudgeTest] = (),
 ) -> JudgeLabel:
     """Label a judge by how far to trust it, over all languages.
 
-    The label is the worst result of the tests of its own verdicts, of its invalid replies and of
-    its agreement with people. Without people the best is consistent with itself.
+    The label is the worst result of the tests of its own verdicts, of further ones, and of its
+    agreement with people. Without people the best is consistent with itself.
 
     Args:
         judge: Its name, or several with ``+`` or commas between.
         judgments: Verdicts of all judges; the judge is compared with the people among them.
         answers: Columns ``ANSWER_KEY`` and ``answer``; without them length is not tested.
         people: Its agreement with people, if already measured.
-        invalid: Replies without a readable verdict, but no refusals or failed calls.
-        replies: All replies; by default the verdicts and the invalid ones.
+        further: Tests of its replies, say.
 
     Returns:
         The label, and the tests that it rests on.
@@ -83,9 +81,7 @@ def label_judge(
         from arena.quality.people_agreement import people_test
 
         tests.append(people_test(people))
-    if invalid is not None:
-        n_judged = len(without_identical(verdicts, answers))
-        tests.append(reply_test(n_judged, invalid, replies))
+    tests += further
     tests += verdict_tests(verdicts, answers)
     made = tuple(test for test in tests if test is not None)
     return JudgeLabel(judge, _overall_grade({test.grade for test in made}, is_by_people), made)

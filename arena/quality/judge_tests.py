@@ -27,8 +27,6 @@ from arena.statistics.significance import NORMAL_95, wilson_interval
 FEWEST_VERDICTS = 10
 """Fewer verdicts may all be the same, or ties, by chance."""
 NOTABLE_FLIPS = 0.1
-NOTABLE_INVALID = 0.05
-"""Share of unparsable replies above which a judge is doubtful."""
 
 
 @dataclass(frozen=True)
@@ -150,26 +148,6 @@ def tie_test(winners: pd.Series, n_identical: int) -> JudgeTest:
     grade: Grade = "doubtful" if has_many_ties else "consistent"
     sentence = f"{ties.count:,} of {verdicts} are ties ({ties.value:.1%})"
     return ties.test("ties", grade, sentence)
-
-
-def reply_test(n_verdicts: int, n_invalid: int, n_replies: int | None) -> JudgeTest | None:
-    """Test how many replies are unparsable."""
-    if n_replies is None:
-        n_replies = n_verdicts + n_invalid
-    if not n_replies:
-        return None
-    if not n_verdicts and not n_invalid:
-        return JudgeTest("replies", "not known", f"none of {n_replies:,} prompts got a verdict")
-    invalid = Share(n_invalid, n_replies)
-    grade: Grade = "consistent"
-    if invalid.value > 0.5:
-        grade = "unreliable"
-    elif invalid.value > NOTABLE_INVALID:
-        grade = "doubtful"
-    verb = "is" if n_invalid == 1 else "are"
-    shown_replies = count_of(n_replies, "reply", "replies")
-    sentence = f"{n_invalid:,} of {shown_replies} {verb} unparsable ({invalid.value:.1%})"
-    return invalid.test("replies", grade, sentence)
 
 
 FEWEST_QUESTIONS = 10

@@ -203,12 +203,6 @@ def relevant_ids(passages: Collection[Passage]) -> frozenset[str] | Missing:
     return ids or NO_RELEVANT_PASSAGE
 
 
-def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:
-    """Return passages' texts in the order of ids."""
-    texts = {passage.passage_id: passage_text(passage) for passage in question.passages}
-    return tuple(texts[name] for name in ids if texts.get(name))
-
-
 def passage_text(passage: Passage) -> str:
     """Return title and text on their own lines; empty without words."""
     return _titled_text(passage.title, passage.text)

@@ -25,7 +25,6 @@ from features.declare.sample import (
     NO_PASSAGES,
     Missing,
     Sample,
-    passage_texts,
 )
 from features.models import scorer
 from features.models.llm_items import (
@@ -36,6 +35,7 @@ from features.models.llm_items import (
     OverlapItem,
 )
 from features.models.model_folder import ENDPOINT, require_model
+from features.models.passages import passage_texts
 from features.models.templates import template
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"

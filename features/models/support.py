@@ -27,9 +27,9 @@ from features.declare.sample import (
     NO_STATEMENTS,
     Part,
     Sample,
-    passage_texts,
 )
 from features.models.model_folder import require_model
+from features.models.passages import passage_texts
 from features.models.scorer import OUTPUTS
 
 NLI_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"

@@ -188,7 +188,7 @@ class Agreements(SummaryPart):
         split_half: Kendall tau-b of ratings by half of the questions with verdicts on the other
             half.
         split_half_verdicts: The same for ratings by the verdicts alone.
-        gain: ``split_half`` less ``split_half_verdicts``.
+        gain_low: Lower bound of ``gain``, ``split_half`` less ``split_half_verdicts``.
     """
 
     basis: Literal["verdicts", "consensus", "preferences"] = "verdicts"
@@ -204,7 +204,6 @@ class Agreements(SummaryPart):
     coverage_unseen: Number = None
     split_half: Number = None
     split_half_verdicts: Number = None
-    gain: Number = None
     gain_low: Number = None
     gain_high: Number = None
 
@@ -216,6 +215,13 @@ class Agreements(SummaryPart):
         if self.basis == "preferences":
             return (UNJUDGED_BY_PREFERENCES,)
         return self._on_unseen(), self._on_gain()
+
+    @property
+    def gain(self) -> float | None:
+        """Return by how much the surrogate helps on other questions, in tau."""
+        if self.split_half is None or self.split_half_verdicts is None:
+            return None
+        return self.split_half - self.split_half_verdicts
 
     def _on_gain(self) -> Remark:
         if self.gain is None or self.gain_low is None or self.gain_high is None:

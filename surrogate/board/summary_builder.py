@@ -171,7 +171,6 @@ def _agreement_values(
         "tau_unseen_high": unseen_high,
         "split_half": replication["tau"],
         "split_half_verdicts": replication["tau_verdicts"],
-        "gain": replication["gain"],
         "gain_low": replication["gain_low"],
         "gain_high": replication["gain_high"],
     }

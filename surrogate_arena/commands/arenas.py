@@ -78,8 +78,8 @@ def check(
 
     The status is 1 if there are problems.
     """
-    from arena.data.folder import read_arena_to_answer
     from arena.llm.trimming import read_tokenizer
+    from surrogate_arena.cli.unanswered_arenas import read_arena_to_answer
     from surrogate_arena.commands.contents import arena_contents, white_space_words
 
     try:

@@ -97,6 +97,9 @@ def place_sentences(placed: RankedSystems) -> list[str]:
     """Say of each new system which rank or place it has, and why."""
     import pandas as pd
 
+    from surrogate_arena.commands.place_reasons import place_reasons
+
+    reasons = place_reasons(placed)
     rows = placed.board if placed.board["language"].nunique() == 1 else placed.overall
     is_new = rows["system"].isin(set(placed.new["system"]))
     n_ranked = int(rows.loc[~is_new, "rank"].notna().sum())
@@ -111,6 +114,6 @@ def place_sentences(placed: RankedSystems) -> list[str]:
             if not pd.isna(row.place_low) and not pd.isna(row.place_high):
                 bounds = f" ({row.place_low} to {row.place_high})"
             place = f"about place {row.place}{bounds} among {n_ranked} ranked systems"
-        parts = [text for text in (place, placed.reasons[system]) if text]
+        parts = [text for text in (place, reasons[system]) if text]
         sentences.append(f"{system}: {'; '.join(parts)}")
     return sentences

@@ -66,9 +66,9 @@ def generate(
     The status is 1 where questions are left without an answer; the same command asks for these.
     """
     from arena import llm
-    from arena.data.folder import read_arena_to_answer
     from arena.judging.choosing.drawn_questions import choose_questions
     from surrogate_arena import generation
+    from surrogate_arena.cli.unanswered_arenas import read_arena_to_answer
 
     rag_system, time_filter = _systems_of(settings, system, templates or ())
     if out is not None and append:
@@ -216,7 +216,8 @@ def select(
 def _evaluation_set(
     folder: Path, parts: dict[str, list[str] | None], rules: SetRules
 ) -> tuple[Arena, pd.DataFrame]:
-    from arena.data.folder import read_arena, read_arena_to_answer
+    from arena.data.folder import read_arena
+    from surrogate_arena.cli.unanswered_arenas import read_arena_to_answer
     from surrogate_arena.generation import evaluation_set
 
     if rules.least_words or rules.one_answer:

@@ -105,7 +105,7 @@ class Tools:
 
     def check(self, arena: ArenaPath) -> Annotated[CallToolResult, ArenaReport]:
         """Report every problem of an arena, what it lacks, and what it holds, by language."""
-        from arena.data.folder import read_arena_to_answer
+        from surrogate_arena.cli.unanswered_arenas import read_arena_to_answer
         from surrogate_arena.commands.contents import arena_contents, white_space_words
 
         folder = self.existing(arena)

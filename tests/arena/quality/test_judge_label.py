@@ -99,17 +99,6 @@ def test_imported_ties_of_identical_answers_neither_blame_nor_praise_a_judge():
     assert set(flips) <= {*by_differing.faults, *by_differing.facts}
 
 
-@pytest.mark.parametrize(
-    ("invalid", "grade"),
-    [(0, "consistent"), (4, "consistent"), (8, "doubtful"), (100, "unreliable")],
-)
-def test_unparsable_replies(invalid, grade):
-    found = label_judge("j", judgments(mostly_s), invalid=invalid)
-    assert found.grade == grade
-    sentence = f"{invalid} of {80 + invalid} replies are unparsable"
-    assert any(sentence in said for said in [*found.faults, *found.facts])
-
-
 def test_a_few_ties_are_no_fault_of_a_judge():
     verdicts = tournament(longest, systems="ab", questions=6)[0].assign(winner="tie")
     assert label_judge("j", verdicts.head(9)).faults == ()

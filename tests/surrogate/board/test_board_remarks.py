@@ -170,8 +170,10 @@ def unreliable(files, language):
 
 def caution(files, language):
     scores = files.summary["languages"][language] if language else files.summary["macro"]
-    names = ("tau_unseen", "gain")
-    return [], {name: scores[name] for name in names if scores.get(name) is not None}
+    numbers = {"tau_unseen": scores["tau_unseen"]}
+    if scores["split_half"] is not None:
+        numbers["gain"] = scores["split_half"] - scores["split_half_verdicts"]
+    return [], {name: number for name, number in numbers.items() if number is not None}
 
 
 AGAIN = {

@@ -73,7 +73,8 @@ def test_a_judge_with_a_fault_is_not_said_to_be_as_others_are():
     ],
 )
 def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high, meant):
-    found = Agreements(gain=gain, gain_low=low, gain_high=high)
+    halves = {"split_half": 0.7 + gain, "split_half_verdicts": 0.7}
+    found = Agreements(**halves, gain_low=low, gain_high=high)
     assert found.conclusions[1] == meant
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena import read_arena
-from arena.data.folder import read_arena_to_answer
+from surrogate_arena.cli.unanswered_arenas import read_arena_to_answer
 
 GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "reproducing.md"
 SECTION = "Data and evaluation sets"

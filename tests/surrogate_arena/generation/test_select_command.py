@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena import read_arena, write_arena
-from arena.data.folder import read_arena_to_answer
+from surrogate_arena.cli.unanswered_arenas import read_arena_to_answer
 
 TOWNS = ("Oslo", "Rome", "Paris", "Bern", "Riga", "Lima")
 

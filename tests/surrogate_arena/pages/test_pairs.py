@@ -180,7 +180,13 @@ def test_a_site_says_why_it_has_no_answers(board, small_arena, tmp_path):
 @pytest.mark.slow
 def test_one_caution_leads_every_page_and_the_judges_has_all(board, small_arena, tmp_path):
     sure = {"tau_unseen": 0.8, "tau_unseen_low": 0.6, "tau_unseen_high": 0.9}
-    lost = {**sure, "gain": -0.2, "gain_low": -0.3, "gain_high": -0.1}
+    lost = {
+        **sure,
+        "split_half": 0.6,
+        "split_half_verdicts": 0.8,
+        "gain_low": -0.3,
+        "gain_high": -0.1,
+    }
     macro = board.summary.macro.model_copy(update=lost)
     languages = {
         code: item.model_copy(update=lost if code == "sw" else sure)
