@@ -35,7 +35,7 @@ from arena.rating.judgment_columns import (
 )
 from arena.rating.judgments import copies_of_others
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
-from arena.statistics.codes import distinct
+from arena.statistics.codes import Distinct, distinct
 
 TieRule = Literal["half", "drop"]
 RECORD = ["wins", "losses", "ties"]
@@ -250,10 +250,22 @@ class Battles:
     @cached_property
     def items_by_side(self) -> JudgedItems:
         """Sum outcomes by judge, pair, question and voter; the first is on side A."""
-        n_systems = max(len(self.systems), 1)
         judges = distinct(np.zeros(1, np.intp), 1)
         if self.judge is not None and len(self):
             judges = distinct(self.judge, len(self.judges))
+        met, (is_sided, judge, first, second) = self._met_by_side(judges)
+        pairs = Pairs(first, second, len(self.systems))
+        items = self._items(pairs, met.codes, POINTS_OF_A[self.winner], self.voter)
+        names = tuple(self.judges[index] for index in judges.values)
+        differences = None
+        if self.differences is not None:
+            differences = self.differences[met.first_rows]
+        biases = Biases.of_judges(judge, names, is_sided, self.traits, differences)
+        return replace(items, biases=biases)
+
+    def _met_by_side(self, judges: Distinct) -> tuple[Distinct, tuple[Indices, ...]]:
+        """Number who met before which judge; return whether sides count, judge and systems."""
+        n_systems = max(len(self.systems), 1)
         is_sided: Indices | int = 1 if self.is_sided is None else self.is_sided.astype(np.intp)
         # With differences: on each question the answers differ by something else.
         n_looks = max(self.n_questions, 1) if self.differences is not None else 1
@@ -261,15 +273,7 @@ class Battles:
         sizes = (2, len(judges.values), n_systems, n_systems, n_looks)
         rows = (is_sided, judges.codes, self.side_a, self.side_b, look)
         met = distinct(np.ravel_multi_index(rows, sizes), math.prod(sizes))
-        sided_of_pair, judge, first, second, _ = np.unravel_index(met.values, sizes)
-        pairs = Pairs(first, second, len(self.systems))
-        names = tuple(self.judges[index] for index in judges.values)
-        items = self._items(pairs, met.codes, POINTS_OF_A[self.winner], self.voter)
-        differences = None
-        if self.differences is not None:
-            differences = self.differences[met.first_rows]
-        biases = Biases.of_judges(judge, names, sided_of_pair, self.traits, differences)
-        return replace(items, biases=biases)
+        return met, np.unravel_index(met.values, sizes)[:-1]
 
     def _items(
         self, pairs: Pairs, pair: Indices, points: Floats, voter: Indices | None

@@ -72,9 +72,8 @@ class BattleLikelihood:
         # Items whose scores are held at a time
         items_at_once = 1_000_000
         items = self.items
-        n_parameters = self.pairs.n_systems + len(self.biases)
-        squares = np.zeros(n_parameters)
-        n_counted = np.zeros(n_parameters)
+        squares = np.zeros(self.pairs.n_systems + len(self.biases))
+        n_counted = np.zeros(len(squares))
         residuals = items.points - items.counts * self.expected(parameters)[items.pair]
         is_sorted = bool((cluster[1:] >= cluster[:-1]).all())
         n_blocks = -(-len(items) // items_at_once) if is_sorted else 1
@@ -83,14 +82,23 @@ class BattleLikelihood:
             rows = slice(None)
             if n_blocks > 1:
                 rows = slice(*np.searchsorted(cluster, [start, end]))
-            values, columns = self._score_entries(items.pair[rows], residuals[rows])
-            first_keys = (cluster[rows] - start) * n_parameters
-            keys = np.concatenate([first_keys + column for column in columns])
-            cells = sums_by_key(keys, np.concatenate(values), int(end - start) * n_parameters)
-            parameter = cells.keys % n_parameters
-            squares += np.bincount(parameter, cells.sums**2, n_parameters)
-            n_counted += np.bincount(parameter, minlength=n_parameters)
+            keys, scores = self._keyed_scores(
+                items.pair[rows], residuals[rows], cluster[rows] - start
+            )
+            cells = sums_by_key(keys, scores, int(end - start) * len(squares))
+            parameter = cells.keys % len(squares)
+            squares += np.bincount(parameter, cells.sums**2, len(squares))
+            n_counted += np.bincount(parameter, minlength=len(squares))
         return squares, n_counted
+
+    def _keyed_scores(
+        self, pair: Indices, residuals: Floats, cluster: Indices
+    ) -> tuple[Indices, Floats]:
+        """Return scores, and a key of cluster and parameter for each."""
+        values, columns = self._score_entries(pair, residuals)
+        first_keys = cluster * (self.pairs.n_systems + len(self.biases))
+        keys = [first_keys + column for column in columns]
+        return np.concatenate(keys), np.concatenate(values)
 
     def _score_entries(
         self, pair: Indices, residuals: Floats

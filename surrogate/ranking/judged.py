@@ -155,20 +155,20 @@ def _judged_in_language(
     trust = np.where(is_new, stated / np.maximum(stated, distances**2 - noise), 1.0)
     ratings = _rating_table(battles, rating_prior.trusted(trust), design_effect, on_board)
     ratings = ratings.assign(is_contradicted=is_new & rating_prior.informed & is_contradicted)
-    compared = new_systems.intersection([*judgments["system_a"], *judgments["system_b"]])
-    judged = ratings.loc[sorted(compared)].rename_axis("system").reset_index()
-    judged = _with_counts(judged, judgments).assign(language=prior["language"].iloc[0])
-    return judged[JUDGED_COLUMNS]
+    ratings = ratings.assign(language=prior["language"].iloc[0])
+    return _with_counts(ratings[is_new], judgments)[JUDGED_COLUMNS]
 
 
-def _with_counts(judged: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+def _with_counts(ratings: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Count judgments on each system, and their questions; leave out systems without any."""
     counts = []
     questions = []
-    for name in judged["system"]:
+    for name in ratings.index:
         rows = judgments[_involves(judgments, {name})]
         counts.append(len(rows))
         questions.append(rows["query_id"].nunique())
-    return judged.assign(judgments=counts, judged_questions=questions)
+    counted = ratings.assign(judgments=counts, judged_questions=questions)
+    return counted[counted["judgments"] > 0].rename_axis("system").reset_index()
 
 
 def _rating_table(
