@@ -21,8 +21,7 @@ from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.biases import JudgeBias
-from arena.rating.design_effects import DesignEffects
-from arena.rating.likelihood import BattleLikelihood
+from arena.rating.likelihood import BattleLikelihood, DesignEffects
 from arena.rating.penalized_likelihood import NormalPrior
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_90

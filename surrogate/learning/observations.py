@@ -14,8 +14,7 @@ import pandas as pd
 import scipy
 
 from arena.data.types import Flags, Floats
-from arena.rating.design_effects import DesignEffects
-from arena.rating.likelihood import BattleLikelihood
+from arena.rating.likelihood import BattleLikelihood, DesignEffects
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import completed_variances
