@@ -155,6 +155,7 @@ def test_the_command_names_questions_and_ends_with_a_status(run, folder, capsys)
     assert printed.endswith("… and 10 more faults and 1 more remark; --json has all")
     assert run("gate", "--arena", folder / "arena", "--json") == 3
     content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert list(content)[:2] == ["verdict", "status"]
     assert (content["status"], len(content["faults"]["faults"])) == (3, 13)
     assert content["reasons"] == [
         "dead-citation: 2 new, 0 allowed",
