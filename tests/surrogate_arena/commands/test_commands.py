@@ -105,7 +105,9 @@ def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder
 
 
 @pytest.mark.slow
-def test_board_prints_strict_json_that_begins_with_the_conclusion(run, tiny_folder, quick_options, tmp_path, capsys):
+def test_json_of_board_begins_with_the_conclusion(
+    run, tiny_folder, quick_options, tmp_path, capsys
+):
     options = [*quick_options, "--json"]
     assert run("board", tiny_folder, "--out", tmp_path, *options) == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
