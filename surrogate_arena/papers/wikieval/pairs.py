@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
@@ -10,12 +11,13 @@ import pandas as pd
 from pydantic import BeforeValidator
 
 from arena.data.errors import Problem
+from arena.data.tables import read_rows
 from surrogate_arena.papers.records import (
     FilledText,
     StrictRecord,
     files_of_rows,
     raise_if,
-    read_records,
+    records_of,
     repeats,
 )
 
@@ -32,23 +34,48 @@ PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse"]
 
 
 def read_wikieval(path: Path | str) -> pd.DataFrame:
-    """Read WikiEval's pairs of the published data set (explodinggradients/WikiEval).
+    """Read WikiEval's pairs of the published data set (explodinggradients/WikiEval), or its labels.
 
     The first answer, and the first context, are the better ones. ``context`` is the one that
-    answers were written from, None but for faithfulness.
+    answers were written from, None but for faithfulness. A file with ``label`` has a good (1) and a
+    bad text (0) a question: an ``answer`` for relevance, or with a ``context`` for faithfulness; or
+    a ``context``.
 
     Returns:
         Columns ``criterion, question, context, better, worse``.
     """
     problems: list[Problem] = []
-    rows: list[PublishedQuestion] = []
+    published: list[PublishedQuestion] = []
+    pairs: list[tuple[str, str, str | None, str, str]] = []
     for file in files_of_rows(Path(path)):
-        records = read_records(file, PublishedQuestion, problems)
+        rows = read_rows(file)
+        if "label" in rows.table:
+            pairs += _labeled_pairs(file, records_of(rows, LabeledText, problems), problems)
+            continue
+        records = records_of(rows, PublishedQuestion, problems)
         problems += repeats(file, [(line, row.question) for line, row in records], "question")
-        rows += [row for _, row in records]
+        published += [row for _, row in records]
     raise_if(problems)
-    pairs = [row.pair(criterion) for criterion in CRITERIA for row in rows]
+    pairs += [row.pair(criterion) for criterion in CRITERIA for row in published]
     return pd.DataFrame(pairs, columns=PAIR_COLUMNS, dtype=object)
+
+
+def _labeled_pairs(
+    file: Path, records: list[tuple[int, LabeledText]], problems: list[Problem]
+) -> Iterator[tuple[str, str, str | None, str, str]]:
+    """Join the good and the bad text of each question."""
+    keys = [(line, (row.question, row.label)) for line, row in records]
+    problems += repeats(file, keys, "question", "keep a good and a bad text of each question")
+    by_label = {(row.question, row.label): row for _, row in records}
+    for line, row in records:
+        bad = by_label.get((row.question, "0"))
+        if (row.question, "1") not in by_label or bad is None:
+            fault = "has only one of the labels 0 and 1"
+            hint = "give a good and a bad text of each question"
+            problems.append(Problem(file.name, line, "label", row.label, fault, hint))
+        elif row.label == "1":
+            context = row.context if row.criterion == FAITHFULNESS else None
+            yield row.criterion, row.question, context, row.text, bad.text
 
 
 def _joined(value: object) -> object:
@@ -78,3 +105,24 @@ class PublishedQuestion(StrictRecord):
         if criterion == ANSWER_RELEVANCE:
             return criterion, self.question, None, self.answer, self.poor_answer
         return criterion, self.question, None, self.context_v1, self.context_v2
+
+
+class LabeledText(StrictRecord):
+    """A text that is good (1) or bad (0): an answer, perhaps to a context, or a context."""
+
+    question: FilledText
+    label: Annotated[Literal["0", "1"], BeforeValidator(str)]
+    answer: FilledText | None = None
+    context: Context | None = None
+
+    @property
+    def criterion(self) -> Criterion:
+        """Return what the label is of."""
+        if self.answer is None:
+            return CONTEXT_RELEVANCE
+        return ANSWER_RELEVANCE if self.context is None else FAITHFULNESS
+
+    @property
+    def text(self) -> str:
+        """Return what is labeled."""
+        return self.answer or self.context or ""

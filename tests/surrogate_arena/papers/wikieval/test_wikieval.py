@@ -49,6 +49,33 @@ def test_the_published_rows_hold_a_pair_of_each_criterion(tmp_path, where):
         read_wikieval(file.parent)
 
 
+def test_labels_of_good_and_bad_texts_are_pairs(tmp_path):
+    texts = {"ff": ["answer", "context"], "ar": ["answer"], "cr": ["context"]}
+    for name, columns in texts.items():
+        table = pd.DataFrame({"question": ["q", "q"], "label": [0, 1]})
+        for column in columns:
+            table[column] = "source" if name == "ff" and column == "context" else ["bad", "good"]
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    pairs = read_wikieval(tmp_path).set_index("criterion")
+    assert sorted(pairs.index) == sorted(CRITERIA)
+    assert (pairs["better"] == "good").all()
+    assert (pairs["worse"] == "bad").all()
+    assert pairs["context"].to_dict() == {
+        "faithfulness": "source", "answer_relevance": None, "context_relevance": None
+    }  # fmt: skip
+
+
+def test_a_question_without_a_good_and_a_bad_text_is_told(tmp_path):
+    rows = [("q1", "x", 1), ("q2", "x", 1), ("q2", "y", 0), ("q2", "z", 0), ("q3", "x", 2)]
+    table = pd.DataFrame(rows, columns=["question", "answer", "label"])
+    table.to_csv(tmp_path / "ar.csv", index=False)
+    with pytest.raises(DataError) as refused:
+        read_wikieval(tmp_path)
+    assert [(each.line, each.field) for each in refused.value.problems] == [
+        (2, "label"), (5, "question"), (6, "label")
+    ]  # fmt: skip
+
+
 def test_published_rows_that_are_faulty_are_told(tmp_path):
     file = tmp_path / "wikieval.jsonl"
     rows = published_rows()
