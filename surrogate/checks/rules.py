@@ -150,7 +150,7 @@ def is_in_other_language(sample: Sample) -> bool | None:
     if probability >= unlikely:
         return False if probability >= 0.5 else None
     for half in halves:
-        if is_prose(half) and (_probability(sample, half, language) or 0.0) >= unlikely_of_half:
+        if (_probability(sample, half, language) or 0.0) >= unlikely_of_half:
             return None
     return None if _asks_for_language(sample.question.query, text) else True
 
