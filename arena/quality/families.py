@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from types import MappingProxyType
-
-import pandas as pd
 
 FAMILIES = MappingProxyType(
     {
@@ -33,21 +30,3 @@ _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in FAMIL
 def model_families(name: str) -> frozenset[str]:
     """Return the families that a model's name mentions; a distilled model may have two."""
     return frozenset(family for family, pattern in _PATTERNS.items() if pattern.search(name))
-
-
-def families_of_systems(
-    systems: Iterable[str], attributes: pd.DataFrame | None
-) -> dict[str, frozenset[str]]:
-    """Return the families of systems, by the attribute ``family`` or by name."""
-    records = {} if attributes is None else attributes.set_index("system").to_dict(orient="index")
-    families: dict[str, frozenset[str]] = {}
-    for system in systems:
-        record = records.get(system, {})
-        family = record.get("family")
-        model = record.get("model")
-        # Attributes that are missing are NaN, not text.
-        if isinstance(family, str):
-            families[system] = frozenset({family})
-        else:
-            families[system] = model_families(model if isinstance(model, str) else system)
-    return families

@@ -14,7 +14,6 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.quality.families import families_of_systems
 from features.engine.extraction import completed_table, extract, feature_columns
 from surrogate.board.settings import check_option_names, lists_options
 from surrogate.board.view import arena_view, in_slices, resolved_judges
@@ -57,6 +56,7 @@ from surrogate_arena.studies.study_options import (
     study_settings,
 )
 from surrogate_arena.studies.study_table import StudyTable
+from surrogate_arena.studies.system_families import families_of_systems
 
 REPEATS = 5
 NO_DIFFERENCES = pd.DataFrame()
