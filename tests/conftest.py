@@ -351,10 +351,12 @@ REAL_BOARDS = {
 @pytest.fixture(scope="session", params=REAL_BOARDS)
 def real_board_folder(request, tmp_path_factory):
     """The folder of a quick board of a real arena."""
+    folder = tmp_path_factory.mktemp(request.param)
     arena = read_arena(shared_path(f"data/arenas/{request.param}"))
     if REAL_BOARDS[request.param]:
         arena = arena.select(REAL_BOARDS[request.param])
-    out = tmp_path_factory.mktemp(request.param)
+    write_arena(arena, folder / "arena")
     judge = arena.judges[0]
-    build_board(arena, judge=judge, features="answer_length,repetition", tournaments=2).save(out)
-    return out
+    board = build_board(arena, judge=judge, features="answer_length,repetition", tournaments=2)
+    board.save(folder / "board", folder / "arena")
+    return folder / "board"

@@ -23,7 +23,7 @@ from arena.data.wording import (
     split_names,
 )
 from arena.quality.families import model_families
-from arena.quality.judge_report import FirstPlace
+from arena.quality.judge_report import FAULTS, GRADES, FirstPlace
 from surrogate.board.summary import BoardSummary, LanguageSummary, plural_part
 from surrogate.board.tables import REMARKS
 
@@ -42,13 +42,15 @@ def board_remarks(board: Board) -> list[Remark]:
     """Return all that a board says, the language as subject."""
     macro = board.summary.macro
     remarks = [*headlines(board), *facts(board), judged_by(board), on_judge(board)]
-    remarks += [*_predicted(board), *trust_remarks(board), *cautions(board)]
-    remarks += [remark for remark in macro.conclusions if not remark.is_warning]
+    remarks += [*_predicted(board), *trust_remarks(board), *judge_tests(board), skipped(board)]
+    remarks += [*cautions(board), *conclusions_of_use(board)]
     remarks += [*macro.remarks, *fragile_places(board), *standings(board).values()]
     if len(board.languages) > 1:
         for language in board.languages:
             remarks.extend([*headlines(board, language), *facts(board, language)])
             remarks.extend(cautions(board, language))
+    for language in board.languages:
+        remarks.extend(limits(board, language))
     return remarks
 
 
@@ -239,6 +241,49 @@ def on_judge(board: Board) -> Remark:
     if label is None:
         return Remark("published", "info", sentence(_published(summary.judge)))
     return Remark("judge", label.remark.severity, sentence(label.sentence))
+
+
+def judge_tests(board: Board) -> Iterator[Remark]:
+    """Say what tests found of the judge, faults first, and how many judgments failed."""
+    label = board.judge_report.label
+    if label is None:
+        return
+    for test in sorted(label.tests, key=lambda test: GRADES.index(test.grade)):
+        severity: Severity = "warning" if test.grade in FAULTS else "info"
+        text = sentence(test.sentence)
+        yield Remark(f"{test.name} test", severity, text, statistic=test.statistic)
+    failures = board.judge_report.failures
+    if failures is None:
+        text = "Failed judgments are not recorded in the arena's folder."
+        yield Remark("failures", "info", text)
+        return
+    n_failed = sum(failures.values())
+    reasons = [f"{name} ({count:,})" for name, count in sorted(failures.items())]
+    text = f"{count_of(n_failed, 'judgment')} without a verdict: {', '.join(reasons) or 'none'}."
+    yield Remark("failures", "info", text, statistic=n_failed)
+
+
+def skipped(board: Board) -> Remark:
+    """Count questions without judgments, and ties that the tie rule leaves out."""
+    parts = board.summary.languages.values()
+    n_unjudged = sum(part.questions - part.questions_judged for part in parts)
+    n_ties = sum(part.dropped_ties for part in parts)
+    unjudged, ties = count_of(n_unjudged, "question"), count_of(n_ties, "dropped tie")
+    return Remark("skipped", "info", f"{unjudged} without judgments, {ties}.", statistic=n_unjudged)
+
+
+def conclusions_of_use(board: Board) -> list[Remark]:
+    """Say what the board's scores mean, where that is no caution."""
+    return [remark for remark in board.summary.macro.conclusions if not remark.is_warning]
+
+
+def limits(board: Board, language: str) -> Iterator[Remark]:
+    """Say what limits the numbers of a language, besides its cautions."""
+    part = board.summary.languages[language]
+    for remark in part.remarks:
+        yield replace(remark, sentence=sentence(str(remark)), subject=language)
+    if part.interval.limit and not board.summary.macro.is_one_sided:
+        yield Remark("interval", "info", sentence(part.interval.limit), language)
 
 
 def _predicted(board: Board) -> Iterator[Remark]:

@@ -160,9 +160,9 @@ def publish_board(
     saved = built.save(out, folder)
     cost_sentence = ""
     if has_folder("costs"):
-        from surrogate_arena.costs.costs import frontier_sentence, write_costs
+        from surrogate_arena.costs.costs import frontier_remark, write_costs
 
-        cost_sentence = frontier_sentence(write_costs(saved, arena, out))
+        cost_sentence = frontier_remark(write_costs(saved, arena, out)).sentence
     faults = arena_faults(arena)
     index = board_site(saved, out / SITE, arena, faults) if site else None
     if as_json:

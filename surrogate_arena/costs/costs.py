@@ -16,7 +16,7 @@ from arena.data.rows import finite_number, is_null, selected_columns
 from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, QUESTION_KEY, TOKENS
 from arena.data.tables import guarded_csv
 from arena.data.types import Flags, Floats
-from arena.data.wording import first_of
+from arena.data.wording import Remark, first_of
 from arena.data.writing import write_text
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS
@@ -150,23 +150,22 @@ def write_costs(board: Board, arena: Arena, folder: Path) -> pd.DataFrame:
     return costs
 
 
-def frontier_sentence(costs: pd.DataFrame) -> str:
-    """Say which systems have the best rating at their cost or less."""
-    if costs.empty:
-        return ""
+def frontier_remark(costs: pd.DataFrame) -> Remark:
+    """Say which systems have the best rating at their cost or less, if any."""
     measure = "cost" if costs["cost"].notna().any() else "latency"
     best = costs[costs[f"on_{measure}_frontier"].eq(1)]
     if best.empty:
-        return ""
+        return Remark("frontier", "info", "")
     systems = []
     for row in best.itertuples():
         amount = shown_amount(getattr(row, measure))
         unit = row.currency if measure == "cost" else "seconds"
         systems.append(f"{row.system} ({amount} {unit}".rstrip() + ")")
     shown = first_of(systems)
+    text = f"Best rating at their median latency or less: {shown}."
     if measure == "cost":
-        return f"Best rating at their cost or less, for 1,000 answers: {shown}."
-    return f"Best rating at their median latency or less: {shown}."
+        text = f"Best rating at their cost or less, for 1,000 answers: {shown}."
+    return Remark("frontier", "info", text, systems=tuple(best["system"]))
 
 
 def _system_row(amounts: AnswerAmounts, system: str, uncompared: str) -> dict[str, object]:

@@ -166,10 +166,13 @@ def board_page(
     }
 
 
-def board_record(board: Board, settings: SiteSettings) -> Row:
-    """Return what a site's ``board.json`` holds: remarks and rows, for other programs."""
+def board_record(board: Board, settings: SiteSettings, further: Sequence[Remark]) -> Row:
+    """Return what a site's ``board.json`` holds: all remarks of its pages, and rows.
+
+    ``further`` remarks are on the answers.
+    """
     columns = ["system", *PLACED, "wins", "wins_low", "wins_high"]
-    remarks = [*board_remarks(board), *unlisted_remarks(board)]
+    remarks = [*board_remarks(board), *unlisted_remarks(board), *further]
     return {
         "title": settings.title or board.summary.arena,
         "description": settings.description,

@@ -10,10 +10,10 @@ import pandas as pd
 
 from arena.data.tables import plain_records
 from arena.data.types import Floats
-from arena.data.wording import count_of
+from arena.data.wording import Remark
 from surrogate.board.board import Board
 from surrogate_arena.cli.shown_numbers import MINUS
-from surrogate_arena.costs.costs import NO_CURRENCY, frontier_sentence, shown_amount
+from surrogate_arena.costs.costs import NO_CURRENCY, frontier_remark, shown_amount
 from surrogate_arena.costs.uncompared import uncompared_board
 from surrogate_arena.pages.views import Row
 
@@ -65,6 +65,14 @@ def price_axis(prices: Floats) -> Axis:
     return Axis(0.0, largest * (1 + ROOM) or 1.0)
 
 
+def cost_remark(board: Board, costs: pd.DataFrame) -> Remark:
+    """Say which systems are the best at their price, or why nothing can be said."""
+    reason = uncompared_board(board.summary)
+    if reason:
+        return Remark("frontier", "info", f"Costs are not held against quality: {reason}.")
+    return frontier_remark(costs)
+
+
 def cost_page(board: Board, costs: pd.DataFrame) -> Row:
     """Prepare the page on costs."""
     # The interval of a mean is the mean of the intervals: at least as wide as its own.
@@ -72,12 +80,8 @@ def cost_page(board: Board, costs: pd.DataFrame) -> Row:
     table = costs.merge(board.overall, on="system", how="left").join(bounds, on="system")
     charts = [_chart(table, measure) for measure in MEASURES if table[measure].notna().any()]
     currencies = [name for name in table["currency"].unique() if name]
-    sentence = frontier_sentence(costs)
-    reason = uncompared_board(board.summary)
-    if reason:
-        sentence = f"Costs are not held against quality: {reason}."
     return {
-        "sentence": sentence,
+        "sentence": cost_remark(board, costs).sentence,
         "charts": [chart for chart in charts if chart],
         "rows": plain_records(table),
         "currency": currencies[0] if len(currencies) == 1 else "",
@@ -105,7 +109,6 @@ def _chart(table: pd.DataFrame, measure: str) -> Row | None:
     up = Axis(float(ends.min()) - room, float(ends.max()) + room)
     points = _points(drawn, measure, across, up)
     on_frontier = [point for point in points if point["on_frontier"]]
-    n_left_out = len(table) - len(drawn)
     return {
         "measure": measure,
         "unit": unit,
@@ -117,7 +120,7 @@ def _chart(table: pd.DataFrame, measure: str) -> Row | None:
         "across": across.ticks(),
         "is_log": across.is_log,
         "up": up.ticks(),
-        "left_out": count_of(n_left_out, "system") if n_left_out else "",
+        "left_out": len(drawn) < len(table),
     }
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from surrogate.checks.faults import AnswerFaults
 from surrogate.checks.table import CHECKS, FAULTS, of_class
 from surrogate_arena.pages.views import Row, cut_text
@@ -34,14 +34,37 @@ class FaultTables:
     has_texts: bool
 
     @property
-    def sentence(self) -> str:
+    def remark(self) -> Remark:
         """How many answers have a certain fault, over all systems."""
-        if self.faults.n_broken:
-            return self.faults.broken_clause
         n_answers = count_of(len(self.faults.answers), "answer")
-        if len(self.faults.of_class("likely")):
-            return f"None of {n_answers} has a certain fault"
-        return f"{len(FAULTS)} checks of {n_answers} find no fault"
+        text = f"No fault was found in {n_answers}"
+        if self.faults.n_broken:
+            text = self.faults.broken_clause
+        elif len(self.faults.of_class("likely")):
+            text = f"None of {n_answers} has a certain fault"
+        return Remark("broken", "info", text, statistic=self.faults.n_broken)
+
+    def remarks_of(self, system: str) -> list[Remark]:
+        """Count a system's faults, and its answers that each check could not see."""
+        own = self.faults.of(system)
+        n_answers = count_of(len(own.answers), "answer")
+        n_certain, n_likely = len(own.of_class("certain")), len(own.of_class("likely"))
+        text = f"No fault in {n_answers}."
+        if n_certain or n_likely:
+            certain, likely = count_of(n_certain, "certain fault"), count_of(n_likely, "likely one")
+            text = f"{certain} and {likely} in {n_answers}."
+        remarks = [Remark("faults", "info", text, "", n_certain, (system,))]
+        unchecked = own.unchecked[own.unchecked["check"].isin([*of_class("certain"), "cut"])]
+        for name, number in unchecked["check"].value_counts(sort=False).items():
+            text = f"{number:,} of {n_answers} could not be checked for {name}."
+            remarks.append(Remark("unchecked", "info", text, "", number, (system,)))
+        return remarks
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """All that pages say of faults."""
+        systems = self.arena.info.systems
+        return [self.remark, *(one for name in systems for one in self.remarks_of(name))]
 
     def counts(self, systems: Sequence[str]) -> Row:
         """Count what each check found, of the systems with a fault, in their order."""
@@ -71,12 +94,4 @@ class FaultTables:
                 texts["answer"] = ""
             certainty = CHECKS[row["check"]].certainty
             listed.append({**row, **texts, "certainty": certainty})
-        unchecked = own.unchecked[own.unchecked["check"].isin([*of_class("certain"), "cut"])]
-        return {
-            "rows": listed,
-            "found": len(found),
-            "certain": len(own.of_class("certain")),
-            "likely": len(own.of_class("likely")),
-            "answers": len(own.answers),
-            "unchecked": unchecked["check"].value_counts(sort=False).to_dict(),
-        }
+        return {"rows": listed, "found": len(found), "remarks": self.remarks_of(system)}

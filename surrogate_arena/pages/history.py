@@ -232,7 +232,6 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
         rows.append(row)
     return {
         "rows": rows,
-        "span": _span(entries),
         "entries": without_removed(entries)[::-1],
         "columns": [entry.name for entry in entries][LATEST],
         "width": WIDTH,
@@ -253,15 +252,6 @@ def _lines(numbers: Numbers, entries: Sequence[HistoryEntry], *, is_rank: bool) 
         else:
             lines[name] = drawn(values, columns, (bottom, top), moved, breaks, 2)
     return lines
-
-
-def _span(entries: Sequence[HistoryEntry]) -> str:
-    first, last = entries[0].date, entries[-1].date
-    if len(entries) == 1:
-        return f"One board so far, of {last}."
-    if first == last:
-        return f"{len(entries)} boards, all of {last}; these pages show the last one."
-    return f"{len(entries)} boards from {first} to {last}; these pages show the last one."
 
 
 def _first(values: Sequence[float | None]) -> float | None:

@@ -11,7 +11,6 @@ import pandas as pd
 from arena.data.languages import language_name
 from arena.data.tables import plain_records
 from surrogate.board.board import Board
-from surrogate.board.summary import BoardSummary
 from surrogate_arena.cli.shown_numbers import finite
 from surrogate_arena.pages.board_page import compact_numbers
 from surrogate_arena.pages.formats import slugs
@@ -28,11 +27,6 @@ MOST_ROWS = 300
 """Rows of the table of pairs; of more pairs those of neighbors in the ranking stand there."""
 WINNERS = ("a", "tie", "b")
 NO_RESULTS: dict[str, Any] = {"questions": [], "verdicts": [], "reasons": {}}
-BY = {
-    "consensus": "over resampled questions",
-    "posterior": "by the board's posterior of ratings",
-    "surrogate": "by the intervals of ratings, taken on their own",
-}
 NUMBERS = [
     "rank",
     "rank_low",
@@ -82,7 +76,7 @@ def pair_page(
         "systems": [[system, names[system]] for system in systems],
         **_pairs_data(systems, differences, met),
         "features": _features(board.features, language, systems),
-        **_ratings_data(board.summary, ratings),
+        **_ratings_data(ratings),
         **results,
     }
     return {
@@ -102,17 +96,13 @@ def pair_page(
 
 def _pairs_data(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) -> Row:
     return {
-        "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
+        "ahead": _triangle(systems, differences, ["probability"]),
         "met": _triangle(systems, met, ["wins", "ties", "losses"]),
     }
 
 
-def _ratings_data(summary: BoardSummary, ratings: pd.DataFrame) -> Row:
-    method = summary.settings.ratings
+def _ratings_data(ratings: pd.DataFrame) -> Row:
     return {
-        "scale": summary.scale,
-        "verb": "is rated above" if method == "consensus" else "is better than",
-        "by": BY[method],
         "columns": NUMBERS,
         "ratings": compact_numbers(ratings[NUMBERS]),
         "notes": list(ratings["note"]),

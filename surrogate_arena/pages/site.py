@@ -20,22 +20,26 @@ from arena.data.folder import open_arena
 from arena.data.languages import language_name
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables import write_rows
-from arena.data.wording import short_digest
+from arena.data.wording import Remark, short_digest
 from arena.data.writing import replaced_folder, write_text
-from arena.quality.first_places import LISTED
 from features.engine.extraction import missing_counts
 from surrogate.board.board import Board
 from surrogate.board.remarks import (
     cautions,
     conclusion,
+    conclusions_of_use,
+    facts,
     headline,
     in_its_language,
+    judge_tests,
     judged_by,
+    limits,
     on_judge,
+    skipped,
     standings,
     trust_remarks,
 )
-from surrogate.board.summary import LEVEL, fingerprint
+from surrogate.board.summary import fingerprint
 from surrogate.board.view import arena_view
 from surrogate.checks.faults import AnswerFaults, arena_faults
 from surrogate_arena.costs.costs import cost_table
@@ -47,7 +51,7 @@ from surrogate_arena.pages.board_page import (
     described_systems,
     licenses_of,
 )
-from surrogate_arena.pages.cost_page import cost_page
+from surrogate_arena.pages.cost_page import cost_page, cost_remark
 from surrogate_arena.pages.examples import Examples
 from surrogate_arena.pages.fault_tables import FaultTables
 from surrogate_arena.pages.feed import FEED
@@ -249,15 +253,31 @@ def _write_pages(
         shared["picture"] = PICTURE
     write = partial(_write_page, folder, shared, is_served)
     write("index", view=board_page(board, names, by_name), chips=list(trust_remarks(board)))
-    record = board_record(board, settings)
+    tables: FaultTables | None = values["faults"]
+    further = [] if tables is None else tables.remarks
+    if not costs.empty:
+        further.append(cost_remark(board, costs))
+    record = board_record(board, settings, further)
     write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", folder / RECORD)
     write("embed", rows=record["systems"][:EMBEDDED])
-    limits = _limits(board)
-    write("judge", report=board.judge_report, listed=LISTED, cautions=limits)
+    write(
+        "judge",
+        report=board.judge_report,
+        tests=list(judge_tests(board)),
+        conclusions=conclusions_of_use(board),
+        cautions=_cautions(board),
+    )
     if not costs.empty:
         write("costs", view=cost_page(board, costs))
     missing = missing_counts(board.features).to_dict("records")
-    write("method", level=LEVEL, arena_folder=shlex.quote(_arena_name(board)), missing=missing)
+    write(
+        "method",
+        arena_folder=shlex.quote(_arena_name(board)),
+        missing=missing,
+        facts=[*facts(board), judged_by(board)],
+        skipped=skipped(board),
+        limits=_limits(board, by_name),
+    )
     if settings.submissions:
         asked = values["asked"]
         if asked is not None:
@@ -274,7 +294,19 @@ def _write_pages(
     _write_systems(write, board, SystemPages(board, by_name), first, values["faults"], examples)
 
 
-def _limits(board: Board) -> list[str]:
+def _limits(board: Board, languages: Sequence[str]) -> dict[str, list[Remark]]:
+    """Return what limits the numbers of each language that anything limits."""
+    found = {}
+    for language in languages:
+        remarks = list(limits(board, language))
+        if len(languages) > 1:
+            remarks = [*cautions(board, language), *remarks]
+        if remarks:
+            found[language_name(language)] = remarks
+    return found
+
+
+def _cautions(board: Board) -> list[str]:
     """Say what limits the board: its judge, and what holds overall or in one of its languages."""
     sentences = [board.summary.macro.judge_fault] if board.summary.macro.judge_fault else []
     codes = ["", *board.languages] if len(board.languages) > 1 else [""]

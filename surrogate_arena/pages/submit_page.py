@@ -8,7 +8,6 @@ from typing import Any
 from arena.data.systems import HELD, LISTED, WITHDRAWN
 from surrogate.board.board import Board
 from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, needed_answers
-from surrogate.checks.table import CHECKS
 from surrogate_arena.pages.board_page import unlisted_remarks
 
 JUDGED = "judged"
@@ -39,7 +38,6 @@ def submit_page(board: Board, languages: Sequence[str], questions_file: str) -> 
         "file": questions_file,
         "meanings": MEANINGS,
         "states": {state: states.get(state, 0) for state in MEANINGS},
-        "checks": [check.many for check in CHECKS.values()],
     }
 
 

@@ -50,7 +50,6 @@ class SystemPages:
             languages.append(
                 {**row, "name": language_name(language), "ranked": n_ranked, "note": note}
             )
-        features, unmeasured = _measured(self._features.get(system, []))
         return {
             "system": system,
             "overall": self._overall.get(system),
@@ -58,8 +57,7 @@ class SystemPages:
             "languages": sorted(languages, key=lambda row: self._place_of[row["language"]]),
             "coverage_differs": any(row["coverage"] != 1 for row in languages),
             "splits_differ": any(row["split"] != "train" for row in languages),
-            "features": features,
-            "unmeasured": unmeasured,
+            "features": self._features.get(system, []),
             "opponents": self._opponents.get(system, []),
             "met": int(self._met.get(system, 0)),
         }
@@ -91,17 +89,6 @@ def _features(board: Board) -> dict[str, list[Row]]:
                 }
             )
     return rows
-
-
-def _measured(features: Sequence[Row]) -> tuple[list[Row], dict[str, list[str]]]:
-    rows: list[Row] = []
-    unmeasured: dict[str, list[str]] = {}
-    for row in features:
-        if row["mean"] is None:
-            unmeasured.setdefault(row["missing"] or "no reason is known", []).append(row["name"])
-        else:
-            rows.append(row)
-    return rows, unmeasured
 
 
 def group_means(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:

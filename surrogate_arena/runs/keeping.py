@@ -19,6 +19,7 @@ from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move, news_of
 from surrogate_arena.runs.diff import GONE, MOVED, NEW, diff_boards
 from surrogate_arena.runs.past_boards import (
     RECORD_FILE,
+    WHOLE,
     Digests,
     PastRecord,
     now,
@@ -79,6 +80,17 @@ def keep_board(
     board.save(past / entry.name)
     # Written last: a board without it is not among those that were kept.
     write_record(record, past / entry.name / RECORD_FILE)
+    for older in [*records, record][:-WHOLE]:
+        _shorten(older, past / older.entry.name)
+
+
+def _shorten(record: PastRecord, folder: Path) -> None:
+    """Leave of a past board what pages show of it."""
+    shown = record.model_copy(update={"ingredients": {}, "contents": {}})
+    write_record(shown, folder / RECORD_FILE)
+    for path in folder.iterdir():
+        if path.name != RECORD_FILE:
+            path.unlink()
 
 
 def content_digests(arena: Arena) -> Digests:

@@ -42,7 +42,7 @@ from surrogate_arena.pages.site import check_replaceable, write_site
 from surrogate_arena.runs.configured import STORE_FILE, ConfiguredBoard
 from surrogate_arena.runs.in_use import against_in_use
 from surrogate_arena.runs.keeping import keep_board
-from surrogate_arena.runs.past_boards import HISTORY, past_board, read_history
+from surrogate_arena.runs.past_boards import HISTORY, WHOLE, past_board, read_history
 from surrogate_arena.runs.records import (
     BoardRecord,
     Ingredients,
@@ -131,10 +131,10 @@ def restored_board(
     only where something has changed since.
 
     Raises:
-        UsageError: If no board of that date was kept, or it has a system that was withdrawn since.
+        UsageError: If the board was not kept whole, or has a system that was withdrawn since.
     """
     folder = out / board.name
-    kept = [past.entry.name for past in read_history(folder / HISTORY)]
+    kept = [past.entry.name for past in read_history(folder / HISTORY)[-WHOLE:]]
     checked_choice(date, kept, f"date of {board.name}")
     if board.options.publish:
         check_replaceable(web / board.name)

@@ -24,6 +24,8 @@ EPOCH = "SOURCE_DATE_EPOCH"
 HISTORY = "history"
 """Folder of a board's past in the output folder of a run."""
 RECORD_FILE = "record.json"
+WHOLE = 10
+"""Past boards that are kept whole, the latest; of older ones there are the records."""
 Digests: TypeAlias = dict[str, dict[str, str]]
 """Name of a content to language to its digest."""
 

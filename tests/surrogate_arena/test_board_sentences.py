@@ -1,4 +1,4 @@
-"""Pages and the terminal say no sentence on a board that has no record in its remarks.csv."""
+"""Pages and the terminal say no sentence on a board that has no record among its remarks."""
 
 import json
 import re
@@ -6,34 +6,30 @@ import re
 import pandas as pd
 import pytest
 from lxml import html
+from page_sentences import filled_in_values, names_on, sentences_of, unrecorded, without
 
-from arena.data.wording import Remark
 from surrogate import Board
-from surrogate.board.remarks import in_its_language
 from surrogate_arena.commands.boards import print_board
-from surrogate_arena.pages.site import write_site
+from surrogate_arena.pages.site import QUESTIONS, write_site
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def sentences(real_board_folder):
-    """All sentences of a board's records, each also with its language, the longest first."""
     table = pd.read_csv(real_board_folder / "remarks.csv", keep_default_na=False)
-    texts = set()
-    for row in table.to_dict("records"):
-        names = tuple(json.loads(row["systems"]))
-        remark = Remark(row["name"], "info", row["sentence"], row["subject"], systems=names)
-        texts |= {remark.sentence, in_its_language(remark)}
-    return sorted(texts, key=len, reverse=True)
+    return sentences_of(table.assign(systems=table["systems"].map(json.loads)).to_dict("records"))
 
 
-def without_records(text, sentences):
-    """Return what is left of a text without the sentences of records."""
-    left = " ".join(text.split())
-    for sentence in sentences:
-        left = left.replace(" ".join(sentence.split()), "")
-    return " ".join(left.split())
+@pytest.fixture
+def site(real_board_folder, tmp_path):
+    """The folder of the pages of a board with its answers, what templates fill in being marked."""
+    submissions = "https://example.org/submit"
+    with filled_in_values():
+        index = write_site(
+            Board.load(real_board_folder), tmp_path / "site", submissions=submissions
+        )
+    return index.parent
 
 
 def test_the_terminal_says_nothing_else(real_board_folder, sentences, capsys):
@@ -42,34 +38,40 @@ def test_the_terminal_says_nothing_else(real_board_folder, sentences, capsys):
     start = next(place for place, line in enumerate(lines) if line.startswith("─")) + 1
     # A row of the table has columns; notes of rows are those of board.csv.
     below = [line for line in lines[start:] if not re.search(r"\S  +\S", line)]
-    text = without_records(" ".join(below), sentences)
+    text = without(" ".join(below), sentences)
     text = re.sub(r"… and [\d,]+ more( systems?|; --json has all)", "", text)
     notes = pd.read_csv(real_board_folder / "board.csv", keep_default_na=False)["note"]
     for note in {*notes.str.split("; ").explode(), "did not answer every question"}:
         text = re.sub(rf"([a-c]|All|\+): {re.escape(note)}", "", text) if note else text
-    assert re.fullmatch(r" *Board written to \S+ Next: nothing", text), text
+    assert re.fullmatch(r"[ .]*Board written to \S+ Next: nothing", text), text
 
 
-def test_the_first_page_says_nothing_else(real_board_folder, sentences, tmp_path):
-    index = write_site(Board.load(real_board_folder), tmp_path / "site")
-    page = html.fromstring(index.read_bytes())
-    shown = [
-        *page.xpath("//*[@id='sentence']"),
-        *page.xpath("//*[@class='chips']/li"),
-        *page.xpath("//*[@id='caution' and not(@hidden)]/span"),
-    ]
-    assert shown
-    for element in shown:
-        assert without_records(element.text_content(), sentences) == ""
-    views = json.loads(page.xpath("//script[@id='data']")[0].text)["views"]
-    for view in views.values():
-        for parts in [*view["sentences"], [view["caution"]]]:
-            assert without_records("".join(parts), sentences) == ""
+def test_pages_say_nothing_else(real_board_folder, site):
+    record = json.loads((site / "board.json").read_text("utf-8"))
+    said = sentences_of(record["remarks"])
+    names = names_on(Board.load(real_board_folder)) | {QUESTIONS, "example.org"}
+    paths = list(site.rglob("*.html"))
+    assert {path.stem for path in paths} >= {"index", "judge", "method", "submit", "embed"}
+    for path in paths:
+        assert unrecorded(path.read_text("utf-8"), said, names) == [], path.name
+    page = html.fromstring((site / "index.html").read_text("utf-8"))
+    for view in json.loads(page.xpath("//script[@id='data']")[0].text)["views"].values():
+        for parts in [*view["sentences"], *view["facts"], [view["caution"]]]:
+            assert without("".join(parts), said) == ""
 
 
-def test_pages_of_systems_say_nothing_else(real_board_folder, sentences, tmp_path):
-    index = write_site(Board.load(real_board_folder), tmp_path / "site")
-    for path in (index.parent / "systems").iterdir():
-        [element] = html.fromstring(path.read_bytes()).xpath("//p[@class='sentence']")
-        left = without_records(element.text_content(), sentences)
-        assert left in ("", "It has no place over all languages.")
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "<p>{{ systems[0] }} is the best.</p>",
+        "<p>It is first of {{ systems|length }} systems.</p>",
+        "<li>{{ sentence }} And {{ systems[1] }} is next.</li>",
+        '<p>{{ "all" if systems else "none" }} of {{ systems|length }}</p>',
+    ],
+)
+def test_a_sentence_of_a_template_is_found(planted):
+    with filled_in_values() as environment:
+        page = environment.from_string(f"<body>{planted}</body>").render(
+            systems=["alpha-7b", "beta"], sentence="Alpha is first."
+        )
+    assert unrecorded(page, {"Alpha is first."}, {"language"})

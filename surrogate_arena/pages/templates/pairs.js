@@ -12,14 +12,9 @@
   /* Numbers of two systems are kept once, of the one with the lower place */
   const count = names.length;
   const placeOf = (a, b) => (a * (2 * count - a - 1)) / 2 + b - a - 1;
-  function apart(a, b) {
-    const [difference, low, probability] = data.apart[placeOf(Math.min(a, b), Math.max(a, b))] ?? [];
-    if (difference === undefined || difference === null) return null;
-    const high = low === null ? null : 2 * difference - low;
-    return a < b
-      ? { difference, low, high, probability }
-      : { difference: -difference, low: high === null ? null : -high, high: low === null ? null : -low,
-          probability: probability === null ? null : 1 - probability };
+  function probability(a, b) {
+    const [known = null] = data.ahead[placeOf(Math.min(a, b), Math.max(a, b))] ?? [];
+    return known === null || a < b ? known : 1 - known;
   }
   function met(a, b) {
     const [wins = 0, ties = 0, losses = 0] = data.met[placeOf(Math.min(a, b), Math.max(a, b))] ?? [];
@@ -38,46 +33,25 @@
     });
   }
   const probable = (share) =>
-    share > 0.999 ? "more than 99.9%" : share < 0.001 ? "less than 0.1%" : `${(100 * share).toFixed(1)}%`;
+    share === null ? site.MISSING : share > 0.999 ? "> 99.9%" : share < 0.001 ? "< 0.1%" : `${(100 * share).toFixed(1)}%`;
   const bold = (place) => element("bdi", names[place], { className: "strong" });
-  const plural = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-
-  function sayApart(a, b) {
-    const found = apart(a, b);
-    const line = find("apart");
-    if (found === null) {
-      const missing = [a, b].filter((place) => rows[place].rating === null);
-      line.replaceChildren(...missing.flatMap((place) => [bold(place), ` has no rating here${data.notes[place] ? `: ${data.notes[place]}` : ""}. `]));
-      return;
-    }
-    const by = `by ${fixed(found.difference, 2)} ${data.scale === "logits" ? "logits" : ""}`.trim();
-    const known = found.probability !== null && found.low !== null;
-    line.replaceChildren(
-      ...(known ? [bold(a), ` ${data.verb} `, bold(b), ` with probability ${probable(found.probability)}, ${data.by}: `] : []),
-      known ? "its rating is higher " : "The rating of ", ...(known ? [] : [bold(a), " is higher "]), by,
-      known ? `, 90% interval ${interval(found.low, found.high)}.` : "; how surely is not known, as there is no interval.",
-    );
+  /* Rows of a measure and its text for both systems */
+  function fillTable(name, measures) {
+    const made = measures.map(([measure, ...texts]) => {
+      const row = element("tr");
+      row.append(element("th", measure, { scope: "row" }), ...texts.map((text) => element("td", text, { className: "num" })));
+      return row;
+    });
+    find(name).tBodies[0].replaceChildren(...made);
   }
-  /* Two systems may share a tier although one is better: a tier is about its best system */
-  function sayTiers(a, b) {
-    const [first, second] = [rows[a].tier, rows[b].tier];
-    const line = find("tiers");
-    line.hidden = first === null || second === null || apart(a, b) === null;
-    const which = first === second ? `Both are in tier ${first}` : `They are in tiers ${first} and ${second}`;
-    line.textContent = `${which}. A tier holds the systems that its best one does not beat with a probability over 95%.`;
-  }
-  function sayMet(a, b) {
+  function showAhead(a, b) {
     const { wins, ties, losses } = met(a, b);
-    const all = wins + ties + losses;
-    if (all === 0) {
-      find("met").textContent = "There is no verdict between them.";
-    } else {
-      find("met").replaceChildren(
-        `Of ${plural(all, "verdict")} between them `, bold(a), ` won ${wins}, `, bold(b),
-        ` won ${losses}, and ${ties === 1 ? "1 was a tie" : `${ties} were ties`}: a win rate of ${(100 * (wins + ties / 2) / all).toFixed(1)}% for `,
-        bold(a), ", ties counted half.",
-      );
-    }
+    const reasons = [a, b].map((place) => data.notes[place]);
+    fillTable("ahead-table", [
+      ["Ahead with a probability of", probable(probability(a, b)), probable(probability(b, a))],
+      ...(wins + ties + losses ? [["Verdicts won", whole(wins), whole(losses)], ["Verdicts tied", whole(ties), whole(ties)]] : []),
+      ...(reasons.some(Boolean) ? [["Note", ...reasons]] : []),
+    ]);
   }
   const MEASURES = [
     ["Wins", (row) => (row.wins_low === null ? percent(row.wins) : `${percent(row.wins)} (${Math.round(100 * row.wins_low)} to ${Math.round(100 * row.wins_high)})`), "wins"],
@@ -92,17 +66,8 @@
     ["Coverage", (row) => percent(row.coverage), "coverage"],
   ];
   function showRatings(a, b) {
-    const made = MEASURES.filter(([, , column]) => [a, b].some((place) => rows[place][column] !== null)).map(
-      ([name, shown]) => {
-        const row = element("tr");
-        row.append(
-          element("th", name, { scope: "row" }),
-          ...[a, b].map((place) => element("td", shown(rows[place]), { className: "num" })),
-        );
-        return row;
-      },
-    );
-    find("versus-table").tBodies[0].replaceChildren(...made);
+    const measured = MEASURES.filter(([, , column]) => [a, b].some((place) => rows[place][column] !== null));
+    fillTable("versus-table", measured.map(([name, shown]) => [name, shown(rows[a]), shown(rows[b])]));
     for (const side of ["a", "b"]) {
       const place = side === "a" ? a : b;
       for (const header of document.querySelectorAll(`[data-name="${side}"]`)) (header.querySelector("button") ?? header).textContent = names[place];
@@ -235,9 +200,7 @@
     const [a, b] = ["a", "b"].map((side) => Number(selects[side].value));
     for (const side of ["a", "b"])
       for (const option of selects[side].options) option.disabled = option.value === selects[side === "a" ? "b" : "a"].value;
-    sayApart(a, b);
-    sayTiers(a, b);
-    sayMet(a, b);
+    showAhead(a, b);
     const question = chosenQuestion(a, b);
     if (former !== `${a} ${b}`) {
       showRatings(a, b);

@@ -10,6 +10,7 @@ from surrogate import Board
 from surrogate.board.remarks import MOST_NAMED, board_remarks
 
 LIMITS = ("unseen", "gain", "unjudged")
+QUESTION = ["language", "query_id"]
 
 
 class Files:
@@ -24,6 +25,20 @@ class Files:
         self.summary = json.loads((folder / "summary.json").read_text())
         self.report = json.loads((folder / "judge_report.json").read_text())
         self.languages = sorted(self.board["language"].unique())
+        arena = folder / self.summary["arena_folder"]
+        for name in ("queries", "answers", "judgments"):
+            path = arena / f"{name}.jsonl.gz"
+            setattr(self, name, pd.read_json(path, lines=True, dtype=False))
+
+    @property
+    def verdicts(self):
+        """The judge's verdicts, but for ties between answers of one text."""
+        table = self.judgments[self.judgments["judge"] == self.summary["settings"]["judge"]]
+        texts = self.answers.set_index([*QUESTION, "system"])["answer"]
+        sides = []
+        for side in ("system_a", "system_b"):
+            sides.append(texts.loc[pd.MultiIndex.from_frame(table[[*QUESTION, side]])].to_numpy())
+        return table[(sides[0] != sides[1]) | (table["winner"] != "tie")]
 
     def ranked(self, language):
         table = self.board[self.board["language"] == language] if language else self.overall
@@ -155,6 +170,60 @@ def length(files, language):
     return [], {}
 
 
+def judge_test(files, name):
+    [test] = [one for one in files.report["label"]["tests"] if name == f"{one['name']} test"]
+    return {key: test[key] for key in ("statistic", "low", "high")}
+
+
+def ties(files, language):
+    winners = files.verdicts["winner"]
+    share = winners.eq("tie").mean()
+    return [], {"ties": winners.eq("tie").sum(), "verdicts": len(winners), "share": share}
+
+
+def flips(files, language):
+    """Pairs of which most verdicts in one order are for one system, in the other for the other."""
+    verdicts = files.verdicts
+    if "sides" in verdicts:
+        verdicts = verdicts[verdicts["sides"] != "none"]
+    is_turned = verdicts["system_a"] > verdicts["system_b"]
+    points = verdicts["winner"].map({"a": 1, "b": -1, "tie": 0})
+    pairs = [" ".join(sorted(pair)) for pair in verdicts[["system_a", "system_b"]].to_numpy()]
+    table = verdicts.assign(pair=pairs, turned=is_turned, points=points.mask(is_turned, -points))
+    orders = table.groupby([*QUESTION, "pair", "turned"])["points"].sum().unstack()
+    orders = orders.reindex(columns=[False, True]).dropna()
+    if orders.empty:
+        return [], {}
+    n_flips = int((orders[False] * orders[True] < 0).sum())
+    counts = {"flips": n_flips, "pairs": len(orders), "share": n_flips / len(orders)}
+    return [], counts | judge_test(files, "flips test")
+
+
+def skipped(files, language):
+    judged = files.judgments[files.judgments["judge"] == files.summary["settings"]["judge"]]
+    n_judged = len(judged[QUESTION].drop_duplicates())
+    return [], {"questions": len(files.queries) - n_judged, "ties": 0}
+
+
+def same_answers(files, language):
+    rows = files.answers[files.answers["language"] == language]
+    texts = rows["answer"].str.split().str.join(" ")
+    counts = texts.groupby(rows["system"]).agg(lambda column: column.value_counts().iloc[0])
+    return [], {"answers": rows.groupby("system").size().max(), **counts.to_dict()}
+
+
+def interval(files, language):
+    parts = files.summary["languages"]
+    limits = {part["interval"]["limit"].lower() for part in parts.values()}
+    assert files.sentences("interval").str.lower().str.rstrip(".").isin(limits).all()
+    return [], {}
+
+
+def failures(files, language):
+    assert files.report["failures"] is None
+    return [], {}
+
+
 def fragile(files, language):
     languages = [language] if language else files.languages
     [place] = [one for one in files.report["first_places"] if one["language"] in languages]
@@ -182,6 +251,12 @@ AGAIN = {
     "leads": leads,
     "count": count,
     "judged by": judged_by,
+    "ties test": ties,
+    "flips test": flips,
+    "failures": failures,
+    "skipped": skipped,
+    "same answers": same_answers,
+    "interval": interval,
     "open": openness,
     "decided": decided,
     "hangs": hangs,
@@ -199,6 +274,18 @@ AGAIN = {
 """Name of a remark to what computes its systems and numbers again."""
 
 
+def assert_shares(sentence, test):
+    """A share and its interval are the test's, of either of two answers."""
+    for texts in re.findall(r"(\d+)% \(95% interval (\d+)% to (\d+)%\)", sentence):
+        shown = sorted(int(text) for text in texts)
+        shares = [test[key] for key in ("low", "statistic", "high")]
+        of_other = [1 - share for share in reversed(shares)]
+        assert shown in [[round(100 * share) for share in these] for these in (shares, of_other)]
+
+
+TESTS = [f"{name} test" for name in ("length", "side", "people", "circles", "repeats")]
+
+
 @pytest.mark.slow
 def test_every_remark_is_computed_again_from_the_files_of_the_board(real_board_folder):
     files = Files(real_board_folder)
@@ -210,20 +297,25 @@ def test_every_remark_is_computed_again_from_the_files_of_the_board(real_board_f
         name, named = row["name"], json.loads(row["systems"])
         if name in ("standing", "outlook"):
             systems, expected = standing(files, row["subject"], *named)
+        elif name in TESTS:
+            systems, expected = [], judge_test(files, name)
+            assert row["statistic"] == pytest.approx(expected["statistic"])
+            assert_shares(row["sentence"], expected)
         else:
             systems, expected = AGAIN[name](files, row["subject"])
         assert (sorted(named) if name == "predicted" else named) == systems, row
         if pd.notna(row["statistic"]):
             numbers = list(expected.values())
             assert any(row["statistic"] == pytest.approx(number, abs=1e-6) for number in numbers)
-        if name in ("judge", "people", "length", *LIMITS):
+        if name in ("judge", "people", "length", "interval", *TESTS, *LIMITS):
             continue
         # Every number of a sentence is one of these, or in a name.
         text = row["sentence"]
-        for system in [*named, files.summary["settings"]["judge"]]:
+        names = {*files.board["system"], files.summary["settings"]["judge"]}
+        for system in sorted(names, key=len, reverse=True):
             text = text.replace(system, "")
         shown = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", text.replace(",", ""))}
-        values = {*expected.values(), *(100 * value for value in expected.values()), 90, 100}
+        values = {*expected.values(), *(100 * value for value in expected.values()), 90, 95, 100}
         values |= {len(named), len(named) - MOST_NAMED}
         for number in shown:
             assert any(abs(number - value) <= 0.51 for value in values), (number, row)

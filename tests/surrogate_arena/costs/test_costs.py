@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from surrogate.board import tables
 from surrogate_arena.costs.costs import (
     cost_table,
-    frontier_sentence,
+    frontier_remark,
     pareto_frontier,
     write_costs,
 )
@@ -115,13 +115,13 @@ def test_they_are_written_beside_the_board_where_any_are_stated(
 
 def test_the_sentence_names_the_systems_on_the_frontier(priced_board, quick_board, small_arena):
     costs = cost_table(priced_board, priced_board.own_arena())
-    sentence = frontier_sentence(costs)
+    sentence = frontier_remark(costs).sentence
     first = costs[costs["on_cost_frontier"].eq(1)].iloc[0]
     assert f"{first['system']} ({first['cost']:.3g} USD)" in sentence
-    by_time = frontier_sentence(costs.assign(cost=np.nan))
+    by_time = frontier_remark(costs.assign(cost=np.nan)).sentence
     fastest = costs.loc[costs["latency"].idxmin()]
     assert f"{fastest['system']} ({fastest['latency']:.3g} seconds)" in by_time
-    assert frontier_sentence(cost_table(quick_board, small_arena)) == ""
+    assert frontier_remark(cost_table(quick_board, small_arena)).sentence == ""
 
 
 def test_names_and_the_order_of_rows_change_nothing(tiny_arena, prices, summed_up):

@@ -1,6 +1,7 @@
 """The page of quality against cost and latency."""
 
 import itertools
+import json
 import re
 from dataclasses import replace
 from html import escape
@@ -12,6 +13,7 @@ from altered_boards import about, of_arena, renamed, renamed_arena
 from hostile_pages import IN_PAGES
 from hypothesis import given
 from hypothesis import strategies as st
+from page_sentences import filled_in_values, names_on, sentences_of, unrecorded
 
 from surrogate_arena.costs.costs import cost_table
 from surrogate_arena.pages.cost_page import cost_page, price_axis
@@ -49,11 +51,23 @@ def test_the_page_shows_every_priced_system_and_the_frontier(board, priced, tmp_
         flags = costs[f"on_{measure}_frontier"].dropna()
         assert points(text, measure) == flags.astype(bool).to_dict()
         assert 0 < flags.sum() < len(flags)
-    assert "Not drawn: 1 system;" in text
+    assert "is not drawn" in text
     assert "no cost stated" in text
     assert 'href="costs.html"' in index.read_text(encoding="utf-8")
     write_site(board, tmp_path / "again", priced, questions=0)
     assert (tmp_path / "again" / "costs.html").read_text(encoding="utf-8") == text
+
+
+def test_the_page_says_nothing_without_a_record(board, priced, tmp_path):
+    with filled_in_values():
+        index = write_site(board, tmp_path / "site", priced, questions=0)
+    remarks = json.loads((index.parent / "board.json").read_text("utf-8"))["remarks"]
+    costs = cost_table(board, priced)
+    names = {*costs["currency"], "seconds", *names_on(board)}
+    page = (index.parent / "costs.html").read_text("utf-8")
+    assert unrecorded(page, sentences_of(remarks), names) == []
+    [frontier] = [remark for remark in remarks if remark["name"] == "frontier"]
+    assert frontier["systems"] == list(costs.loc[costs["on_cost_frontier"].eq(1), "system"])
 
 
 def test_a_board_without_costs_has_no_such_page(site):

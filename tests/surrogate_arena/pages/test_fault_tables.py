@@ -26,7 +26,7 @@ def test_every_fault_is_on_the_page_of_its_system(arena, board, tmp_path):
         assert f"{query_id}</bdi>" in page
     assert "settings [9]" in page
     sound = (tmp_path / "site" / "systems" / "v4.html").read_text(encoding="utf-8")
-    assert "The checks of 60 answers find no fault" in sound
+    assert "No fault in 60 answers." in sound
 
 
 def test_answers_that_are_not_published_are_not_shown(arena, board, tmp_path):

@@ -1,6 +1,5 @@
 """Sentences on pages: true of boards by a one-sided judge, of published ratings, of no verdict."""
 
-import datetime
 import re
 from dataclasses import replace
 
@@ -8,7 +7,6 @@ import pandas as pd
 import pytest
 
 from surrogate import build_board
-from surrogate_arena.pages.history import HistoryEntry, history_view
 from surrogate_arena.pages.site import write_site
 
 
@@ -74,21 +72,3 @@ def test_a_first_board_explains_no_number_that_it_lacks(tiny_arena, tmp_path):
     assert "Surrogate trained on it" not in shown["system"]
     for term in ("Own verdicts", "Verdicts alone", "Tau between halves"):
         assert term not in shown["method"]
-
-
-@pytest.mark.parametrize(
-    ("days", "span"),
-    [
-        ([1], "One board so far, of 2026-03-01."),
-        ([1, 1], "2 boards, all of 2026-03-01; these pages show the last one."),
-        ([1, 1, 9], "3 boards from 2026-03-01 to 2026-03-09; these pages show the last one."),
-    ],
-)
-def test_a_history_states_its_days_once(days, span):
-    entries = []
-    for number, day in enumerate(days):
-        date = datetime.date(2026, 3, day)
-        entries.append(
-            HistoryEntry(name=f"{date}-{number}", date=date, conclusion="", standings={})
-        )
-    assert history_view(entries, [])["span"] == span

@@ -39,11 +39,11 @@ def test_numbers_of_pairs_are_the_boards(board, english):
     met = board.win_matrix[board.win_matrix["language"] == "en"].set_index(["system", "opponent"])
     assert len(rows) == english["pairs"] == len(english["rows"]) < MOST_ROWS
     places = pair_places(len(names))
-    for (a, b), apart, battles in zip(
-        places, english["data"]["apart"], english["data"]["met"], strict=True
+    for (a, b), [ahead], battles in zip(
+        places, english["data"]["ahead"], english["data"]["met"], strict=True
     ):
         row = known.loc[(names[a], names[b])]
-        assert apart == pytest.approx(row[["difference", "low", "probability"]], abs=6e-4)
+        assert ahead == pytest.approx(row["probability"], abs=6e-4)
         assert battles == met.loc[(names[a], names[b]), ["wins", "ties", "losses"]].tolist()
 
 
@@ -166,7 +166,7 @@ def test_of_judgments_only_verdict_and_reason_are_shown(hostile_site):
 def test_a_site_says_why_it_has_no_answers(board, small_arena, tmp_path):
     page = write_site(board, tmp_path / "site").parent / "pairs" / "en.html"
     assert "does not say where arena" in page.read_text("utf-8")
-    assert json.loads(page.read_text("utf-8").split('id="data">')[1].split("</script>")[0])["apart"]
+    assert json.loads(page.read_text("utf-8").split('id="data">')[1].split("</script>")[0])["ahead"]
     other = replace(small_arena, queries=small_arena.queries.iloc[1:])
     with pytest.raises(UsageError, match="other questions"):
         write_site(board, tmp_path / "site", other)

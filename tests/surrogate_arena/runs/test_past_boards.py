@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
+from page_sentences import filled_in_values, names_on, sentences_of, unrecorded
 
 from arena import read_arena, write_arena
 from arena.data.errors import UsageError
@@ -31,9 +32,10 @@ from surrogate_arena.pages.history import (
     places,
     without_removed,
 )
+from surrogate_arena.runs import keeping, making
 from surrogate_arena.runs.config import read_configuration
 from surrogate_arena.runs.keeping import content_digests
-from surrogate_arena.runs.past_boards import now, read_history
+from surrogate_arena.runs.past_boards import RECORD_FILE, now, read_history
 from surrogate_arena.runs.run import bring_up_to_date, restore_board
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -112,7 +114,7 @@ def test_past_boards_are_kept_with_what_moved_and_why(three, place, run_on):
     run_on(three, 20_009)
     assert read_history(folder) == records
     page = (three.out / "_site" / "a" / "history.html").read_text("utf-8")
-    for text in ("3 boards from 2024-10-04 to 2024-10-09", "ridge: 0.1 → 4.0", 'id="2024-10-09"'):
+    for text in ("ridge: 0.1 → 4.0", 'id="2024-10-09"'):
         assert text in page
     rows = page.split('id="history-table"')[1].split("</table>")[0].split("<tr>")[2:]
     # Three ranks in one line of two stretches; ratings break where the prior changed. Who has lost
@@ -481,6 +483,40 @@ def test_a_dated_board_comes_back_with_its_pages_until_something_changes(three, 
     set_state(three.boards[0].arena, [withdrawn], WITHDRAWN)
     with pytest.raises(UsageError, match=f"has '{withdrawn}', which is withdrawn"):
         restore_board(three, "a", first.entry.name, three.out)
+
+
+@pytest.mark.slow
+def test_pages_say_of_the_past_what_its_records_say(three):
+    past = three.out / "a" / "history"
+    with filled_in_values():
+        index = restore_board(three, "a", read_history(past)[-2].entry.name, three.out)
+    remarks = json.loads((index.parent / "board.json").read_text("utf-8"))["remarks"]
+    said = sentences_of(remarks)
+    names = {"Leaderboards", *names_on(Board.load(three.out / "a" / "board"))}
+    for one in without_removed([record.entry for record in read_history(past)]):
+        said |= {one.conclusion, one.counts, *one.news, *one.causes, *one.sentences}
+        names |= {one.name, str(one.date), f"Board of {one.date}", "a"}
+    for page in (index.parent / "history.html", index.parent.parent / "index.html"):
+        assert unrecorded(page.read_text("utf-8"), said, names) == []
+
+
+@pytest.mark.slow
+def test_of_old_boards_the_records_stay(three, configure, run_on, monkeypatch):
+    for module in (keeping, making):
+        monkeypatch.setattr(module, "WHOLE", 2)
+    past = three.out / "a" / "history"
+    before = [record.entry for record in read_history(past)]
+    restore_board(three, "a", before[-2].name, three.out)
+    records = read_history(past)
+    assert [record.entry for record in records[:-1]] == before
+    for record in records:
+        names = {path.name for path in (past / record.entry.name).iterdir()}
+        assert (names == {RECORD_FILE}) == (record in records[:-2])
+    # Asked of it again, a killed run would shorten it again.
+    restore_board(three, "a", records[-2].entry.name, three.out)
+    assert [record.entry for record in read_history(past)][: len(before)] == before
+    with pytest.raises(UsageError, match=f"unknown date of a '{before[0].name}'"):
+        restore_board(three, "a", before[0].name, three.out)
 
 
 def test_systems_that_left_are_named_nowhere():

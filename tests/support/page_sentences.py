@@ -1,0 +1,92 @@
+"""What pages say of a board, told from the words of their templates."""
+
+from contextlib import contextmanager
+
+import pytest
+from jinja2 import nodes
+from lxml import html
+from markupsafe import Markup
+
+from arena.data import __version__
+from arena.data.languages import language_name
+from arena.data.wording import Remark, short_digest
+from surrogate.board.remarks import in_its_language
+from surrogate_arena.pages import pages
+
+START, END = "\ue000", "\ue001"
+"""Around each value that a template fills in."""
+DATA = (
+    *("script", "style", "noscript", "td", "th", "blockquote", "pre", "code", "article"),
+    *("option", "nav", "h1/bdi", "h3[@lang]", "button", "ol[@class='best']", "div[@class='plot']"),
+    "details[contains(@class, 'passages')]",
+)
+"""Parts of a page that hold cells, answers, questions, code and names, but no sentence."""
+
+
+def marked(value):
+    return value if isinstance(value, Markup) else f"{START}{value}{END}"
+
+
+@contextmanager
+def filled_in_values():
+    """Mark all that templates fill in."""
+    environment = pages._environment()
+    environment.cache.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(environment, "finalize", marked)
+        yield environment
+    environment.cache.clear()
+
+
+def sentences_of(records):
+    """All sentences of records, each also with its language."""
+    texts = set()
+    for row in records:
+        names = tuple(row["systems"])
+        remark = Remark(row["name"], "info", row["sentence"], row["subject"], systems=names)
+        texts |= {remark.sentence, in_its_language(remark)}
+    return texts
+
+
+def without(text, sentences):
+    """Return what is left of a text without sentences."""
+    left = " ".join(text.split())
+    for sentence in sorted(sentences, key=len, reverse=True):
+        left = left.replace(" ".join(sentence.split()), "")
+    return left.strip(" ,.")
+
+
+def template_constants():
+    """Texts that templates hold as values, such as headings over which they loop."""
+    environment = pages._environment()
+    constants = set()
+    for name in environment.list_templates(extensions=["jinja"]):
+        source, _, _ = environment.loader.get_source(environment, name)
+        constants |= {const.value for const in environment.parse(source).find_all(nodes.Const)}
+    return constants
+
+
+def names_on(board):
+    """Names that pages show outside sentences: of the board and its parts."""
+    summary = board.summary
+    names = {summary.arena, summary.scale, summary.part, summary.parts, __version__}
+    names.add(short_digest(summary.signature))
+    names |= {summary.part.capitalize(), summary.parts.capitalize()}
+    return names | {*board.languages, *map(language_name, board.languages)}
+
+
+def unrecorded(page, sentences, names):
+    """Return what a page fills in besides sentences, names, and constants of its template."""
+    tree = html.fromstring(page)
+    for part in DATA:
+        for element in tree.xpath(f"//body//{part}"):
+            element.drop_tree()
+    text = tree.xpath("//body")[0].text_content().replace(END + START, "")
+    assert START in text
+    constants = template_constants()
+    found = []
+    for part in text.split(START)[1:]:
+        value = part.partition(END)[0]
+        if value not in constants and without(without(value, sentences), names):
+            found.append(value)
+    return found
