@@ -15,7 +15,7 @@ from surrogate_arena.gating.fault_comparison import given_limits
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.gating.rating_difference import GateRates
 
-GUIDE = Path(__file__).parents[3] / "docs/guides/gating.md"
+REFERENCE = Path(__file__).parents[3] / "docs/reference/checks.md"
 SYSTEMS = ("v4", "v9", "v10")
 
 
@@ -174,11 +174,11 @@ def test_the_command_names_questions_and_ends_with_a_status(run, folder, capsys)
     assert "--arena" in capsys.readouterr().err
 
 
-def test_the_guide_lists_every_check_with_its_class():
-    guide = GUIDE.read_text("utf-8")
+def test_the_reference_lists_every_check_with_its_class():
+    reference = REFERENCE.read_text("utf-8")
     listed = []
     for certainty, rows in re.findall(
-        r"^\| (\w+) \| the answer .*\n\|.*\n((?:\|.*\n)+)", guide, re.M
+        r"^\| (\w+) \| the answer .*\n\|.*\n((?:\|.*\n)+)", reference, re.M
     ):
         listed += [(name, certainty) for name in re.findall(r"^\| `([a-z-]+)`", rows, re.M)]
     assert listed == [(name, check.certainty) for name, check in CHECKS.items()]
