@@ -37,7 +37,7 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/tournaments.py
 
-# Hours: `python benchmarks/tables.py NAME/ROW` computes one row.
+# A quarter of an hour: `python benchmarks/tables.py NAME/ROW` computes one row.
 tables: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/tables.py
 

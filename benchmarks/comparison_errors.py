@@ -3,34 +3,29 @@
     python benchmarks/tables.py nulls
 
 Contenders rate systems by the truth and an error of their own, on systems split into folds (of two
-to ten, five times) or all at once. How often are any two found to differ, after Holm's correction?
-By systems, then by systems and questions: there the arena's
-ratings and the contenders' are means over questions, each with an error of its own.
+to ten, five times). How often are any two found to differ, after Holm's correction?
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 
 from arena.data.types import Floats
-from arena.statistics.bootstrap import bootstrap_weights
 from surrogate.learning.cross_fitting import fold_count
-from surrogate.learning.outcomes import RESAMPLES, Outcome
+from surrogate.learning.outcomes import Outcome
 from surrogate_arena.studies.comparison import ResampledTau, tested_differences
 from surrogate_arena.studies.scores import Contender, replicate_taus
 
 ROUNDS = 2000
 SPLITS = 5
-N_QUESTIONS = 30
 NOISE = 0.5
 """Standard deviation of a contender's errors, where that of the ratings is 1."""
 
 
 def trained(n_systems: int, n_contenders: int, rng: np.random.Generator) -> list[ResampledTau]:
-    """Rate with errors of one's own, in folds, and resample systems."""
+    """Rate systems in folds, and resample them."""
     truth = rng.normal(size=n_systems)
     n_folds = fold_count(n_systems)
     folds = np.array([rng.permutation(n_systems) % n_folds for _ in range(SPLITS)])
@@ -45,39 +40,17 @@ def trained(n_systems: int, n_contenders: int, rng: np.random.Generator) -> list
     return taus
 
 
-def scored(n_systems: int, n_contenders: int, rng: np.random.Generator) -> list[ResampledTau]:
-    """Rate by means over questions, as the arena does, and resample systems and questions."""
-    truth = rng.normal(size=n_systems)
-    draws = bootstrap_weights(N_QUESTIONS, RESAMPLES, rng) / N_QUESTIONS
-
-    def answers(spread: float) -> Floats:
-        errors = spread * rng.normal(size=n_systems)
-        return truth + errors + 2 * rng.normal(size=(N_QUESTIONS, n_systems))
-
-    judged = answers(0.0)
-    taus = []
-    for _ in range(n_contenders):
-        scores = answers(NOISE)
-        outcome = outcome_of(scores.mean(axis=0)[None], judged.mean(axis=0)[None], None)
-        contender = Contender([outcome], {"en": draws @ scores})
-        replicates = replicate_taus(contender, 0, "both", {"en": draws @ judged})
-        taus.append(ResampledTau(outcome.tau, replicates["en"], n_systems))
-    return taus
-
-
 def outcome_of(predicted: Floats, ratings: Floats, folds: np.ndarray | None) -> Outcome:
     names = tuple(f"s{number:03}" for number in range(predicted.shape[1]))
     return Outcome("en", names, predicted, ratings, folds)
 
 
-def share_found(
-    simulated: Callable[..., list[ResampledTau]], n_systems: int, n_contenders: int
-) -> list[str]:
+def share_found(n_systems: int, n_contenders: int) -> list[str]:
     """Return how often any two contenders are found to differ."""
     rng = np.random.default_rng(0)
     n_found = 0
     for _ in range(ROUNDS):
-        taus = simulated(n_systems, n_contenders, rng)
+        taus = trained(n_systems, n_contenders, rng)
         differences = {}
         for first, second in combinations(range(n_contenders), 2):
             differences[str(first), str(second)] = taus[first].minus(taus[second])

@@ -28,20 +28,16 @@ class Design:
     Attributes:
         n_systems: Number of systems.
         shape: Which of them meet.
-        ties: Share of ties among equal systems.
         spread: Standard deviation of their ratings, in logits.
-        questions: Whether each battle is on a question of its own, ten are on one, where every pair
-            is judged twice with one outcome, or all are on one.
-        has_sides: Whether sides were shown, and side A has an advantage of .3 logits.
+        per_question: Battles on one question; of several, every pair is judged twice with one
+            outcome.
         winner: Whether a system is far above the others, and nearly surely wins all.
     """
 
     n_systems: int = 8
     shape: str = "round robin"
-    ties: float = 0.0
     spread: float = 1.0
-    questions: str = "question each"
-    has_sides: bool = True
+    per_question: int = 1
     winner: bool = False
 
 
@@ -50,16 +46,10 @@ DESIGNS: Mapping[str, Design] = {
     "2 systems": Design(2),
     "20 systems, all pairs": Design(20),
     "all against one": Design(shape="star"),
-    "each against the next": Design(shape="chain"),
-    "80% ties": Design(ties=0.8),
     "systems nearly equal": Design(spread=0.3),
     "systems far apart": Design(spread=3.0),
-    "all against one, far apart": Design(shape="star", spread=3.0),
-    "no sides": Design(has_sides=False),
-    "ten battles a question": Design(questions="ten a question"),
-    "one question": Design(questions="one question"),
+    "ten battles a question": Design(per_question=10),
     "one wins all": Design(winner=True),
-    "one wins all, and meets all": Design(shape="star", winner=True),
 }
 """Each changes the first one: eight systems in all pairs, each on a question of its own."""
 
@@ -68,9 +58,7 @@ def pairs_of(design: Design) -> tuple[Indices, Indices]:
     if design.shape == "round robin":
         return np.triu_indices(design.n_systems, 1)
     others = np.arange(1, design.n_systems)
-    if design.shape == "star":
-        return np.zeros_like(others), others
-    return others - 1, others
+    return np.zeros_like(others), others
 
 
 def drawn(design: Design, seed: int, per_system: int = 60) -> tuple[pd.DataFrame, Floats]:
@@ -83,25 +71,20 @@ def drawn(design: Design, seed: int, per_system: int = 60) -> tuple[pd.DataFrame
     n_battles = per_system * design.n_systems // 2
     number = np.arange(n_battles)
     # Pairs that are judged twice have one outcome, but for the side.
-    draw_of = number // 2 if design.questions == "ten a question" else number
+    draw_of = number // 2 if design.per_question > 1 else number
     pair = rng.permutation(number % len(first))[draw_of]
     is_turned = rng.random(n_battles) < 0.5
     first, second = first[pair], second[pair]
-    side = np.where(is_turned, -0.3, 0.3) if design.has_sides else 0.0
-    per_question = {"question each": 1, "ten a question": 10, "one question": n_battles}
-    question = number // per_question[design.questions]
+    side = np.where(is_turned, -0.3, 0.3)
+    question = number // design.per_question
     probability = expit(ratings[first] - ratings[second] + side)
-    # Close battles tie more often; the expected points stay those of the model.
-    tie = design.ties * 2 * np.minimum(probability, 1 - probability)
-    draw = rng.random(n_battles)[draw_of]
-    is_won = (draw < probability) != is_turned
-    winner = np.where(np.abs(draw - probability) < tie / 2, "tie", np.where(is_won, "a", "b"))
+    is_won = (rng.random(n_battles)[draw_of] < probability) != is_turned
     names = np.array([f"s{index:02}" for index in range(design.n_systems)])
     table = pd.DataFrame({"query_id": [f"q{index}" for index in question]})
     table["system_a"] = names[np.where(is_turned, second, first)]
     table["system_b"] = names[np.where(is_turned, first, second)]
-    table["winner"] = winner
-    table["sides"] = "shown" if design.has_sides else "none"
+    table["winner"] = np.where(is_won, "a", "b")
+    table["sides"] = "shown"
     return table, ratings - ratings.mean()
 
 

@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from comparison_errors import scored, share_found, trained
+from comparison_errors import share_found
 from cost_intervals import SIZES, WORLDS, shares_called_cheaper
 from coverage_by_design import DESIGNS, coverage
 from gate import decisions, refused
 from judge_audit import audited
-from judge_errors import grouse, memerag, pairs
+from judge_errors import memerag
 from judge_preferences import first_board_taus
 from judging_plans import plans
 from reliability import ceiling, split_half
@@ -109,9 +109,7 @@ def unseen(arenas: Path, name: str, judge: str | None, label: str) -> list[Cell]
     return cells
 
 
-def replication(
-    arenas: Path, name: str, judge: str | None, number: int | None, label: str
-) -> list[Cell]:
+def replication(arenas: Path, name: str, judge: str | None, number: int, label: str) -> list[Cell]:
     """Rate by some questions of one half, and compare with the verdicts on the other."""
     # The default surrogate and the posterior do not learn from tournaments.
     study = Study.of(
@@ -122,7 +120,7 @@ def replication(
     low, high = summary["gain_low"], summary["gain_high"]
     return [
         label,
-        "half" if number is None else str(number),
+        str(number),
         summary["tau_verdicts"],
         summary["tau"],
         f"{summary['gain']:z.2f} ({low:z.2f} to {high:z.2f})",
@@ -162,6 +160,8 @@ ARENAS = {
     "mt-bench": ("mt-bench-ko-en", "gpt-4o-mini", "mt-bench-ko-en (6), gpt-4o-mini"),
 }
 """Key to an arena's folder, judge, and how it is shown with its number of systems."""
+SMALL_ARENAS = {key: ARENAS[key] for key in ("rakuda", "crowd-rag", "vicuna80", "mt-bench")}
+"""Where training three surrogates on twenty splits takes less than a minute."""
 RECORDED_JUDGES = {
     "gpt-4": ("vicuna80", "gpt-4", "vicuna80, GPT-4"),
     "gpt35": ("vicuna80", "gpt35", "vicuna80, GPT-3.5"),
@@ -170,8 +170,8 @@ RECORDED_JUDGES = {
     "combined": ("crowd-rag", "gpt-4o-combined", "crowd-rag, GPT-4o, combined"),
     "individual": ("crowd-rag", "gpt-4o-individual", "crowd-rag, GPT-4o, individual"),
 }
-NUMBERS = (3, 5, 10, None)
-"""Of judged questions to replicate by; None for the half."""
+NUMBERS = (3, 10)
+"""Of judged questions to replicate by."""
 
 
 def replication_rows() -> dict[str, Callable[[Path], Sequence[Cell]]]:
@@ -179,27 +179,22 @@ def replication_rows() -> dict[str, Callable[[Path], Sequence[Cell]]]:
     for key, (name, judge, label) in ARENAS.items():
         for number in NUMBERS:
             row = partial(replication, name=name, judge=judge, number=number, label=label)
-            rows[f"{key}:{number or 'half'}"] = row
+            rows[f"{key}:{number}"] = row
     return rows
 
 
-PLANS = {
-    "crowd-rag": ("crowd-rag", "gpt-4o-combined", "en", "crowd-rag (6), GPT-4o combined"),
+WITHOUT_PASSAGES = {
     "rakuda": ("rakuda", "gpt-4", "ja", "rakuda (9), GPT-4"),
     "mt-bench-en": ("mt-bench-ko-en", "gpt-4o-mini", "en", "mt-bench en (6), GPT-4o mini"),
     "mt-bench-ko": ("mt-bench-ko-en", "gpt-4o-mini", "ko", "mt-bench ko (6), GPT-4o mini"),
     "vicuna80": ("vicuna80", "gpt-4", "en", "vicuna80 (8), GPT-4"),
     "people": ("vicuna80", "people", "en", "vicuna80 (9), people"),
 }
-FIRST_BOARDS = {
-    **PLANS,
-    "crowd-rag": ("crowd-rag", "crowd-gold", "en", "crowd-rag (6), people; passages"),
-    "crowd-rag-gpt": (
-        *("crowd-rag", "gpt-4o-combined", "en"),
-        "crowd-rag (6), GPT-4o combined; passages",
-    ),
-}
 """Key to an arena's folder, judge, language, and how they are shown."""
+PLANS = {
+    "crowd-rag": ("crowd-rag", "gpt-4o-combined", "en", "crowd-rag (6), GPT-4o combined"),
+    **WITHOUT_PASSAGES,
+}
 
 
 def by_key(
@@ -238,7 +233,7 @@ TABLES = {
         ],
         {
             key: partial(unseen, name=name, judge=judge, label=label)
-            for key, (name, judge, label) in ARENAS.items()
+            for key, (name, judge, label) in SMALL_ARENAS.items()
         },
         "crowd-rag",
     ),
@@ -272,22 +267,28 @@ TABLES = {
     "coverage": Table(
         ["design", "ratings held", "ranks held", "separated"],
         simulated(coverage, {name: (name, name) for name in DESIGNS}),
-        "one question",
+        "ten battles a question",
     ),
     "first-boards": Table(
-        ["arena (systems), judge", "preferences", "consensus alone"],
-        by_key(first_board, FIRST_BOARDS),
+        ["arena (systems) by judge", "preferences", "consensus alone"],
+        by_key(first_board, WITHOUT_PASSAGES),
         "rakuda",
     ),
     "plans": Table(
-        ["arena (systems), judge", "default", "whole questions", "random pairs", "stops by itself"],
+        [
+            "arena (systems) by judge",
+            "default",
+            "whole questions",
+            "random pairs",
+            "stops by itself",
+        ],
         by_key(plans, PLANS),
         "crowd-rag",
     ),
     "soft": Table(
         [
             *("questions", "winners alone", "probabilities as they are"),
-            *("at the default temperature", "gain", "held, winners", "held, default"),
+            *("at the default temperature", "gain", "held by winners", "held by default"),
         ],
         by_key(replayed, {str(n): ("alpacaeval", n, str(n)) for n in (5, 10, 20, 40)}),
         "5",
@@ -301,7 +302,6 @@ TABLES = {
             two_judges,
             {
                 "crowd-rag": ("crowd-rag", "crowd-rag (6)"),
-                "mt-bench": ("mt-bench-ko-en", "mt-bench-ko-en (30)"),
                 "vicuna80": ("vicuna80", "vicuna80 (20)"),
             },
         ),
@@ -309,8 +309,8 @@ TABLES = {
     ),
     "audit": Table(
         [
-            *("verdicts of, coin flips among them", "pairs a system", "honest", "fooling"),
-            *("fooling, in the lower half", "others beside it"),
+            *("verdicts of", "pairs a system", "honest", "fooling"),
+            *("fooling from below the middle", "others beside it"),
         ],
         by_key(
             audited,
@@ -335,43 +335,28 @@ TABLES = {
         "crowd-rag",
     ),
     "nulls": Table(
-        ["equal judges", "found to differ, or missed by a 95% interval", "by the other way"],
+        ["equal judges", "found or missed", "by the other way"],
         {
             **by_key(
                 memerag,
                 {
                     "memerag": ("../memerag", "macro", 2, "MEMERAG, two judges, macro"),
                     "memerag-fr": ("../memerag", "fr", 2, "MEMERAG, French, two judges"),
-                    "memerag-fr-4": ("../memerag", "fr", 4, "MEMERAG, French, any of four"),
-                },
-            ),
-            **simulated(grouse, {"grouse": ("GroUSE, 75% of the checks passed",)}),
-            **simulated(
-                pairs,
-                {
-                    "pairs": (10, 0.5, "pairs, guesses on 10 questions"),
-                    "pairs-80": (80, 0.5, "pairs, guesses on 80 questions"),
-                    "pairs-few-errors": (80, 0.95, "pairs, 95% right on 80 questions"),
                 },
             ),
             **simulated(
                 share_found,
                 {
-                    "compare": (trained, 9, 2, "`compare`, 9 systems in folds, two"),
-                    "compare-4": (trained, 9, 4, "`compare`, 9 systems in folds, any of four"),
-                    "compare-20": (trained, 20, 2, "`compare`, 20 systems in folds, two"),
-                    "compare-both": (
-                        *(scored, 9, 2),
-                        "`compare`, 9 systems, over systems and questions, two",
-                    ),
+                    "compare": (9, 2, "`compare`, 9 systems in folds, two"),
+                    "compare-4": (9, 4, "`compare`, 9 systems in folds, any of four"),
                 },
             ),
         },
-        "memerag-fr",
+        "compare",
     ),
     "look": Table(
         [
-            *("arena, judge", "random", "trained on the others' verdicts", "difference"),
+            *("arena by judge", "random", "trained on the others' verdicts", "difference"),
             *("untrained", "its difference"),
         ],
         by_key(
@@ -386,7 +371,7 @@ TABLES = {
         "crowd-rag",
     ),
     "gate": Table(
-        ["true difference", "better", "same", "worse", "cannot say", "questions, mean"],
+        ["true difference", "better", "same", "worse", "cannot say", "questions"],
         simulated(
             decisions,
             {
@@ -417,7 +402,7 @@ TABLES = {
     "cheaper": Table(
         [
             "costs",
-            *(name for size in SIZES for name in (f"{size} questions", f"bootstrap, {size}")),
+            *(name for size in SIZES for name in (f"{size} questions", f"bootstrap of {size}")),
         ],
         simulated(shares_called_cheaper, {name: (name, name) for name in WORLDS}),
         "1 against .5",

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,10 @@ def holds_figures(rows):
     return 2 * sum(bool(FIGURE.fullmatch(cell)) for cell in cells) > len(cells)
 
 
+def git(*arguments):
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
+
+
 @pytest.mark.parametrize("path", tables.documents(), ids=lambda path: path.name)
 def test_every_table_of_figures_is_computed_timed_or_published(path):
     for table in TABLE.finditer(path.read_text(encoding="utf-8")):
@@ -33,8 +38,26 @@ def test_documents_print_the_figures_that_are_stored(path):
     assert tables.rendered(text, tables.read_store()) == text
 
 
+def test_every_table_is_printed_and_all_its_rows_are_stored():
+    printed = "".join(path.read_text(encoding="utf-8") for path in tables.documents())
+    store = tables.read_store()
+    assert list(store) == list(tables.TABLES)
+    for name, table in tables.TABLES.items():
+        assert f"<!-- table: {name};" in printed
+        assert list(store[name]) == list(table.rows)
+        assert {len(row["cells"]) for row in store[name].values()} == {len(table.columns)}
+
+
+def test_stored_rows_are_of_commits_of_this_history():
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("needs the whole history")
+    commits = {row["commit"] for rows in tables.read_store().values() for row in rows.values()}
+    for commit in commits:
+        assert git("merge-base", "--is-ancestor", commit, "HEAD").returncode == 0, commit
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", tables.read_store())
+@pytest.mark.parametrize("name", tables.TABLES)
 def test_a_row_of_each_table_is_what_is_printed(name):
     if not ARENAS.is_dir():
         pytest.skip("needs the shared arenas")
