@@ -19,12 +19,16 @@ from surrogate_arena.cli.setting_options import takes_settings
 from surrogate_arena.pages.site_settings import SiteSettings
 
 if TYPE_CHECKING:
+    from surrogate.board.board import Board
     from surrogate_arena.pages.figures.figure import Drawing
 
 SITE = "site"
 FIGURES = "figures"
+RECORDS = "eee"
+CROISSANT = "croissant"
 LATEX = "latex"
 TABLES = ("csv", LATEX, "trec")
+FOLDERS = (SITE, FIGURES, RECORDS)
 STUDY_DRAWINGS = "papers.figures:study_drawings"
 READ_STUDY = "studies.study_table:read_study"
 
@@ -36,16 +40,23 @@ def publish(
         Argument(
             exists=True,
             help="Board folder; for figures and latex also the file of a study (validate --json), "
-            "for figures of judges (metaeval --out), for --hub an arena folder.",
+            "for figures of judges (metaeval --out), for --hub and croissant an arena folder.",
         ),
     ],
     settings: SiteSettings,
-    form: Annotated[str, Option("--as", help="site, figures, csv, latex or trec.")] = SITE,
+    form: Annotated[
+        str,
+        Option(
+            "--as",
+            help="site, figures, csv, latex, trec, eee (records of Every Eval Ever); of an arena "
+            "folder: croissant.",
+        ),
+    ] = SITE,
     out: Annotated[
         Path | None,
         Option(
-            help="Folder of a site or figures, else file. Default: ./site or ./figures, else "
-            "standard output"
+            help="Folder of a site, figures or records, else file. Default: ./site, ./figures or "
+            "./eee, else standard output"
         ),
     ] = None,
     language: Annotated[
@@ -74,14 +85,20 @@ def publish(
     arena: opt.MovedArena = None,
 ) -> None:
     """Publish a board: as pages, figures or tables, or on the Hugging Face hub."""
-    checked_choice(form, (SITE, FIGURES, *TABLES), "form (--as)")
+    checked_choice(form, (*FOLDERS, *TABLES, CROISSANT), "form (--as)")
     if hub is not None:
         if form != SITE or out is not None:
             raise UsageError("--hub uploads tables and pages; leave --as and --out out")
         _upload(source, hub, arena, settings)
         return
     if out is not None:
-        check_target(out, is_folder=form in (SITE, FIGURES))
+        check_target(out, is_folder=form in FOLDERS)
+
+    if form == CROISSANT:
+        from surrogate_arena.pages.croissant import croissant_text
+
+        _write_table(croissant_text(source, settings), out)
+        return
 
     from surrogate.board.board import Board
     from surrogate_arena.pages.exports import OVERALL, export_text
@@ -98,6 +115,9 @@ def publish(
         index = write_site(board, out or Path(SITE), arena, settings)
         print(f"Site written: open {index}")
         return
+    if form == RECORDS:
+        _write_records(board, out or Path(RECORDS), settings)
+        return
     text = export_text(board, form, language or OVERALL, split_names(columns), signature=signature)
     _write_table(text, out)
 
@@ -111,6 +131,14 @@ def _drawings(source: Path, language: str | None) -> list[Drawing]:
         study_drawings = imported(STUDY_DRAWINGS)
         return [Drawing(*drawing) for drawing in study_drawings(source)]
     return list(board_drawings(Board.load(source), language))
+
+
+def _write_records(board: Board, out: Path, settings: SiteSettings) -> None:
+    from surrogate_arena.pages.every_eval_ever import write_records
+
+    for system in write_records(board, out, settings):
+        echo(f"{system} left out: it has no rating", err=True)
+    print(out)
 
 
 def _write_table(text: str, out: Path | None) -> None:

@@ -58,6 +58,9 @@ class PageSettings(BaseModel):
 class SiteSettings(PageSettings):
     """What the pages of a board state and show."""
 
+    organization: str = Field(
+        default="", description="Who publishes the board, for records of Every Eval Ever."
+    )
     headline: str = Field(default="", description="Headline of the first page, above who is first.")
     date: datetime.date | None = Field(
         default=None, description="Date on every page, such as 2026-11-27."

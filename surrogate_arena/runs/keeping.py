@@ -15,6 +15,7 @@ from arena.data.tables import plain_records, write_record
 from arena.data.wording import count_of, first_of
 from surrogate.board.board import Board
 from surrogate.board.remarks import conclusion
+from surrogate_arena.cli.clock import now
 from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move, news_of
 from surrogate_arena.runs.diff import GONE, MOVED, NEW, diff_boards
 from surrogate_arena.runs.past_boards import (
@@ -22,7 +23,6 @@ from surrogate_arena.runs.past_boards import (
     WHOLE,
     Digests,
     PastRecord,
-    now,
     past_board,
     read_history,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +17,6 @@ from surrogate.board.board import Board
 from surrogate_arena.pages.history import HistoryEntry
 from surrogate_arena.runs.records import Ingredients
 
-EPOCH = "SOURCE_DATE_EPOCH"
 """Environment variable that fixes the date; see https://reproducible-builds.org."""
 HISTORY = "history"
 """Folder of a board's past in the output folder of a run."""
@@ -64,17 +61,6 @@ def board_before(folder: Path) -> Path:
     if index < 1:
         raise UsageError(f"no board before {folder} was kept; name two boards")
     return past / names[index - 1]
-
-
-def now() -> datetime.datetime:
-    """Return the time in UTC, or that of ``SOURCE_DATE_EPOCH``."""
-    text = os.environ.get(EPOCH)
-    if not text:
-        return datetime.datetime.now(datetime.UTC)
-    try:
-        return datetime.datetime.fromtimestamp(int(text), datetime.UTC)
-    except (ValueError, OverflowError, OSError):
-        raise UsageError(f"{EPOCH} is {text!r}; set it to seconds since 1970") from None
 
 
 def read_history(folder: Path) -> list[PastRecord]:

@@ -6,20 +6,16 @@ nothing here uses either.
 """
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from chat_server import ChatServer, completion
 from judged_systems import shown_answers
+from other_packages import install, run_theirs
 
 from arena import import_arena
-from arena.quality.agreement import agreement_with_reference
+from surrogate_arena.diagnosis.agreement import agreement_with_reference
 
-ROOT = Path(__file__).parents[3]
 PACKAGES = ("autojudge-base==1.0.0", "autojudge-evaluate==1.1.0", "nltk", "tira", "krippendorff")
 RUNS = {"run.a": 4, "run.b": 3, "run.c": 2, "run.d": 1, "run.e": 0}
 """Names of runs, with how many of the facts their answers state."""
@@ -31,12 +27,7 @@ FACTS = ("It is {} m deep.", "Pikes live in it.", "It was dammed in 19{}.", "Boa
 def site(tmp_path_factory):
     """A folder with their packages; what these need beside them is installed here already."""
     folder = tmp_path_factory.mktemp("autojudge")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--retries", "0"]
-    installed = subprocess.run(
-        [*command, "--target", folder, *PACKAGES], capture_output=True, text=True, check=False
-    )
-    if installed.returncode:
-        pytest.skip(f"AutoJudge's packages cannot be installed: {installed.stderr[-200:]}")
+    install(folder, *PACKAGES)
     stopwords = folder / "nltk_data" / "corpora" / "stopwords"
     stopwords.mkdir(parents=True)
     (stopwords / "english").write_text("the\n")
@@ -79,20 +70,6 @@ def by_facts(prompt, _earlier):
     return completion("[[A]]" if first > second else "[[B]]")
 
 
-def run_theirs(site, program, *words, **variables):
-    code = f"import sys; sys.path.append({str(site)!r}); from {program} import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, words)],
-        env=os.environ
-        | {"PYTHONPATH": str(ROOT), "NLTK_DATA": str(site / "nltk_data")}
-        | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-
-
 def judged_by_theirs(site, data_set, out, budget, server):
     """Run our judge by their ``auto-judge``, and score it by their ``meta-evaluate``."""
     workflow = out.parent / "workflow.yml"
@@ -105,13 +82,14 @@ def judged_by_theirs(site, data_set, out, budget, server):
     words = ["run", "--workflow", workflow, "--out-dir", out]
     words += ["--rag-responses", data_set / "runs" / "generation"]
     words += ["--rag-topics", data_set / "topics.jsonl"]
-    variables = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none", "OPENAI_MODEL": "m"}
+    variables = {"NLTK_DATA": str(site / "nltk_data"), "OPENAI_BASE_URL": server.url}
+    variables |= {"OPENAI_API_KEY": "none", "OPENAI_MODEL": "m"}
     run_theirs(site, "autojudge_base.cli", *words, **variables)
     leaderboard = out / "ours.eval.txt"
     words = ["meta-evaluate", "--truth-leaderboard", data_set / "truth.txt"]
     words += ["--truth-format", "ir_measures", "--eval-format", "ir_measures", "--silent"]
     words += ["--eval-measure", "RATING", "--output", out / "scores.jsonl", leaderboard]
-    run_theirs(site, "autojudge_evaluate", *words)
+    run_theirs(site, "autojudge_evaluate", *words, **variables)
     (scores,) = pd.read_json(out / "scores.jsonl", lines=True).to_dict(orient="records")
     return scores, leaderboard
 

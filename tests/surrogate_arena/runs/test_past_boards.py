@@ -19,6 +19,7 @@ from arena.data.systems import WITHDRAWN
 from arena.data.tables import read_rows, write_rows
 from arena.judging.appending import set_state
 from surrogate import Board
+from surrogate_arena.cli.clock import now
 from surrogate_arena.pages.feed import FeedEntry, atom_feed
 from surrogate_arena.pages.history import (
     HEIGHT,
@@ -35,7 +36,7 @@ from surrogate_arena.pages.history import (
 from surrogate_arena.runs import keeping, making
 from surrogate_arena.runs.config import read_configuration
 from surrogate_arena.runs.keeping import content_digests
-from surrogate_arena.runs.past_boards import RECORD_FILE, now, read_history
+from surrogate_arena.runs.past_boards import RECORD_FILE, read_history
 from surrogate_arena.runs.run import bring_up_to_date, restore_board
 
 ATOM = "{http://www.w3.org/2005/Atom}"
