@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
-from arena.data.wording import Remark, count_of
+from arena.data.wording import Remark, all_of, count_of
 from surrogate.checks.faults import AnswerFaults
 from surrogate.checks.table import CHECKS, FAULTS, of_class
 from surrogate_arena.pages.views import Row, cut_text
@@ -48,11 +48,10 @@ class FaultTables:
         """Count a system's faults, and its answers that each check could not see."""
         own = self.faults.of(system)
         n_answers = count_of(len(own.answers), "answer")
-        n_certain, n_likely = len(own.of_class("certain")), len(own.of_class("likely"))
-        text = f"No fault in {n_answers}."
-        if n_certain or n_likely:
-            certain, likely = count_of(n_certain, "certain fault"), count_of(n_likely, "likely one")
-            text = f"{certain} and {likely} in {n_answers}."
+        n_certain = len(own.of_class("certain"))
+        counts = {"certain fault": n_certain, "likely fault": len(own.of_class("likely"))}
+        found = [count_of(number, noun) for noun, number in counts.items() if number]
+        text = f"{all_of(found or ['No fault'])} in {n_answers}."
         remarks = [Remark("faults", "info", text, "", n_certain, (system,))]
         unchecked = own.unchecked[own.unchecked["check"].isin([*of_class("certain"), "cut"])]
         for name, number in unchecked["check"].value_counts(sort=False).items():

@@ -163,5 +163,5 @@ def test_what_needs_verdicts_is_refused_without_any(unjudged, asked):
 
 def test_it_places_no_new_system(first_board, unjudged):
     new = unjudged.answers.head(3).assign(system="new")
-    with pytest.raises(UsageError, match="nobody has judged"):
+    with pytest.raises(UsageError, match="without verdicts"):
         rank_systems(first_board, new, unjudged)

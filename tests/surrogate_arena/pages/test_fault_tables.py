@@ -1,5 +1,7 @@
 """Pages list the broken answers: how many on the first page, each on its system's page."""
 
+import json
+
 import pytest
 from faulty_versions import broken, good, other, support_arena
 
@@ -25,6 +27,10 @@ def test_every_fault_is_on_the_page_of_its_system(arena, board, tmp_path):
     for query_id in ("de-00", "de-06", "en-10", "en-11", "en-00", "en-03"):
         assert f"{query_id}</bdi>" in page
     assert "settings [9]" in page
+    remarks = json.loads((tmp_path / "site" / "board.json").read_text("utf-8"))["remarks"]
+    [counted] = [one for one in remarks if (one["name"], one["systems"]) == ("faults", ["v5"])]
+    assert counted["statistic"] == page.count('<td class="one">certain</td>')
+    assert counted["sentence"] in page
     sound = (tmp_path / "site" / "systems" / "v4.html").read_text(encoding="utf-8")
     assert "No fault in 60 answers." in sound
 

@@ -17,6 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError, write_arena
+from arena.data.systems import HELD, WITHDRAWN
+from arena.judging.appending import set_state
 from surrogate.board.board import Board
 from surrogate_arena.pages import board_page, pairs, views
 from surrogate_arena.pages import site as sites
@@ -278,6 +280,19 @@ def test_a_shared_link_shows_the_first_systems(board, small_arena, tmp_path):
     # A PNG begins with its size.
     size = (shared / "preview.png").read_bytes()[16:24]
     assert (int.from_bytes(size[:4]), int.from_bytes(size[4:])) == (1200, 630)
+
+
+@pytest.mark.slow
+def test_the_first_page_counts_systems_that_are_not_on_the_board(board, small_arena, tmp_path):
+    write_arena(small_arena, tmp_path / "arena")
+    board.save(tmp_path / "board", tmp_path / "arena")
+    first, *others = small_arena.info.systems[-3:]
+    set_state(tmp_path / "arena", [first], HELD)
+    set_state(tmp_path / "arena", others, WITHDRAWN)
+    index = write_site(Board.load(tmp_path / "board"), tmp_path / "site", small_arena)
+    strip = index.read_text("utf-8").split('class="strip"')[1].split("</p>")[0]
+    assert "<bdi>1</bdi></b> system held" in strip
+    assert "<bdi>2</bdi></b> systems withdrawn" in strip
 
 
 @pytest.mark.slow
