@@ -109,6 +109,7 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
     results["other-question"] = of_others.where(is_long & has_passages)
     results.loc[results["same-text"] == 1, ["varied-text", "other-question"]] = 0.0
     results.loc[results["varied-text"] == 1, "other-question"] = 0.0
+    results.loc[results["failure-message"] == 1, ["refusal", "other-question"]] = 0.0
     n_systems = table.groupby([*QUESTION_KEY, "text"])["system"].transform("nunique")
     results["copy"] = (n_systems > 1).astype(float).where(is_long)
     for name in ("empty", "error-text"):

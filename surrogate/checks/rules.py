@@ -49,9 +49,7 @@ def is_error_text(sample: Sample) -> bool | None:
         return False
     message = folded_words(sample.text.partition("\n")[0])
     is_asked = marks("failure").search(sample.question.query) is not None
-    is_given = sample.text.casefold() in given_text(sample.question).casefold()
-    is_told = _told_share(message, sample.question) >= least_told
-    return None if is_asked or is_given or is_told else True
+    return None if is_asked or _told_share(message, sample.question) >= least_told else True
 
 
 def reports_failure(sample: Sample) -> bool:
@@ -76,10 +74,15 @@ def reports_failure(sample: Sample) -> bool:
 
 
 def _told_share(tokens: Sequence[str], question: Question) -> float:
-    """Return which share of the telling words a question and its passages have."""
-    about = content_words(tokens)
-    given = content_words(folded_words(given_text(question)))
-    return len(about & given) / max(1, len(about))
+    """Return which share of the telling words, else numbers, a question and its passages have."""
+    given = folded_words(given_text(question))
+    about = content_words(tokens) or _numbers(tokens)
+    shared = about & (content_words(given) | _numbers(given))
+    return len(shared) / max(1, len(about))
+
+
+def _numbers(tokens: Sequence[str]) -> set[tuple[str, ...]]:
+    return {(token,) for token in tokens if token.isdecimal()}
 
 
 def passages_text(question: Question) -> str:
@@ -113,9 +116,10 @@ def cites_nothing_given(sample: Sample) -> bool | None:
     # Brackets index in code, and after a letter by itself: x[9].
     prose = _INDEXED.sub(" ", _without_code(sample.part("output")))
     for marker in find_citations(prose, ids):
-        if prose[marker.start : marker.end] in given:
+        citation = prose[marker.start : marker.end]
+        if citation in given or "](http" in citation:
             continue
-        for cited in cited_passages(prose[marker.start : marker.end], ids).unmatched:
+        for cited in cited_passages(citation, ids).unmatched:
             is_place = cited.isdecimal() and not has_numbers and int(cited) <= len(passages)
             is_year = cited.isdecimal() and 1000 <= int(cited) <= 2999
             if not (is_place or is_year or _is_own_source(sample, cited)):
@@ -133,6 +137,7 @@ def is_in_other_language(sample: Sample) -> bool | None:
     # Probability of the language asked for among the supported ones: fewer than 1 of 1,000
     # beginnings of passages in that language have less.
     unlikely = 0.005
+    likely = 0.5
     # A mixture of languages is no language: each half must be unlike the one asked for.
     unlikely_of_half = 0.05
     # Characters of either half that are read
@@ -148,7 +153,11 @@ def is_in_other_language(sample: Sample) -> bool | None:
     if probability is None:
         return None
     if probability >= unlikely:
-        return False if probability >= 0.5 else None
+        is_mixed = any(
+            is_prose(half) and (_probability(sample, half, language) or 0.0) < unlikely
+            for half in halves
+        )
+        return None if is_mixed or probability < likely else False
     for half in halves:
         if (_probability(sample, half, language) or 0.0) >= unlikely_of_half:
             return None

@@ -175,7 +175,7 @@ def fault_line(fault: AnswerFault, longest: int) -> str:
 def shortened(text: str, longest: int) -> str:
     """Return a text in one line, of at most so many characters; its end shows whether it is cut."""
     line = " ".join(text.split())
-    if not any(map(str.isprintable, line)):
+    if not any(map(str.isprintable, line.replace(" ", ""))):
         return "(nothing)"
     if len(line) <= longest:
         return line

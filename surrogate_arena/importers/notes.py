@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from arena.data.wording import count_of
+from arena.text.answers import is_empty_answer
 from arena.text.thoughts import has_thoughts
 from surrogate_arena.importers.contract import MOST_NAMED
 
@@ -22,7 +23,9 @@ def note_on_systems(counts: Mapping[str, int], one: str, several: str) -> str:
 
 def thoughts_note(answers: Iterable[tuple[str, str]]) -> str:
     """Return how many answers of which systems begin with thoughts; empty if none does."""
-    counts = Counter(system for system, text in answers if has_thoughts(text))
+    counts = Counter(
+        system for system, text in answers if has_thoughts(text) and not is_empty_answer(text)
+    )
     if not counts:
         return ""
     note = note_on_systems(counts, "begins with thoughts", "begin with thoughts")

@@ -89,7 +89,7 @@ class FaultTables:
         listed = []
         for row in rows.to_dict("records"):
             texts = {name: cut_text(row[name], LONGEST_TEXT) for name in ("query", "answer")}
-            if not any(map(str.isprintable, texts["answer"])):
+            if not any(map(str.isprintable, "".join(texts["answer"].split()))):
                 texts["answer"] = ""
             certainty = CHECKS[row["check"]].certainty
             listed.append({**row, **texts, "certainty": certainty})

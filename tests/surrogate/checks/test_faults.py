@@ -341,6 +341,11 @@ def test_an_apology_for_a_failure_has_nothing_to_do_with_its_question(text, quer
     assert "failure-message" in set(faults.of("v2").found["check"])
 
 
+def test_a_number_that_passages_have_is_no_status_of_a_failure():
+    faults = about_failures("412 kg and 83 cm", "How heavy is it?", "It is 412 kg, and 83 cm tall.")
+    assert "failure-message" not in set(faults.found["check"])
+
+
 @pytest.mark.parametrize(
     "text", ["", "  \n ", "\u200b", "...", "<p></p>", "&nbsp;", "<think>So.</think>"]
 )
@@ -374,6 +379,7 @@ def test_a_reader_sees_nothing(text):
         "Without a number I cannot tell you the price, but the portal shows it [1].",
         "Open the portal and choose shelf R[9], which holds the settings [1].",
         "Open the portal under `{{ account }}` and type `%s` [1].",
+        "See [12](https://example.org/friends) for the portal [1].",
         "Send it to https://api.example.org/orders/{order_id} [1].",
         "It cost <s>20 euros</s> 15 euros [1].",
         "The contract says so (Section 7), and the portal shows it [1].",
@@ -596,6 +602,12 @@ def test_what_cannot_be_told_is_counted():
 def test_a_mixture_of_languages_is_no_other_language():
     mixed = f"{other('de', 3)} {other('en', 3)}"
     assert found_in(instead(mixed, language="de")) == {}
+
+
+def test_an_answer_that_changes_its_language_cannot_be_checked():
+    arena = support_arena({"v2": instead(f"{good('de', 3)} {good('en', 3)}", language="de")})
+    unchecked = find_faults(arena, arena.answers).unchecked
+    assert "de-03" in set(unchecked.loc[unchecked["check"] == "other-language", "query_id"])
 
 
 def test_a_translation_is_in_the_language_that_was_asked_for():
