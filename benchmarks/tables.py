@@ -29,7 +29,7 @@ from cost_intervals import SIZES, WORLDS, shares_called_cheaper
 from coverage_by_design import DESIGNS, coverage
 from gate import decisions, refused
 from judge_audit import audited
-from judge_errors import memerag
+from judge_errors import grouse, memerag, pairs
 from judge_preferences import first_board_taus
 from judging_plans import plans
 from reliability import ceiling, split_half
@@ -342,6 +342,14 @@ TABLES = {
                 {
                     "memerag": ("../memerag", "macro", 2, "MEMERAG, two judges, macro"),
                     "memerag-fr": ("../memerag", "fr", 2, "MEMERAG, French, two judges"),
+                },
+            ),
+            **simulated(grouse, {"grouse": ("GroUSE, 75% of the checks passed",)}),
+            **simulated(
+                pairs,
+                {
+                    "pairs": (10, 0.5, "pairs, guesses on 10 questions"),
+                    "pairs-few-errors": (80, 0.95, "pairs, 95% right on 80 questions"),
                 },
             ),
             **simulated(
