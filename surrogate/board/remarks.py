@@ -180,6 +180,8 @@ def _leading_languages(board: Board, system: str) -> Remark:
     if len(leads) == n_languages:
         where = f"both {noun}" if n_languages == 2 else f"all {n_languages} {noun}"
     text = f"It leads in {where}, alone in {_alone(alone, len(leads))}."
+    if not leads:
+        text = f"It leads in none of the {n_languages} {noun}."
     return Remark("leads", "info", text, "", len(leads), (system,))
 
 
