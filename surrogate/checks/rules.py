@@ -33,6 +33,8 @@ _QUOTE = re.compile('["“„«「『]')
 _INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HYPHEN_AT_END = re.compile(r"[^\W\d_]{2}-\Z")
+_OPEN_AT_END = re.compile(r"(?:(?<!\\)\[[^\[\]\n]{0,20}|\n[ \t]*[-*+•])\s*\Z")
+"""An open bracket, or an item without a text."""
 _MARK_AT_END = re.compile(r"(?:#\w+\W*|```)\Z")
 
 
@@ -186,6 +188,8 @@ def is_cut(sample: Sample) -> bool | None:
     """Return whether it ends in mid-sentence."""
     text = sample.text
     is_broken_off = breaks_off(text)
+    if _OPEN_AT_END.search(sample.part("output")):
+        return True
     if _CITATION_AT_END.search(sample.part("output")):
         return None if is_broken_off else is_broken_off
     if _ends_unfinished(text, sample.question.language) or _ends_in_part_of_word(sample):

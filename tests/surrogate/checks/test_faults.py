@@ -487,6 +487,9 @@ def test_the_title_of_a_passage_may_be_a_message():
         "| Step | What |\n|---|---|\n| 1 | open the portal |\n| 2 | sa",
         "Run this:\n```\nportal.change('camera')",
         "1. Open the portal\n2. Choose the item\n3.",
+        "You need:\n\n- the portal [1]\n- the form [1]\n- ",
+        "You open the portal and choose the item that you want to change [1",
+        "You open the portal while",
     ],
 )
 def test_answers_that_end_in_mid_sentence(text):
