@@ -130,7 +130,7 @@ def first_place_of(ranked: pd.DataFrame, language: str = "") -> Remark:
     if "wins" not in ranked:
         text = f"{system} is ahead of all others."
         return Remark("first", "info", text, language, systems=leaders)
-    text = f"{system} answers best: it wins {_wins(best)}."
+    text = f"{system} answers best: it is expected to win {_wins(best)}."
     return Remark("first", "info", text, language, float(best["wins"]), leaders)
 
 
@@ -163,7 +163,7 @@ def standings(board: Board) -> dict[str, Remark]:
             wins = _wins(row, "of those of other systems")
             name, text = "outscoring", f"The answers of {system} outscore {wins}: {places}."
         else:
-            name, text = "standing", f"{system} wins {_wins(row)}: {places}."
+            name, text = "standing", f"{system} is expected to win {_wins(row)}: {places}."
         remarks[system] = Remark(name, "info", text, "", float(row["wins"]), (system,))
     return remarks
 

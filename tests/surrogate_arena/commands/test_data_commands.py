@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena import DataError, add_answers, read_arena, write_arena
+from arena import DataError, read_arena, write_arena
 from arena.data.folder import read_unlisted
 from arena.data.systems import HELD
 
@@ -143,6 +143,8 @@ def grown(before, tmp_path):
 
 
 def test_answers_are_added_once_and_never_changed(grown):
+    from arena import add_answers
+
     file, added, there = add_answers(grown / "arena", grown / "new.jsonl")
     assert (added, there) == (6, 0)
     assert add_answers(grown / "arena", grown / "new.jsonl") == (file, 0, 6)
@@ -204,6 +206,8 @@ def test_a_submission_is_held_until_it_is_accepted_and_withdrawn_by_any_name(gro
 
 @pytest.mark.parametrize("n_written", [0, 1, 2])
 def test_a_submission_that_was_to_be_held_is_never_listed_by_half(grown, monkeypatch, n_written):
+    from arena import add_answers
+
     arena = grown / "arena"
     written = []
 
