@@ -173,8 +173,27 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
 def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     """Flag texts whose words are another question's, not their own question's.
 
-    Words of many questions say nothing, neither do those that only answers to one question have.
     Each system is read by itself, so that it does not matter which others are there.
+    """
+    # Systems that saw the same passages share a question.
+    distinct = {id(question): question for question in questions}
+    places = {key: place for place, key in enumerate(distinct)}
+    own = np.array([places[id(question)] for question in questions], dtype=np.intp)
+    texts = [content_words(folded_words(text)) for text in table["text"]]
+    given = [content_words(folded_words(given_text(one))) for one in distinct.values()]
+    counts = _counts([*texts, *given])
+    passages = counts[len(texts) :]
+    queries = table.groupby("query").ngroup().to_numpy()
+    flags = np.zeros(len(table), dtype=bool)
+    for rows in table.groupby(["language", "system"]).indices.values():
+        flags[rows] = _are_of_others(counts[rows], passages[own[rows]], queries[rows])
+    return flags
+
+
+def _are_of_others(answers: sparse.csr_array, passages: sparse.csr_array, queries: Indices) -> Flags:
+    """Flag a system's answers by words: rows are answers, and what was given with each.
+
+    Words of many questions say nothing, neither do those that only answers to one question have.
     """
     # Questions that have a word, in passages or in answers, from which it is one of many
     many = 5
@@ -183,35 +202,23 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     # Share of these words that another question has, and that its own may have
     least = 0.3
     hardly_any = 0.1
-    if table.empty:
-        return np.zeros(0, dtype=bool)
-    groups = table.groupby(["language", "system"]).ngroup()
-    number = table["query"].groupby([groups, table["query"]]).ngroup().to_numpy()
-    texts = list(map(_words_of_group, groups, table["text"]))
-    given: list[set[tuple[object, ...]]] = [set() for _ in range(number.max() + 1)]
-    for group, place, question in zip(groups, number, questions, strict=True):
-        given[place] |= _words_of_group(group, given_text(question))
-    counts = _counts([*texts, *given])
-    answers = counts[: len(texts)]
-    passages = counts[len(texts) :]
-    places = (number, np.arange(len(number)))
-    by_question = sparse.csr_array((np.ones(len(number)), places), (len(given), len(number)))
-    n_questions = ((by_question @ answers + passages) > 0).sum(axis=0)
+    _, number = np.unique(queries, return_inverse=True)
+    ones = np.ones(len(number))
+    shape = (number.max() + 1, len(number))
+    by_question = sparse.csr_array((ones, (number, np.arange(len(number)))), shape)
+    given = (by_question @ passages > 0).astype(float)
+    n_questions = ((by_question @ answers + given) > 0).sum(axis=0)
     rare = answers.multiply(n_questions < many).tocsr()
     n_rare = rare.sum(axis=1)
-    n_own = rare.multiply(passages[number]).sum(axis=1)
-    n_most = (rare @ passages.T).max(axis=1).toarray().ravel()
+    n_own = rare.multiply(given[number]).sum(axis=1)
+    n_most = (rare @ given.T).max(axis=1).toarray().ravel()
     is_others = (n_most >= least * n_rare) & (n_own <= hardly_any * n_rare)
     return np.asarray((n_rare >= fewest_words) & is_others)
 
 
-def _words_of_group(group: int, text: str) -> set[tuple[object, ...]]:
-    return {(group, *word) for word in content_words(folded_words(text))}
-
-
-def _counts(texts: Sequence[Collection[tuple[object, ...]]]) -> sparse.csr_array:
+def _counts(texts: Sequence[Collection[tuple[str, ...]]]) -> sparse.csr_array:
     """Count words: a row for each text, a column for each word."""
-    numbers: dict[tuple[object, ...], int] = {}
+    numbers: dict[tuple[str, ...], int] = {}
     columns = [numbers.setdefault(word, len(numbers)) for words in texts for word in words]
     starts = np.cumsum([0, *map(len, texts)])
     shape = (len(texts), len(numbers))
