@@ -190,7 +190,9 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     return flags
 
 
-def _are_of_others(answers: sparse.csr_array, passages: sparse.csr_array, queries: Indices) -> Flags:
+def _are_of_others(
+    answers: sparse.csr_array, passages: sparse.csr_array, queries: Indices
+) -> Flags:
     """Flag a system's answers by words: rows are answers, and what was given with each.
 
     Words of many questions say nothing, neither do those that only answers to one question have.
