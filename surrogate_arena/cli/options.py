@@ -142,6 +142,8 @@ def named_values(option: str, texts: Sequence[str] | None, example: str) -> dict
         name, _, value = text.partition("=")
         if not name or not value:
             raise UsageError(f"{option} is {text!r}; write {example}")
+        if name in values:
+            raise UsageError(f"{option} names {name} twice: {values[name]!r} and {value!r}")
         values[name] = value
     return values
 

@@ -330,8 +330,8 @@ def _win_sentence(result: Gate) -> str:
     if verdicts is None:
         return ""
     parts = [
-        f"{result.candidate} beats {result.baseline} on {verdicts.win_rate:.0%} of questions "
-        f"({100 * verdicts.low:.0f} to {100 * verdicts.high:.0f})"
+        f"{result.candidate} wins {verdicts.win_rate:.0%} of questions against {result.baseline} "
+        f"({100 * verdicts.low:.0f} to {100 * verdicts.high:.0f}; a tie is half a win)"
     ]
     for row in verdicts.languages.head(1).itertuples():
         parts.append(
