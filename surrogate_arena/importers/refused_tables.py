@@ -163,7 +163,9 @@ def _refuse_without_answers(
             f"{further}"
         )
     pairs = list(paired_columns(answers, [*SIDES_IN_NAMES, *WON_AND_LOST]))
-    if len(pairs) == 1:
+    # A pair beside another column of answers may be two sources of them.
+    of_systems = [column for column in answers if not is_reference(column)]
+    if len(pairs) == 1 and set(pairs[0]) == set(of_systems):
         raise _battles_error(candidates.frames)
     systems = candidates.likely_answers()
     is_wide = 1 < len(systems) <= MOST_NAMED and set(systems) <= set(columns)
