@@ -137,7 +137,7 @@ DryRun = Annotated[
 
 def named_values(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
     """Read an option that is repeated as NAME=VALUE."""
-    values = {}
+    values: dict[str, str] = {}
     for text in texts or ():
         name, _, value = text.partition("=")
         if not name or not value:
