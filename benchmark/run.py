@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -65,7 +64,6 @@ def main() -> None:
 
 def run_puzzle(path: Path | None, task: Task, seed: int) -> list[dict[str, object]]:
     """Run a method on every track of a task; without one, rate by all verdicts."""
-    sys.path.insert(0, str(FOLDER))
     method = None if path is None else load_method(path)
     rows = []
     whole = puzzle_of(task, seed)
