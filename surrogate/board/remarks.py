@@ -261,8 +261,10 @@ def judge_tests(board: Board) -> Iterator[Remark]:
         return
     n_failed = sum(failures.values())
     reasons = [f"{name} ({count:,})" for name, count in sorted(failures.items())]
-    text = f"{count_of(n_failed, 'judgment')} without a verdict: {', '.join(reasons) or 'none'}."
-    yield Remark("failures", "info", text, statistic=n_failed)
+    text = f"{count_of(n_failed, 'judgment')} without a verdict"
+    if reasons:
+        text = f"{text}: {', '.join(reasons)}"
+    yield Remark("failures", "info", f"{text}.", statistic=n_failed)
 
 
 def skipped(board: Board) -> Remark:

@@ -8,6 +8,7 @@ import os
 from arena.data.errors import UsageError
 
 EPOCH = "SOURCE_DATE_EPOCH"
+"""Environment variable that fixes the time; see https://reproducible-builds.org."""
 
 
 def now() -> datetime.datetime:

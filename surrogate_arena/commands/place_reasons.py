@@ -81,8 +81,6 @@ CLAUSES = MappingProxyType(
     }
 )
 """Name of a feature to what a system with a higher, and with a lower, value does."""
-
-
 MOST_NAMED = 2
 """Features in either direction, and questions, that reasons name."""
 

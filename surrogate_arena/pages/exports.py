@@ -73,7 +73,7 @@ def export_text(
             hint = did_you_mean(name, table.columns) or f"use any of {', '.join(table)}"
             raise UsageError(f"the table has no column {name!r}; {hint}")
     if form == "trec":
-        return _trec_lines(board, language, columns or MEASURES)
+        return _trec_lines(board, table, columns or MEASURES)
     if form == "csv":
         return guarded_csv(table[list(columns or table)])
     summary = board.summary
@@ -89,15 +89,13 @@ def export_text(
     return latex_table(printed, comments)
 
 
-def _trec_lines(board: Board, language: str, columns: Sequence[str]) -> str:
+def _trec_lines(board: Board, ratings: pd.DataFrame, columns: Sequence[str]) -> str:
     """Return ``run, topic, measure, value`` in lines: for each answer, and ``all`` a system's.
 
     A system has one rating in a language, and so one value for all its questions there.
     """
-    table = board.ratings.dropna(subset=list(columns))
-    if language in board.languages:
-        table = table[table["language"] == language]
-    answered = board.features[FEATURE_KEY].merge(table[["language", "system", *columns]])
+    rated = ratings.dropna(subset=list(columns))
+    answered = board.features[FEATURE_KEY].merge(rated[["language", "system", *columns]])
     if answered.duplicated(["system", "query_id"]).any():
         raise UsageError("questions of several languages have the same ids; name one (--language)")
     means = answered.groupby("system", sort=False)[list(columns)].mean().reset_index()

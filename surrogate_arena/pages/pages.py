@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 NUMBER_FILTERS = (
     "decimal",
-    "finite",
     "group_of",
     "percent",
     "place",

@@ -253,8 +253,8 @@ def _write_pages(
         shared["picture"] = PICTURE
     write = partial(_write_page, folder, shared, is_served)
     write("index", view=board_page(board, names, by_name), chips=list(trust_remarks(board)))
-    tables: FaultTables | None = values["faults"]
-    further = [] if tables is None else tables.remarks
+    faults: FaultTables | None = values["faults"]
+    further = [] if faults is None else faults.remarks
     if not costs.empty:
         further.append(cost_remark(board, costs))
     record = board_record(board, settings, further)
@@ -274,7 +274,7 @@ def _write_pages(
         "method",
         arena_folder=shlex.quote(_arena_name(board)),
         missing=missing,
-        facts=[*facts(board), judged_by(board)],
+        facts=[*facts(board), shared["judged_by"]],
         skipped=skipped(board),
         limits=_limits(board, by_name),
     )
@@ -291,7 +291,7 @@ def _write_pages(
         write("pairs", f"pairs/{files[language]}.html", view=view)
         shown.extend(view["texts"]["questions"] if view["texts"] else [])
     examples = Examples(board, texts, shown) if isinstance(texts, Texts) else None
-    _write_systems(write, board, SystemPages(board, by_name), first, values["faults"], examples)
+    _write_systems(write, board, SystemPages(board, by_name), first, faults, examples)
 
 
 def _limits(board: Board, languages: Sequence[str]) -> dict[str, list[Remark]]:

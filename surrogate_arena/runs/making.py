@@ -131,7 +131,7 @@ def restored_board(
     only where something has changed since.
 
     Raises:
-        UsageError: If the board was not kept whole, or has a system that was withdrawn since.
+        UsageError: If the board was not kept whole, or has a system that is not listed now.
     """
     folder = out / board.name
     kept = [past.entry.name for past in read_history(folder / HISTORY)[-WHOLE:]]

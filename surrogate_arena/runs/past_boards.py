@@ -17,7 +17,6 @@ from surrogate.board.board import Board
 from surrogate_arena.pages.history import HistoryEntry
 from surrogate_arena.runs.records import Ingredients
 
-"""Environment variable that fixes the date; see https://reproducible-builds.org."""
 HISTORY = "history"
 """Folder of a board's past in the output folder of a run."""
 RECORD_FILE = "record.json"
