@@ -22,6 +22,7 @@ from surrogate_arena.cli.clock import now
 from surrogate_arena.pages.site_settings import SiteSettings
 
 SCHEMA_VERSION = "0.3.0"
+LIBRARY = "surrogate-arena"
 _SHARE = {"metric_unit": "proportion", "min_score": 0.0, "max_score": 1.0}
 _LOGITS = {"metric_unit": "logits", "min_score": "-Infinity", "max_score": "Infinity"}
 _INTERVALS = {"rating": ("low", "high"), "wins": ("wins_low", "wins_high")}
@@ -38,13 +39,14 @@ def write_records(board: Board, folder: Path, settings: SiteSettings) -> list[st
     """Write a record for each system, where the project's data store would have it.
 
     Returns:
-        The systems without any rating, which have none.
+        The systems without any rating, which have no record.
 
     Raises:
-        UsageError: If no organization is stated, or the folder holds anything else.
+        UsageError: If no organization is stated, or the folder holds anything but such records.
     """
     if not settings.organization:
         raise UsageError("records say who publishes them; state it by --config organization=NAME")
+    _check_replaceable(folder)
     without = []
     with replaced_folder(folder) as writing:
         for system in board.systems:
@@ -58,6 +60,25 @@ def write_records(board: Board, folder: Path, settings: SiteSettings) -> list[st
             text = json.dumps(record, ensure_ascii=False, indent=2)
             (place / f"{_uuid(board, system)}.json").write_text(f"{text}\n", encoding="utf-8")
     return without
+
+
+def _check_replaceable(folder: Path) -> None:
+    """Check that nothing but records of ours would be lost."""
+    for path in folder.rglob("*"):
+        if not path.is_dir() and not _is_own_record(path):
+            raise UsageError(
+                f"{folder} holds {path.relative_to(folder)}, which is no record of a board; name a "
+                "new or empty folder"
+            )
+
+
+def _is_own_record(path: Path) -> bool:
+    if path.suffix != ".json":
+        return False
+    try:
+        return bool(json.loads(path.read_text(encoding="utf-8"))["eval_library"]["name"] == LIBRARY)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def record_of(board: Board, system: str, settings: SiteSettings) -> dict[str, Any]:
@@ -80,7 +101,7 @@ def record_of(board: Board, system: str, settings: SiteSettings) -> dict[str, An
         "retrieved_timestamp": time,
         "source_metadata": source,
         "eval_library": {
-            "name": "surrogate-arena",
+            "name": LIBRARY,
             "version": __version__,
             "additional_details": {"signature": board.summary.signature},
         },

@@ -85,6 +85,17 @@ def test_who_publishes_must_be_stated(board, tmp_path):
         write_records(board, tmp_path / "eee", SiteSettings())
 
 
+@pytest.mark.parametrize("content", ["", "[]", '{"eval_library": {"name": "another"}}'])
+def test_only_own_records_are_replaced(board, tmp_path, content):
+    write_records(board, tmp_path / "eee", SETTINGS)
+    assert published(board, tmp_path / "eee").keys() == set(board.systems)
+    foreign = tmp_path / "eee" / "data" / "kept.json"
+    foreign.write_text(content, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"kept\.json, which is no record"):
+        write_records(board, tmp_path / "eee", SETTINGS)
+    assert foreign.read_text(encoding="utf-8") == content
+
+
 def test_records_are_published_by_the_command(board_folder, board, tmp_path, run, capsys):
     out = tmp_path / "eee"
     words = ["--title", "Support bots", "--config", "organization=My Lab"]
