@@ -151,12 +151,11 @@ def learned_weights(
     return {name: weight for name, weight in rounded.items() if weight}
 
 
-def first_board_taus(arenas: Path, arena: str, judge: str, language: str) -> list[float]:
+def first_board_taus(folder: Path, judge: str, language: str) -> list[float]:
     """Return how a first board ranks an arena: by weights learned without it, by consensus."""
-    weights = learned_weights(all_moments(arenas, None), without=[arena])
-    [data] = [
-        part for part in study_of(arenas, arena, judge, None).languages if part.language == language
-    ]
+    weights = learned_weights(all_moments(folder.parent, None), without=[folder.name])
+    languages = study_of(folder.parent, folder.name, judge, None).languages
+    [data] = [part for part in languages if part.language == language]
     taus = []
     for preferences in (weights, {}):
         first = first_ratings(

@@ -18,12 +18,12 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from board_quality import replication, unseen
 from comparison_errors import share_found
 from cost_intervals import SIZES, WORLDS, shares_called_cheaper
 from coverage_by_design import DESIGNS, coverage
@@ -31,25 +31,11 @@ from gate import decisions, refused
 from judge_audit import audited
 from judge_errors import grouse, memerag, pairs
 from judge_preferences import first_board_taus
+from judge_scores import PAIR_SCORES, constant, pairs_of_people
 from judging_plans import plans
-from reliability import ceiling, split_half
 from replication import two_judges
 from soft_verdicts import replayed
 from where_to_look import where_to_look
-
-from arena.llm.prompts import Templates
-from features import extract
-from surrogate.learning.cross_fitting import Repeats
-from surrogate.learning.replication import replicate
-from surrogate.learning.surrogate import find_surrogate
-from surrogate_arena.papers.evaluation import evaluate_judges
-from surrogate_arena.papers.grouse.benchmark import Grouse
-from surrogate_arena.papers.grouse.scores import TOTAL, pass_rates
-from surrogate_arena.papers.grouse.unit_tests import builtin_tests
-from surrogate_arena.papers.judges import FunctionJudge
-from surrogate_arena.papers.pairs.benchmark import RECORDED, PairBenchmark
-from surrogate_arena.papers.settings import MetaevalSettings
-from surrogate_arena.studies import Study, compare
 
 Cell = Any
 """A text, a number, or a number with its standard error."""
@@ -61,9 +47,6 @@ MARK = re.compile(
     r"(?:; rows: (?P<rows>[^;\n]*))?(?:; columns: (?P<columns>[^;\n]*))?"
     r"(?:; measured [^\n]*)? -->\n(?P<table>(?:\|[^\n]*\n)*)"
 )
-REPEATS, SPLITS = 20, 10
-"""Splits of the systems, and of the questions. Twenty of six to nine systems move tau by 0.03,
-where its standard error is 0.2."""
 
 
 @dataclass(frozen=True)
@@ -79,75 +62,6 @@ class Table:
     columns: Sequence[str]
     rows: Mapping[str, Callable[[Path], Sequence[Cell]]]
     quick: str
-
-
-@cache
-def features_of(folder: Path) -> pd.DataFrame:
-    """Measure an arena's features once, however many rows need them."""
-    return extract(folder)
-
-
-def unseen(arenas: Path, name: str, judge: str | None, label: str) -> list[Cell]:
-    """Compare surrogates and the length of answers on systems that no surrogate has seen."""
-    options = {"judge": judge, "feature_table": features_of(arenas / name)}
-    study = compare(
-        *(arenas / name, ["default", "random-forest", "linear"]),
-        scores=["answer_length"],
-        against="default",
-        repeats=REPEATS,
-        **options,
-    )
-    taus = study.table.query("language == 'macro'")
-    cells: list[Cell] = [label]
-    for row in taus.itertuples():
-        cells.append([row.tau, row.standard_error])
-    forest = study.differences.query("language == 'macro' and rated_by == 'random-forest'")
-    cells.append([-forest["difference"].iloc[0], forest["standard_error"].iloc[0]])
-    languages = Study.of(arenas / name, **options).languages
-    cells.append(split_half(languages))
-    cells.append(float(np.mean([ceiling(data) for data in languages])))
-    return cells
-
-
-def replication(arenas: Path, name: str, judge: str | None, number: int, label: str) -> list[Cell]:
-    """Rate by some questions of one half, and compare with the verdicts on the other."""
-    # The default surrogate and the posterior do not learn from tournaments.
-    study = Study.of(
-        arenas / name, tournaments=2, judge=judge, feature_table=features_of(arenas / name)
-    )
-    found = replicate(study.languages, find_surrogate(), Repeats(SPLITS, 0), number, False)
-    summary = found.summary()
-    low, high = summary["gain_low"], summary["gain_high"]
-    return [
-        label,
-        str(number),
-        summary["tau_verdicts"],
-        summary["tau"],
-        f"{summary['gain']:z.2f} ({low:z.2f} to {high:z.2f})",
-        float(found.rows["inside"].astype(float).mean()),
-    ]
-
-
-def pairs_of_people(arenas: Path, name: str, judge: str, label: str) -> list[Cell]:
-    """Test a recorded judge by people's majority."""
-    benchmark = PairBenchmark.read(arenas / name, MetaevalSettings(), Templates())
-    evaluation = evaluate_judges(benchmark, [RECORDED + judge])
-    [table] = [item.table for item in benchmark.report(evaluation).tables[:1]]
-    [row] = table.to_dict("records")
-    return [label, *(str(row[column]) for column in TABLES["pairs"].columns[1:])]
-
-
-def constant(_: Path, score: str, label: str) -> list[Cell]:
-    """Pass GroUSE's unit tests by one score for everything."""
-    tests = builtin_tests()
-    highest = {"answer_relevancy": 5, "completeness": 5}
-
-    def judged(metric: str, *_: object) -> int | None:
-        return highest.get(metric, 1) if score == "highest" else None
-
-    found = evaluate_judges(Grouse(tests), [FunctionJudge(score, judged)])
-    rates = pass_rates(found.verdicts).set_index("metric")["value"]
-    return [label, *(f"{100 * rates[name]:.1f}" for name in [*rates.index.drop(TOTAL), TOTAL])]
 
 
 ARENAS = {
@@ -172,17 +86,6 @@ RECORDED_JUDGES = {
 }
 NUMBERS = (3, 10)
 """Of judged questions to replicate by."""
-
-
-def replication_rows() -> dict[str, Callable[[Path], Sequence[Cell]]]:
-    rows: dict[str, Callable[[Path], Sequence[Cell]]] = {}
-    for key, (name, judge, label) in ARENAS.items():
-        for number in NUMBERS:
-            row = partial(replication, name=name, judge=judge, number=number, label=label)
-            rows[f"{key}:{number}"] = row
-    return rows
-
-
 WITHOUT_PASSAGES = {
     "rakuda": ("rakuda", "gpt-4", "ja", "rakuda (9), GPT-4"),
     "mt-bench-en": ("mt-bench-ko-en", "gpt-4o-mini", "en", "mt-bench en (6), GPT-4o mini"),
@@ -197,7 +100,7 @@ PLANS = {
 }
 
 
-def by_key(
+def of_arenas(
     measured: Callable[..., Sequence[Cell]], settings: Mapping[str, Sequence[Any]]
 ) -> dict[str, Callable[[Path], Sequence[Cell]]]:
     """Return rows of what a function measures: a folder in the arenas, settings, and a label."""
@@ -209,10 +112,10 @@ def by_key(
     return {key: partial(row, values=values) for key, values in settings.items()}
 
 
-def simulated(
+def without_arenas(
     measured: Callable[..., Sequence[Cell]], settings: Mapping[str, Sequence[Any]]
 ) -> dict[str, Callable[[Path], Sequence[Cell]]]:
-    """Return rows of what a function simulates: its settings, and a label."""
+    """Return rows of what a function measures without an arena: its settings, and a label."""
 
     def row(_: Path, values: Sequence[Any]) -> list[Cell]:
         *options, label = values
@@ -221,20 +124,13 @@ def simulated(
     return {key: partial(row, values=values) for key, values in settings.items()}
 
 
-def first_board(folder: Path, judge: str, language: str) -> list[float]:
-    return first_board_taus(folder.parent, folder.name, judge, language)
-
-
 TABLES = {
     "unseen": Table(
         [
             *("arena (systems)", "`default`", "`random-forest`", "`linear`", "`answer_length`"),
             *("`default` less forest", "half of the questions", "ceiling"),
         ],
-        {
-            key: partial(unseen, name=name, judge=judge, label=label)
-            for key, (name, judge, label) in SMALL_ARENAS.items()
-        },
+        of_arenas(unseen, SMALL_ARENAS),
         "crowd-rag",
     ),
     "replication": Table(
@@ -242,36 +138,40 @@ TABLES = {
             *("arena (systems) by judge", "questions", "verdicts alone", "verdicts and surrogate"),
             *("gain", "inside 90% intervals"),
         ],
-        replication_rows(),
+        of_arenas(
+            replication,
+            {
+                f"{key}:{number}": (folder, judge, number, label)
+                for key, (folder, judge, label) in ARENAS.items()
+                for number in NUMBERS
+            },
+        ),
         "crowd-rag:3",
     ),
     "pairs": Table(
-        [
-            *("recorded judge, by people's majority", "pairs", "right in both orders", "right"),
-            *("flips", "side A", "longer answer", "soft pairwise", "by chance"),
-        ],
-        {
-            key: partial(pairs_of_people, name=name, judge=judge, label=label)
-            for key, (name, judge, label) in RECORDED_JUDGES.items()
-        },
+        ["recorded judge, by people's majority", *PAIR_SCORES],
+        of_arenas(pairs_of_people, RECORDED_JUDGES),
         "individual",
     ),
     "constant-judges": Table(
         ["judge", "relevancy", "complete", "useful", "faithful", "accepts", "rejects", "total"],
-        {
-            "highest": partial(constant, score="highest", label="the highest score for everything"),
-            "null": partial(constant, score="null", label="null for everything"),
-        },
+        without_arenas(
+            constant,
+            {
+                "highest": ("highest", "the highest score for everything"),
+                "null": ("null", "null for everything"),
+            },
+        ),
         "highest",
     ),
     "coverage": Table(
         ["design", "ratings held", "ranks held", "separated"],
-        simulated(coverage, {name: (name, name) for name in DESIGNS}),
+        without_arenas(coverage, {name: (name, name) for name in DESIGNS}),
         "ten battles a question",
     ),
     "first-boards": Table(
         ["arena (systems) by judge", "preferences", "consensus alone"],
-        by_key(first_board, WITHOUT_PASSAGES),
+        of_arenas(first_board_taus, WITHOUT_PASSAGES),
         "rakuda",
     ),
     "plans": Table(
@@ -282,7 +182,7 @@ TABLES = {
             "random pairs",
             "stops by itself",
         ],
-        by_key(plans, PLANS),
+        of_arenas(plans, PLANS),
         "crowd-rag",
     ),
     "soft": Table(
@@ -290,7 +190,7 @@ TABLES = {
             *("questions", "winners alone", "probabilities as they are"),
             *("at the default temperature", "gain", "held by winners", "held by default"),
         ],
-        by_key(replayed, {str(n): ("alpacaeval", n, str(n)) for n in (5, 10, 20, 40)}),
+        of_arenas(replayed, {str(n): ("alpacaeval", n, str(n)) for n in (5, 10, 20, 40)}),
         "5",
     ),
     "two-judges": Table(
@@ -298,7 +198,7 @@ TABLES = {
             *("arena (pairs of judges)", "3 questions", "with the other", "gain"),
             *("10 questions", "with the other's", "its gain"),
         ],
-        by_key(
+        of_arenas(
             two_judges,
             {
                 "crowd-rag": ("crowd-rag", "crowd-rag (6)"),
@@ -312,7 +212,7 @@ TABLES = {
             *("verdicts of", "pairs a system", "honest", "fooling"),
             *("fooling from below the middle", "others beside it"),
         ],
-        by_key(
+        of_arenas(
             audited,
             {
                 "crowd-rag": ("crowd-rag", "crowd-gold", "en", 0.0, "crowd-rag, people"),
@@ -337,22 +237,22 @@ TABLES = {
     "nulls": Table(
         ["equal judges", "found or missed", "by the other way"],
         {
-            **by_key(
+            **of_arenas(
                 memerag,
                 {
                     "memerag": ("../memerag", "macro", 2, "MEMERAG, two judges, macro"),
                     "memerag-fr": ("../memerag", "fr", 2, "MEMERAG, French, two judges"),
                 },
             ),
-            **simulated(grouse, {"grouse": ("GroUSE, 75% of the checks passed",)}),
-            **simulated(
+            **without_arenas(grouse, {"grouse": ("GroUSE, 75% of the checks passed",)}),
+            **without_arenas(
                 pairs,
                 {
                     "pairs": (10, 0.5, "pairs, guesses on 10 questions"),
                     "pairs-few-errors": (80, 0.95, "pairs, 95% right on 80 questions"),
                 },
             ),
-            **simulated(
+            **without_arenas(
                 share_found,
                 {
                     "compare": (9, 2, "`compare`, 9 systems in folds, two"),
@@ -367,7 +267,7 @@ TABLES = {
             *("arena by judge", "random", "trained on the others' verdicts", "difference"),
             *("untrained", "its difference"),
         ],
-        by_key(
+        of_arenas(
             where_to_look,
             {
                 "rakuda": ("rakuda", "gpt-4", "rakuda, GPT-4"),
@@ -380,7 +280,7 @@ TABLES = {
     ),
     "gate": Table(
         ["true difference", "better", "same", "worse", "cannot say", "questions"],
-        simulated(
+        without_arenas(
             decisions,
             {
                 "none": (0.0, "none"),
@@ -393,7 +293,7 @@ TABLES = {
     ),
     "refusals": Table(
         ["true difference", "refused", "right", "wrong", "cannot say", "wrong without bounds"],
-        simulated(
+        without_arenas(
             refused,
             {
                 "none:2": (0.0, 0.02, "none"),
@@ -412,7 +312,7 @@ TABLES = {
             "costs",
             *(name for size in SIZES for name in (f"{size} questions", f"bootstrap of {size}")),
         ],
-        simulated(shares_called_cheaper, {name: (name, name) for name in WORLDS}),
+        without_arenas(shares_called_cheaper, {name: (name, name) for name in WORLDS}),
         "1 against .5",
     ),
 }
