@@ -57,8 +57,8 @@ def board_before(folder: Path) -> Path:
     names = [record.entry.name for record in read_history(past)]
     # The board itself is the last of those that are kept.
     index = names.index(folder.name) if folder.name in names else len(names) - 1
-    if index < 1:
-        raise UsageError(f"no board before {folder} was kept; name two boards")
+    if index < 1 or index <= len(names) - WHOLE:
+        raise UsageError(f"no board before {folder} was kept whole; name two boards")
     return past / names[index - 1]
 
 

@@ -33,10 +33,10 @@ from surrogate_arena.pages.history import (
     places,
     without_removed,
 )
-from surrogate_arena.runs import keeping, making
+from surrogate_arena.runs import keeping, making, past_boards
 from surrogate_arena.runs.config import read_configuration
 from surrogate_arena.runs.keeping import content_digests
-from surrogate_arena.runs.past_boards import RECORD_FILE, read_history
+from surrogate_arena.runs.past_boards import RECORD_FILE, board_before, read_history
 from surrogate_arena.runs.run import bring_up_to_date, restore_board
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -503,7 +503,7 @@ def test_pages_say_of_the_past_what_its_records_say(three):
 
 @pytest.mark.slow
 def test_of_old_boards_the_records_stay(three, configure, run_on, monkeypatch):
-    for module in (keeping, making):
+    for module in (keeping, making, past_boards):
         monkeypatch.setattr(module, "WHOLE", 2)
     past = three.out / "a" / "history"
     before = [record.entry for record in read_history(past)]
@@ -513,6 +513,9 @@ def test_of_old_boards_the_records_stay(three, configure, run_on, monkeypatch):
     for record in records:
         names = {path.name for path in (past / record.entry.name).iterdir()}
         assert (names == {RECORD_FILE}) == (record in records[:-2])
+    assert board_before(past / records[-1].entry.name) == past / records[-2].entry.name
+    with pytest.raises(UsageError, match="was kept whole"):
+        board_before(past / records[-2].entry.name)
     # Asked of it again, a killed run would shorten it again.
     restore_board(three, "a", records[-2].entry.name, three.out)
     assert [record.entry for record in read_history(past)][: len(before)] == before
