@@ -27,8 +27,7 @@ def pairs_of_people(folder: Path, judge: str) -> list[str]:
     """Test a recorded judge by people's majority: ``PAIR_SCORES``."""
     benchmark = PairBenchmark.read(folder, MetaevalSettings(), Templates())
     evaluation = evaluate_judges(benchmark, [RECORDED + judge])
-    [table] = [item.table for item in benchmark.report(evaluation).tables[:1]]
-    [row] = table.to_dict("records")
+    [row] = benchmark.report(evaluation).tables[0].table.to_dict("records")
     return [str(row[column]) for column in PAIR_SCORES]
 
 

@@ -3,9 +3,8 @@
     python benchmarks/reliability.py ARENA... [--judge ARENA=JUDGE] [--surrogate NAME] [--deals 20]
         [--languages en,sw] [--questions 20] [--jobs 1]
 
-The script deals the answers of every question at random to its systems, so that there is no
-signal, and prints
-tau on unseen systems (mean over languages) with its standard error: it is to be 0.
+The script deals the answers of every question at random to its systems, so that there is no signal,
+and prints tau on unseen systems (mean over languages) with its standard error: it is to be 0.
 """
 
 from __future__ import annotations

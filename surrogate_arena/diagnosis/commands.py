@@ -89,7 +89,7 @@ def agreement_command(
         "judges": f"Agreement with {', '.join(judges)} (Cohen's kappa, 95% interval)",
         "one_vote": "Kappa with one person's vote, and of two people, where several judged a pair",
         "rankings": "Kendall's tau of rankings, and shares of pairs decided (95% interval)",
-        "audit": "Points of systems by judge less by reference, on its scale (shares; 5%, Holm)",
+        "audit": "Points by judge, on the reference's scale, less by reference (shares; 5%, Holm)",
         "reference": "",
         "written": "Written, for board, to",
     }

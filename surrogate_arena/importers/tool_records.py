@@ -104,8 +104,8 @@ class ToolReader:
         marks = self._marks(collected, reading, rows, scores)
         answers = []
         for (place, record, fields), marked in zip(rows, marks, strict=True):
-            if _has_empty_answer(record, reading):
-                fields.setdefault("answer", "")
+            if "answer" not in fields and _has_empty_answer(record, reading):
+                fields["answer"] = ""
             if _is_complete(collected, place, fields, reading):
                 answers.append((place, fields, marked))
         collected.lower_is_better.update(self.map.scores.lower_is_better)

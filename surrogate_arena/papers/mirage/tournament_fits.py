@@ -51,7 +51,7 @@ class TournamentFit:
 
 
 def r2(coefficients: Floats, predicted: Floats) -> float:
-    """Return R² of (H,); NaN with fewer than two systems, or equal ones."""
+    """Return R² over systems; NaN of fewer than two, or of equal coefficients."""
     smallest_spread = 1e-6  # logits; coefficients that are closer are equal
     is_known = np.isfinite(coefficients) & np.isfinite(predicted)
     if is_known.sum() < 2 or np.ptp(coefficients[is_known]) < smallest_spread:
