@@ -222,10 +222,10 @@ def judged_by(board: Board) -> Remark:
         return Remark("judged by", "info", _published(summary.judge))
     judges = split_names(summary.judge.replace("+", ","))
     text = f"judged by {summary.judge}"
-    ranked = tuple(name for name in board.systems if name in judges)
-    if ranked:
-        text = f"{text}, which is ranked here too"
-        return Remark("judged by", "info", text, "", len(ranked), ranked)
+    own = tuple(name for name in board.systems if name in judges)
+    if own:
+        text = f"{text}, which is one of the systems"
+        return Remark("judged by", "info", text, "", len(own), own)
     families = frozenset().union(*map(model_families, judges))
     kin = tuple(name for name in board.systems if families & model_families(name))
     if kin:
