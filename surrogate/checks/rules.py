@@ -204,9 +204,12 @@ def is_cut(sample: Sample) -> bool | None:
 
 
 def _ends_unfinished(text: str, language: str) -> bool:
+    words = unfinished_words().get(language, "").split()
+    endings = tuple(word.removeprefix("-") for word in words if word.startswith("-"))
+    if endings and text.endswith(endings):
+        return True
     *others, last = ["", *text.split()]
-    is_unfinished = last in unfinished_words().get(language, "").split()
-    return len(others) > 1 and (is_unfinished or _HYPHEN_AT_END.search(last) is not None)
+    return len(others) > 1 and (last in words or _HYPHEN_AT_END.search(last) is not None)
 
 
 def _ends_in_part_of_word(sample: Sample) -> bool:

@@ -496,6 +496,22 @@ def test_answers_that_end_in_mid_sentence(text):
     assert found_in(instead(text)) == {"cut": ["en-03"]}
 
 
+@pytest.mark.parametrize(
+    ("language", "ending", "checks"),
+    [
+        ("zh", "火灾、盗窃和", ["cut"]),
+        ("zh", "火灾、盗窃", []),
+        ("ja", "メニューから返品を選び、暗証番号を", ["cut"]),
+        ("ja", "返品と暗証番号", []),
+    ],
+)
+def test_a_script_without_spaces_is_cut_at_a_particle(language, ending, checks):
+    question = {"query_id": "q", "language": language, "query": "?", "passages": []}
+    answer = {"query_id": "q", "language": language, "system": "v1", "answer": ending}
+    arena = Arena.from_frames(pd.DataFrame([question]), pd.DataFrame([answer]), name="x")
+    assert list(find_faults(arena, arena.answers).found["check"]) == checks
+
+
 def test_a_quoted_refusal_is_none():
     assert found_in(instead('Say yes, or "I do not know", to the form of the portal [1].')) == {}
 
