@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,12 +20,8 @@ from arena.data.errors import ArenaError
 from arena.judging.ballots import Digest, Name, NamedVote
 from surrogate_arena.pages.pages import blind_pair, voting_page
 from surrogate_arena.pages.site import INDEX
-from surrogate_arena.voting.served_board import ServedBoard, has_settings, new_vote_count
+from surrogate_arena.voting.served_board import ServedBoard, news_of_votes
 from surrogate_arena.voting.voting import OVERLAP, Voting
-
-SETTINGS_NOTE = (
-    "This board has settings of its own: the page Method has them (leave out the judge)."
-)
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -80,13 +76,12 @@ class Service:
         return HTMLResponse(text)
 
     async def news(self, _request: Request) -> Response:
-        """Return how many votes the board does not count."""
+        """Return what is new of votes, and the command that counts them."""
         summary = await run_in_threadpool(lambda: self.board.summary)
-        n_new = 0 if self.voting is None else new_vote_count(summary, self.voting.n_votes)
+        remarks = [] if self.voting is None else news_of_votes(summary, self.voting.n_votes)
         words = ["surrogate-arena", "board", str(self.arena_folder)]
         words += ["--out", str(self.board_folder)]
-        note = SETTINGS_NOTE if has_settings(summary.settings) else ""
-        return JSONResponse({"votes": n_new, "command": shlex.join(words), "note": note})
+        return JSONResponse({"remarks": list(map(asdict, remarks)), "command": shlex.join(words)})
 
     async def voting_page(self, _request: Request) -> Response:
         """Return the page to vote on."""

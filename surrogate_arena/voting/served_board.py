@@ -8,6 +8,7 @@ from threading import Lock
 
 from arena.data.errors import ArenaError
 from arena.data.judges import is_person
+from arena.data.wording import Remark, count_of
 from features.measures.choosing import chosen_features
 from surrogate.board.board import Board
 from surrogate.board.settings import BoardSettings, ResolvedSettings
@@ -76,11 +77,18 @@ def has_settings(settings: ResolvedSettings) -> bool:
     return settings.model_dump(include=set(default)) != {**default, "ratings": settings.ratings}
 
 
-def new_vote_count(summary: BoardSummary, n_votes: int) -> int:
-    """Return how many of people's votes its board does not count."""
-    if not is_person(summary.judge):
-        return n_votes
+def news_of_votes(summary: BoardSummary, n_votes: int) -> list[Remark]:
+    """Say how many of people's votes a board does not count, and how it is built again."""
     n_counted = 0
-    for language in summary.languages.values():
-        n_counted += language.judgments + language.dropped_ties
-    return max(0, n_votes - n_counted)
+    if is_person(summary.judge):
+        for language in summary.languages.values():
+            n_counted += language.judgments + language.dropped_ties
+    n_new = n_votes - n_counted
+    if n_new <= 0:
+        return []
+    text = f"{count_of(n_new, 'new vote')}: run board again."
+    remarks = [Remark("new votes", "info", text, statistic=n_new)]
+    if has_settings(summary.settings):
+        text = "This board has settings of its own: the page Method has them (leave out the judge)."
+        remarks.append(Remark("settings", "info", text))
+    return remarks

@@ -90,3 +90,24 @@ def unrecorded(page, sentences, names):
         if value not in constants and without(without(value, sentences), names):
             found.append(value)
     return found
+
+
+SHOWN = """leaving => [...document.querySelectorAll("body *")]
+  .filter((part) => !part.closest(leaving) && part.checkVisibility())
+  .flatMap((part) => [...part.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE))
+  .map((node) => node.data.trim()).filter((text) => /[\\p{L}\\p{N}]/u.test(text))"""
+
+
+def shown_texts(page, leaving_out):
+    """Return the pieces of text that a browser shows, without those in parts of a page."""
+    texts = page.evaluate(SHOWN, f"script, style, {leaving_out}")
+    return {text.strip(" .,") for text in texts}
+
+
+BLIND = ".text, ol, kbd"
+"""Parts of a page to vote on that hold questions, answers, passages and keys."""
+
+
+def without_figures(words):
+    """Return the words of a page to vote on that are the same on all of them."""
+    return {text.strip(" .,") for text in words.values() if "{}" not in text}

@@ -6,11 +6,11 @@
     try {
       const answer = await fetch(`${news.dataset.root}news`);
       if (!answer.ok) return;
-      const { votes, command, note } = await answer.json();
-      news.hidden = votes === 0;
-      news.querySelector("strong").textContent = `${votes} new vote${votes === 1 ? "" : "s"}: run board again.`;
+      const { remarks: [votes, settings], command } = await answer.json();
+      news.hidden = !votes;
+      news.querySelector("strong").textContent = votes?.sentence;
       news.querySelector("code").textContent = command;
-      news.querySelector("span").textContent = note;
+      news.querySelector("span").textContent = settings?.sentence;
     } catch { /* the server has stopped: the page stays as it is */ }
   };
   addEventListener("focus", ask);

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 from hostile_pages import watched
+from page_sentences import BLIND, shown_texts, without_figures
 from simulations import simulated_part
 
 from arena import read_arena, write_arena
+from arena.data import __version__
 from arena.judging import choose_pairs, make_ballot
 from surrogate_arena.cli.judging_records import read_judging_records
-from surrogate_arena.pages.pages import ballot_page
+from surrogate_arena.pages.pages import _words, ballot_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028\x00"
 
@@ -113,6 +115,27 @@ def test_votes_by_keys_are_kept_exported_and_collected(page, page_file, folder, 
     texts = read_arena(folder).answers.set_index(["system", "query_id", "language"])["answer"]
     shown = texts[won["system_a"], won["query_id"], won["language"]]
     assert "".join(first.split())[:200] in "".join(shown.split()).replace("\x00", "\ufffd")
+
+
+@pytest.mark.slow
+def test_the_page_says_what_is_in_its_ballot_and_nothing_else(page, page_file, ballot):
+    words = _words()["en"]
+    fixed = without_figures(words) | {"<b>arena</b>"}
+    fixed.add(f"surrogate-arena {__version__} · {words['nothing_sent']}")
+    page.goto(page_file.as_uri())
+    n_pairs = len(ballot.pairs)
+    for n_judged, pair in enumerate(ballot.pairs):
+        comparison = pair.comparison
+        said = {
+            words["pair_of"].format(n_judged + 1, n_pairs),
+            words["passages"].format(len(comparison.passages)),
+            words["some_open"].format(n_judged, n_pairs, n_pairs - n_judged).strip("."),
+        }
+        shown = shown_texts(page, BLIND)
+        assert said <= shown
+        assert shown <= fixed | said
+        page.keyboard.press("1")
+    assert page.inner_text("#counted") == words["none_open"].format(n_pairs)
 
 
 @pytest.mark.slow

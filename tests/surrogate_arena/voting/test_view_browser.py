@@ -3,11 +3,18 @@
 import json
 from collections import Counter
 
+import pandas as pd
 import pytest
 from hostile_pages import watched
+from page_sentences import BLIND, shown_texts, without_figures
 from view_client import running
 
 from arena import read_arena
+from arena.data import __version__
+from arena.data.folder import VOTES_FILE
+from surrogate import Board
+from surrogate_arena.pages.pages import _words
+from surrogate_arena.voting.voting import OVERLAP
 
 pytestmark = pytest.mark.slow
 
@@ -73,6 +80,27 @@ def test_two_people_vote_at_once_change_a_vote_and_come_back(browser, client, fo
     assert len(arena.judged_by("person:Ben").judgments) == 6
     for name in arena.info.systems:
         assert not any(name in text for text in replies)
+
+
+def test_the_page_says_what_was_voted_and_nothing_else(browser, client, folders):
+    words = _words()["en"]
+    summary = Board.load(folders[0]).summary
+    overlap = words["overlap"].format(OVERLAP)
+    fixed = without_figures(words) | {summary.arena, f"surrogate-arena {__version__} · {overlap}"}
+    with watched(browser, client.origin) as page:
+        start(page, client, "Gil")
+        for count in range(1, 4):
+            with page.expect_response(lambda reply: reply.url.endswith("/pair")) as waited:
+                vote(page, "1", "Gil", count)
+            votes = pd.read_json(folders[1] / VOTES_FILE, lines=True)
+            n_judged = (votes["judge"] == "person:Gil").sum()
+            said = {
+                words["count"].format("Gil", n_judged),
+                words["passages"].format(len(waited.value.json()["pair"]["passages"])),
+            }
+            shown = shown_texts(page, BLIND)
+            assert said <= shown
+            assert shown <= fixed | said
 
 
 def test_what_cannot_be_saved_is_said_and_goes_on_later(browser, folders):

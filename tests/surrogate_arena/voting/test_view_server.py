@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from view_client import Client, running
 
 from arena import read_arena, write_arena
+from arena.data.folder import VOTES_FILE
 from surrogate.board.settings import ResolvedSettings
 from surrogate_arena.voting.access import Access, Tokens
-from surrogate_arena.voting.app import SETTINGS_NOTE
 from surrogate_arena.voting.served_board import has_settings
 
 START = [sys.executable, "-m", "surrogate_arena", "view"]
@@ -63,14 +63,20 @@ def test_no_reply_to_a_voter_names_a_system(client, small_arena):
 
 def test_a_vote_is_a_judgment_as_soon_as_it_is_answered(client, folders):
     pair = next_pair(client, " Zoë  Z ")
-    n_before = client.json("GET", "/news")["votes"]
     vote = {"voter": "Zoë Z", "id": pair["id"], "choice": "b"}
     assert client.json("POST", "/vote", vote) == {"judged": 1}
     judged = read_arena(folders[1]).judged_by("person:Zoë Z").judgments
     assert judged["winner"].to_list() == ["b"]
-    news = client.json("GET", "/news")
-    assert news["votes"] == n_before + 1
-    assert news["command"] == f"surrogate-arena board {folders[1]} --out {folders[0]}"
+    # The board is by a machine, and counts no vote of people.
+    counted = len(pd.read_json(folders[1] / VOTES_FILE, lines=True))
+    votes, settings = client.json("GET", "/news")["remarks"]
+    assert (votes["name"], votes["statistic"]) == ("new votes", counted)
+    assert re.match(rf"{counted} new votes?: ", votes["sentence"])
+    assert settings["name"] == "settings"
+    assert (
+        client.json("GET", "/news")["command"]
+        == f"surrogate-arena board {folders[1]} --out {folders[0]}"
+    )
 
 
 def test_a_name_typed_in_two_forms_is_one_voter(client, folders):
@@ -219,19 +225,20 @@ def test_a_board_that_is_built_again_is_served_and_counts_the_votes(
     by_machine = replace(by_people, summary=summary.model_copy(update={"settings": settings}))
     by_machine.save(board, folder)
     with running((board, folder)) as client:
-        assert client.json("GET", "/news")["votes"] == len(of_people)
+        assert client.json("GET", "/news")["remarks"][0]["statistic"] == len(of_people)
         by_people.save(board, folder)
-        assert client.json("GET", "/news")["votes"] == 0
+        assert client.json("GET", "/news")["remarks"] == []
         assert f"<bdi>{summary.judge}</bdi>" in client.ask("GET", "/index.html")[2]
         pair = next_pair(client, "Ada")
         client.json("POST", "/vote", {"voter": "Ada", "id": pair["id"], "choice": "a"})
-        assert client.json("GET", "/news")["votes"] == 1
+        assert (
+            client.json("GET", "/news")["remarks"][0]["sentence"] == "1 new vote: run board again."
+        )
         (board / "manifest.json").rename(board / "away.json")
         assert client.ask("GET", "/index.html")[0] == 200
 
 
-def test_only_settings_that_a_user_chose_are_pointed_to(client):
-    assert client.json("GET", "/news")["note"] == SETTINGS_NOTE
+def test_only_settings_that_a_user_chose_are_pointed_to():
     settings = ResolvedSettings(
         judge="gpt", features=("bleu", "answer_length"), other_judges=("b",)
     )
