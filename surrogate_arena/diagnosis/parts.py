@@ -141,6 +141,10 @@ def _parts_of(judgments: pd.DataFrame, by: str) -> pd.Series:
         )
     parts = part_names(judgments[by].astype(object))
     n_parts = parts.nunique()
+    if n_parts == 1:
+        raise UsageError(
+            f"{by!r} has one value, {parts.iloc[0]!r} ({argument('by')}): there is nothing to part"
+        )
     if 2 * n_parts > len(judgments):
         raise UsageError(
             f"{by!r} has {n_parts} values for {count_of(len(judgments), 'judgment')} "

@@ -200,6 +200,34 @@ def root_of(path: str) -> str:
     return path.partition(".")[0].partition("[")[0]
 
 
+def whole_columns(path: str) -> set[str]:
+    """Return the columns that a path of JMESPath reads whole, as both of ``[context, notes]``."""
+    try:
+        expression = jmespath.compile(with_places(path))
+    except jmespath.exceptions.JMESPathError:
+        return {path}
+    return _whole_fields(expression.parsed)
+
+
+def _whole_fields(node: Mapping[str, Any]) -> set[str]:
+    if node["type"] == "field":
+        return {node["value"]}
+    children = node["children"]
+    if node["type"] in _PARTS_OF_FIELDS:
+        children = [child for child in children[:1] if child["type"] != "field"]
+    return set().union(*map(_whole_fields, children))
+
+
+_PARTS_OF_FIELDS = {
+    "subexpression",
+    "index_expression",
+    "projection",
+    "value_projection",
+    "filter_projection",
+    "flatten",
+}
+
+
 def value_at(record: object, path: str) -> object:
     """Return the value at a path of JMESPath; None if there is none."""
     try:

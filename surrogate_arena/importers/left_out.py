@@ -17,6 +17,7 @@ from surrogate_arena.importers.contract import (
     are_numbers,
     are_texts,
     cells_of,
+    whole_columns,
 )
 from surrogate_arena.importers.values import (
     first_text,
@@ -85,6 +86,7 @@ def n_unread_marks(rows: Rows, column: str) -> int:
 def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> list[str]:
     """Say of each column that nothing is read from what it holds, and how to read it."""
     read = {*columns.names.values(), *judges}
+    read = read.union(*map(whole_columns, read))
     reasons: list[str] = []
     for column in columns.unread:
         if column == FILE or column in read:

@@ -161,5 +161,7 @@ def test_equal_rows_of_unnamed_judges_are_all_counted_and_few_rows_a_value_refus
     assert rate_parts(doubled, "category").table["wins"].sum() == 2 * len(table)
     with pytest.raises(UsageError, match="fewer values"):
         rate_parts(table.assign(row=range(len(table))), "row")
+    with pytest.raises(UsageError, match="one value, 'und'"):
+        rate_parts(table.assign(language="und"), "language")
     with pytest.raises(UsageError, match="no column 'categories'"):
         rate_parts(table, "categories")

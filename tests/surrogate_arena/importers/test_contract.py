@@ -116,6 +116,15 @@ def test_of_an_answer_in_parts_all_texts_are_read(tmp_path):
     assert "parts of the answer" in set(imported.skipped["item"])
 
 
+def test_columns_that_a_path_lists_are_read(tmp_path):
+    rows = [{**row, "manual": "Open it.", "notes": "Save it.", "rest": "Or not."} for row in ROWS]
+    imported = read(written(tmp_path, rows), columns={"passages": "[manual, notes]"})
+    assert [len(passages) for passages in imported.arena.queries["passages"]] == [2, 2]
+    reasons = " ".join(imported.skipped["reason"])
+    assert "'rest'" in reasons
+    assert "'manual'" not in reasons
+
+
 @pytest.mark.parametrize("name", ["03-count-as-passages.csv", "04-names-as-passages.csv"])
 def test_numbers_and_file_names_are_no_passages(rag_case, name):
     foreign = read(rag_case(name))

@@ -51,7 +51,7 @@ def winners(path="battles.csv"):
 
 
 def test_every_recipe_is_tried():
-    assert len(RECIPES) == 13
+    assert len(RECIPES) == 14
 
 
 def test_a_column_per_system(follow):
@@ -70,6 +70,31 @@ def test_a_column_per_system(follow):
         "llama-3": "Nobody can say.",
     }
     assert list(arena.queries["reference"]) == ["1932"]
+
+
+def test_answers_and_votes_in_two_files(follow):
+    answers = pd.DataFrame(
+        {
+            "id": ["q1", "q1", "q2", "q2"],
+            "question": ["When did the bridge open?"] * 2 + ["Who built the bridge?"] * 2,
+            "version": ["v1", "v2"] * 2,
+            "answer": ["In 1932.", "Nobody can say.", "Dorman Long.", "A firm."],
+        }
+    )
+    votes = pd.DataFrame(
+        {
+            "id": ["q1", "q2", "q2"],
+            "left": ["v1", "v2", "v1"],
+            "right": ["v2", "v1", "v2"],
+            "winner": ["v1", "v1", "same"],
+            "voter": ["Ann", "Ann", "Tom"],
+        }
+    )
+    votes.to_csv("votes.csv", index=False)
+    follow("Answers and votes", "answers.csv", answers)
+    judgments = read_arena("mine").judgments
+    assert list(judgments["winner"]) == ["a", "b", "tie"]
+    assert list(judgments["judge"]) == ["person:Ann", "person:Ann", "person:Tom"]
 
 
 def test_answers_by_model(follow):
