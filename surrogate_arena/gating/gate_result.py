@@ -245,7 +245,7 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
                 f"wrong with a probability of at most {result.rates.error:.0%}"
             )
         yield (
-            f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores)} of "
+            f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores):,} of "
             f"{count_of(verdicts.questions, 'question')}{failed}{reason}{level}."
         )
     if verdicts is not None and one_side:
