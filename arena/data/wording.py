@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,12 @@ def count_of(number: int, noun: str, plural: str | None = None) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number:,.0f} {plural or noun + 's'}"
+
+
+def percent_of(share: float, digits: int = 0) -> str:
+    """Show a share in percent; what is not quite all never rounds to 100%."""
+    most = math.inf if share >= 1 else 100 - 10.0**-digits
+    return f"{min(100 * share, most):z,.{digits}f}%"
 
 
 def first_of(names: Sequence[str], most: int = MOST_LISTED) -> str:

@@ -32,6 +32,7 @@ from arena.quality.judge_tests import (
 )
 from arena.quality.preferences import length_test, side_test
 from arena.rating.judgment_columns import shown_sides
+from arena.rating.judgments import copies_of_others
 
 if TYPE_CHECKING:
     from arena.quality.people_agreement import PeopleAgreement
@@ -123,7 +124,8 @@ def _overall_grade(grades: set[Grade], is_by_people: bool) -> Grade:
 def report_judge(arena: Arena, judge: str, judging_records: JudgingRecords) -> JudgeReport:
     """Sum up a judge's verdicts in an arena."""
     records = dict(judging_records)
-    is_own = arena.judgments["judge"].isin(judges_named(arena.judges, judge))
+    judgments = arena.judgments[~copies_of_others(arena.judgments)]
+    is_own = judgments["judge"].isin(judges_named(arena.judges, judge))
     if not is_own.any():
         return JudgeReport(judge=judge, **records)
     people = None
@@ -131,10 +133,10 @@ def report_judge(arena: Arena, judge: str, judging_records: JudgingRecords) -> J
         from arena.quality.people_agreement import recorded_agreement
 
         people = recorded_agreement(judging_records.metaevaluations, judge)
-    label = label_judge(judge, arena.judgments, arena.answers, people=people)
+    label = label_judge(judge, judgments, arena.answers, people=people)
     places = []
     # Verdicts that are all the same tell no first place.
     if not label.is_one_sided:
-        for place in first_places(arena.judgments[is_own].assign(judge=judge)):
+        for place in first_places(judgments[is_own].assign(judge=judge)):
             places.append(replace(place, decisive=place.decisive[:LISTED]))
     return JudgeReport(judge=judge, label=label, first_places=tuple(places), **records)

@@ -19,6 +19,7 @@ from arena.data.wording import (
     all_of,
     count_of,
     first_of,
+    percent_of,
     sentence,
     split_names,
 )
@@ -141,7 +142,8 @@ def _listed(names: Sequence[str]) -> str:
 def _wins(row: Any, what: str = "of its comparisons") -> str:  # noqa: ANN401 - of overall.csv
     low, high = row["wins_low"], row["wins_high"]
     digits = int(high - low < NARROW)
-    return f"{row['wins']:.{digits}%} {what} ({100 * low:.{digits}f} to {100 * high:.{digits}f})"
+    wins = percent_of(row["wins"], digits)
+    return f"{wins} {what} ({100 * low:.{digits}f} to {100 * high:.{digits}f})"
 
 
 def standings(board: Board) -> dict[str, Remark]:

@@ -93,7 +93,7 @@ class LanguageSummary(Agreements):
     Attributes:
         systems_judged: Systems that were judged, or have a published rating.
         questions_judged: Questions with judgments; all, where ratings are published.
-        judgments: Judgments that entered; none where ratings are published.
+        judgments: Judgments that ratings count; none where ratings are published.
         dropped_ties: Ties left out by the tie rule.
         remarks: Anything else that limits how far the numbers can be trusted.
     """

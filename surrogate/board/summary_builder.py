@@ -14,7 +14,6 @@ from arena.data.arena import Arena
 from arena.data.types import Floats
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgeLabel
-from arena.rating.judgments import copies_of_others
 from arena.rating.ratings import both_bad_remarks, copies_remark
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.agreement import Agreement, macro_agreement, tau_interval
@@ -113,7 +112,7 @@ def _language_summary(
         systems_judged=len(study.data.systems),
         questions=question_count(learned.arena, language),
         questions_judged=n_judged_questions,
-        judgments=len(study.data.judgments),
+        judgments=tournaments.battles.judged,
         dropped_ties=tournaments.dropped_ties,
         remarks=tuple(remarks),
     )
@@ -236,7 +235,7 @@ def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
         if not residuals.size:
             continue
         sampling_variance = float(np.diag(observations[study.language].noise).mean())
-        n_verdicts = 2 * len(study.data.judgments)  # each is on two systems
+        n_verdicts = 2 * study.data.tournaments.battles.judged  # each is on two systems
         information += sampling_variance * n_verdicts / len(study.data.systems)
         # The arena's ratings have errors of their own, which are not the surrogate's.
         prediction_variance = float((residuals**2).mean()) - sampling_variance
@@ -265,7 +264,7 @@ def _verdict_remarks(learned: Learned, study: LanguageStudy) -> Iterator[Remark]
     if judgments.empty:
         yield from _published_remarks(study, learned.arena, learned.settings.judge)
         return
-    n_copies = int(copies_of_others(judgments).sum())
+    n_copies = study.data.tournaments.battles.n_copies
     if n_copies:
         yield copies_remark(n_copies)
     yield from both_bad_remarks(judgments)

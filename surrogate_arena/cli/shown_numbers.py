@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Literal, SupportsFloat
 
+from arena.data.wording import percent_of
 from surrogate.board.remarks import NARROW
 
 MISSING = "–"
@@ -37,14 +38,9 @@ def whole(value: Number) -> str:
 
 
 def percent(value: Number, digits: int = 0) -> str:
-    """Show a share; what is not quite all never rounds to 100%."""
+    """Show a share in percent."""
     number = finite(value)
-    if number is None:
-        return MISSING
-    shown = round(100 * number, digits)
-    if shown >= 100 and number < 1:
-        shown = 100 - 10.0**-digits
-    return f"{decimal(shown, digits)}%"
+    return MISSING if number is None else percent_of(number, digits).replace("-", MINUS)
 
 
 def rank_interval(low: Number, high: Number) -> str:

@@ -28,7 +28,7 @@ from surrogate.board.remarks import (
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate.board.view import LANGUAGE
-from surrogate_arena.cli.shown_numbers import finite
+from surrogate_arena.cli.shown_numbers import finite, group_of
 from surrogate_arena.pages.formats import (
     SEQUENTIAL,
     language_groups,
@@ -153,7 +153,7 @@ def board_page(
         "unlisted": list(map(_parts_of, unlisted_remarks(board))),
         "has_intervals": any(table["wins_low"].notna().any() for table in views.values()),
         "caution": data[""]["caution"],
-        "counts": _group_counts(overall),
+        "counts": Counter(map(group_of, overall.to_dict("records"))),
         "judges": _judges(board),
         # With one language the table would repeat the ranks above it.
         "ranks": _ranks(board, languages) if len(languages) > 1 else [],
@@ -253,13 +253,6 @@ def _parts_of(remark: Remark, *names_of_judges: str) -> list[str]:
     if remark.statistic is not None:
         names.append(f"{remark.statistic:,.0f}")
     return name_parts(remark.sentence, names)
-
-
-def _group_counts(table: pd.DataFrame) -> dict[str, int]:
-    is_ranked = table["rank"].notna()
-    is_placed = table["place"].notna() & ~is_ranked
-    counts = {"judged": is_ranked, "predicted": is_placed, "absent": ~(is_ranked | is_placed)}
-    return {name: int(flags.sum()) for name, flags in counts.items()}
 
 
 def _axis(tables: Any) -> tuple[int, int]:  # noqa: ANN401 - of tables

@@ -27,7 +27,6 @@ FIGURES = "figures"
 RECORDS = "eee"
 CROISSANT = "croissant"
 LATEX = "latex"
-TABLES = ("csv", LATEX, "trec")
 FOLDERS = (SITE, FIGURES, RECORDS)
 STUDY_DRAWINGS = "papers.figures:study_drawings"
 READ_STUDY = "studies.study_table:read_study"
@@ -85,7 +84,9 @@ def publish(
     arena: opt.MovedArena = None,
 ) -> None:
     """Publish a board: as pages, figures or tables, or on the Hugging Face hub."""
-    checked_choice(form, (*FOLDERS, *TABLES, CROISSANT), "form (--as)")
+    from surrogate_arena.pages.exports import FORMATS, OVERALL, export_text
+
+    checked_choice(form, (*FOLDERS, *FORMATS, CROISSANT), "form (--as)")
     if hub is not None:
         if form != SITE or out is not None:
             raise UsageError("--hub uploads tables and pages; leave --as and --out out")
@@ -101,7 +102,6 @@ def publish(
         return
 
     from surrogate.board.board import Board
-    from surrogate_arena.pages.exports import OVERALL, export_text
     from surrogate_arena.pages.site import write_site
 
     if form == FIGURES:

@@ -14,14 +14,7 @@ from features.engine.extraction import FEATURE_KEY
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.board.tables import OVERALL as OVERALL_RANKS
-from surrogate_arena.cli.shown_numbers import (
-    MINUS,
-    PREDICTED,
-    decimal,
-    percent,
-    rank_interval,
-    whole,
-)
+from surrogate_arena.cli.shown_numbers import MINUS, decimal, percent, place, whole
 from surrogate_arena.pages.formats import interval
 
 OVERALL = "overall"
@@ -119,23 +112,12 @@ def _printed(table: pd.DataFrame, language: str) -> pd.DataFrame:
         if name not in NAMED and values.isna().to_numpy().all():
             continue
         if name == "rank interval":
-            printed[name] = _rank_intervals(table)
+            printed[name] = [place(row) for row in table.to_dict("records")]
         elif name in SPANS:
             printed[name] = [interval(low, high) for low, high in values.itertuples(index=False)]
         else:
             printed[name] = values[name]
     return printed
-
-
-def _rank_intervals(table: pd.DataFrame) -> list[str]:
-    """Show the ranks that each system may have, or its places where verdicts do not rank it."""
-    shown = []
-    for row in table.itertuples():
-        if pd.isna(row.place):
-            shown.append(rank_interval(row.rank_low, row.rank_high))
-        else:
-            shown.append(f"{PREDICTED} {rank_interval(row.place_low, row.place_high)}")
-    return shown
 
 
 def latex_table(table: pd.DataFrame, comments: Sequence[str] = ()) -> str:

@@ -22,6 +22,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.tables import write_rows
 from arena.data.wording import Remark, short_digest
 from arena.data.writing import replaced_folder, write_text
+from arena.rating.judgments import copies_of_others
 from features.engine.extraction import missing_counts
 from surrogate.board.board import Board
 from surrogate.board.remarks import (
@@ -214,7 +215,9 @@ def _arenas(board: Board, source: Arena | Path | str | None) -> tuple[Arena, Are
             )
         if board.summary.is_first:
             return whole, replace(arena, judgments=arena.judgments.iloc[:0])
-        return whole, arena.judged_by(board.summary.judge)
+        judged = arena.judged_by(board.summary.judge)
+        is_copy = copies_of_others(judged.judgments)
+        return whole, replace(judged, judgments=judged.judgments[~is_copy])
     except ArenaError as error:
         # A user who names an arena wants its answers; a board alone is published without them.
         if source is not None:

@@ -19,6 +19,7 @@ from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_cells, pair_key
 from arena.judging.appending import settle_votes
 from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, judges_by_name, pair_id
 from arena.judging.choosing.drawn_pairs import pairs_for_people
+from arena.rating.judgments import copies_of_others
 from surrogate_arena.voting.vote_file import append_vote
 
 OVERLAP = 5
@@ -69,7 +70,7 @@ class Voting:
         self._names = {*self._judges, *arena.judges, *arena.info.systems}
         self._voters: dict[str, Voter] = {}
         votes = arena.judgments[arena.judgments["judge"].map(is_person).astype(bool)]
-        self._n_votes = len(votes)
+        self._n_votes = len(votes) - int(copies_of_others(votes).sum())
         ids = {unordered(key): pair for pair, key in self._pairs.items()}
         rows = zip(votes["judge"], votes["winner"], pair_keys(votes), strict=True)
         for judge, winner, key in rows:

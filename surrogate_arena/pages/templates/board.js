@@ -1,6 +1,6 @@
 /* The board: overall or in one language, filtered, compared, copied */
 (() => {
-  const { address, element, find, fixed, interval, named, percent, range, whole } = site;
+  const { address, element, find, fixed, interval, named, percent, range, whole, wins, winsInterval } = site;
   const data = JSON.parse(find("data").textContent);
   const table = find("board-table");
   const select = find("language");
@@ -16,15 +16,12 @@
   );
   let group = "";
 
-  /* As the filters "place", "wins" and "group_of" have them */
+  /* As the filters "place" and "group_of" have them */
   const groupOf = (row) => (row.rank !== null ? "judged" : row.place_low !== null ? "predicted" : "absent");
   const place = (row) => {
     if (row.rank === null) return row.place_low === null ? site.MISSING : `about ${range(row.place_low, row.place_high)}`;
     return row.rank_low === null ? whole(row.rank) : range(row.rank_low, row.rank_high);
   };
-  const digits = (row) => (row.wins_low !== null && row.wins_high - row.wins_low < 0.03 ? 1 : 0);
-  const share = (value, row) => (100 * value).toFixed(digits(row));
-  const winsInterval = (row) => (row.wins_low === null ? "" : `${share(row.wins_low, row)} to ${share(row.wins_high, row)}`);
   const TEXTS = {
     place,
     note: (row) => row.note,
@@ -41,7 +38,7 @@
     for (const cell of made.querySelectorAll("[data-cell]")) {
       const name = cell.dataset.cell;
       if (name === "wins") {
-        cell.querySelector("b").textContent = row.wins === null ? site.MISSING : `${share(row.wins, row)}%`;
+        cell.querySelector("b").textContent = wins(row);
         cell.querySelector("small").textContent = winsInterval(row);
       } else (cell.querySelector("span") ?? cell).textContent = TEXTS[name](row);
       const values = { place: row.rank ?? row.place_low, interval: row.low };

@@ -1,6 +1,6 @@
 /* Two systems of a language head to head, and their answers side by side */
 (() => {
-  const { address, element, find, fixed, interval, named, numberCell, percent, whole } = site;
+  const { address, element, find, fixed, interval, named, numberCell, percent, whole, wins, winsInterval } = site;
   const data = JSON.parse(find("data").textContent);
   const selects = { a: find("system-a"), b: find("system-b") };
   const languages = find("language");
@@ -33,7 +33,7 @@
     });
   }
   const probable = (share) =>
-    share === null ? site.MISSING : share > 0.999 ? "> 99.9%" : share < 0.001 ? "< 0.1%" : `${(100 * share).toFixed(1)}%`;
+    share === null ? site.MISSING : share > 0.999 ? "> 99.9%" : share < 0.001 ? "< 0.1%" : `${fixed(100 * share, 1)}%`;
   const bold = (place) => element("bdi", names[place], { className: "strong" });
   /* Rows of a measure and its text for both systems */
   function fillTable(name, measures) {
@@ -54,7 +54,7 @@
     ]);
   }
   const MEASURES = [
-    ["Wins", (row) => (row.wins_low === null ? percent(row.wins) : `${percent(row.wins)} (${Math.round(100 * row.wins_low)} to ${Math.round(100 * row.wins_high)})`), "wins"],
+    ["Wins", (row) => (row.wins_low === null ? wins(row) : `${wins(row)} (${winsInterval(row)})`), "wins"],
     ["Rank", (row) => whole(row.rank), "rank"],
     ["Rank interval", (row) => site.range(row.rank_low, row.rank_high), "rank_low"],
     ["Tier", (row) => whole(row.tier), "tier"],
@@ -82,7 +82,7 @@
     if (value === null) return site.MISSING;
     const size = Math.abs(value);
     if (size < 1e-9) return fixed(0, 3);
-    if (size >= 1e6 || size < 5e-4) return value.toExponential(2).replaceAll("-", "−");
+    if (size >= 1e6 || size < 5e-4) return value.toExponential(2).replace(/(?<=[+-])\d$/, "0$&").replaceAll("-", "−");
     return fixed(value, size < 1 ? 3 : size < 10 ? 2 : size < 1000 ? 1 : 0);
   };
   function showFeatures(a, b) {
@@ -101,7 +101,7 @@
       row.append(
         header, numberCell(first, short(first)), numberCell(second, short(second)),
         numberCell(difference, short(difference)), numberCell(scaled, fixed(scaled, 1)),
-        numberCell(scaled === null ? null : Math.abs(scaled), scaled === null ? site.MISSING : Math.abs(scaled).toFixed(1), "num far"),
+        numberCell(scaled === null ? null : Math.abs(scaled), "", "num far"),
       );
       return row;
     });
@@ -140,7 +140,7 @@
         header.append(text);
       }
       const result = element("td", share > 0.5 ? names[a] : share < 0.5 ? names[b] : "even", { className: share === 0.5 ? "better quiet" : "better" });
-      row.append(header, numberCell(won(a), String(won(a))), numberCell(ties, String(ties)), numberCell(won(b), String(won(b))), result);
+      row.append(header, ...[won(a), ties, won(b)].map((number) => numberCell(number, whole(number))), result);
       return [row];
     });
     const table = find("questions-table");

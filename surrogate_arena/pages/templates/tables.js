@@ -186,25 +186,32 @@ const site = (() => {
     });
   }
 
-  /* Numbers and elements, as the templates have them */
+  /* Numbers and elements, as the templates have them: what lies between two goes to the even one */
+  const formats = [0, 1, 2, 3].map((digits) =>
+    new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven" }));
   const fixed = (value, digits) => {
     if (value === null || value === undefined) return MISSING;
-    const text = Math.abs(value).toFixed(digits);
-    return value < 0 && Number(text) !== 0 ? "−" + text : text;
+    /* All digits that a number has: the shortest text for it would round otherwise */
+    const text = formats[digits].format(Math.abs(value).toFixed(50));
+    return value < 0 && /[1-9]/.test(text) ? `−${text}` : text;
   };
+  const whole = (value) => fixed(value, 0);
   const interval = (low, high) => {
     if (low === null) return MISSING;
     return high === null ? `[${fixed(low, 2)}, ∞)` : `[${fixed(low, 2)}, ${fixed(high, 2)}]`;
   };
   const range = (low, high) => {
     if (low === null || high === null) return MISSING;
-    return low === high ? String(low) : `${low}–${high}`;
+    return low === high ? whole(low) : `${whole(low)}–${whole(high)}`;
   };
-  const percent = (share) => {
+  const percent = (share, digits = 0) => {
     if (share === null) return MISSING;
-    return `${share < 1 ? Math.min(Math.round(100 * share), 99) : 100}%`;
+    return `${fixed(share < 1 ? Math.min(100 * share, 100 - 10 ** -digits) : 100 * share, digits)}%`;
   };
-  const whole = (value) => (value === null ? MISSING : String(value));
+  const winsDigits = (row) => (row.wins_low !== null && row.wins_high - row.wins_low < 0.03 ? 1 : 0);
+  const wins = (row) => percent(row.wins, winsDigits(row));
+  const winsInterval = (row) =>
+    row.wins_low === null ? "" : [row.wins_low, row.wins_high].map((share) => fixed(100 * share, winsDigits(row))).join(" to ");
   function element(name, text, properties = {}) {
     const made = document.createElement(name);
     if (text !== undefined) made.textContent = text;
@@ -219,6 +226,6 @@ const site = (() => {
     Object.fromEntries(columns.map((column, place) => [column, values[place]]));
 
   return {
-    MISSING, address, element, find, fixed, interval, named, numberCell, percent, range, renewed, whole,
+    MISSING, address, element, find, fixed, interval, named, numberCell, percent, range, renewed, whole, wins, winsInterval,
   };
 })();

@@ -31,9 +31,15 @@ class Files:
             setattr(self, name, pd.read_json(path, lines=True, dtype=False))
 
     @property
+    def comparisons(self):
+        """The judge's verdicts, each once."""
+        table = self.judgments[self.judgments["judge"] == self.summary["settings"]["judge"]]
+        return table[~table.astype(str).duplicated()]
+
+    @property
     def verdicts(self):
         """The judge's verdicts, but for ties between answers of one text."""
-        table = self.judgments[self.judgments["judge"] == self.summary["settings"]["judge"]]
+        table = self.comparisons
         texts = self.answers.set_index([*QUESTION, "system"])["answer"]
         sides = []
         for side in ("system_a", "system_b"):
@@ -88,11 +94,12 @@ def leads(files, language):
 
 
 def count(files, language):
-    rows = files.board[files.board["language"] == language] if language else files.board
-    parts = [files.summary["languages"][code] for code in rows["language"].unique()]
-    counts = {"systems": rows["system"].nunique(), "languages": len(parts)}
-    counts["questions"] = sum(part["questions"] for part in parts)
-    return [], counts | {"judgments": sum(part["judgments"] for part in parts)}
+    tables = [files.board, files.queries, files.comparisons]
+    rows, queries, comparisons = [
+        table[table["language"] == language] if language else table for table in tables
+    ]
+    counts = {"systems": rows["system"].nunique(), "languages": rows["language"].nunique()}
+    return [], counts | {"questions": len(queries), "comparisons": len(comparisons)}
 
 
 def judged_by(files, language):

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from arena import UsageError, write_arena
 from arena.data.systems import HELD, WITHDRAWN
 from arena.judging.appending import set_state
+from surrogate import build_board
 from surrogate.board.board import Board
 from surrogate_arena.pages import board_page, pairs, views
 from surrogate_arena.pages import site as sites
@@ -105,6 +106,24 @@ def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path)
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_copies_of_verdicts_change_nothing_but_that_they_are_counted(tiny_arena, tmp_path):
+    joined = pd.concat([tiny_arena.judgments, tiny_arena.judgments[:20]], ignore_index=True)
+    records = []
+    for name, arena in (("once", tiny_arena), ("twice", replace(tiny_arena, judgments=joined))):
+        board = build_board(arena, surrogate="linear", features="answer_length", tournaments=2)
+        write_site(board, tmp_path / name, arena)
+        record = json.loads((tmp_path / name / "board.json").read_text("utf-8"))
+        records.append([remark["sentence"] for remark in record["remarks"]])
+    (copies,) = set(records[1]) - set(records[0])
+    assert copies.startswith("20 judgments left out: exact copies")
+    records[1].remove(copies)
+    assert records[0] == records[1]
+    for path in (tmp_path / "once").rglob("*.html"):
+        other = tmp_path / "twice" / path.relative_to(tmp_path / "once")
+        assert (path.read_bytes() == other.read_bytes()) == (path.name != "method.html")
+
+
 def test_a_board_that_was_just_built_and_one_that_was_read_have_the_same_feature_means(
     small_board, small_arena, tmp_path
 ):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from altered_boards import about, renamed
@@ -9,6 +10,7 @@ from altered_boards import about, renamed
 from arena.quality import JudgeLabel
 from arena.quality.judge_report import FirstPlace, JudgeTest
 from surrogate.board.summary import HELD_OUT
+from surrogate_arena.cli.shown_numbers import decimal, percent
 from surrogate_arena.pages.site import write_site
 
 pytestmark = pytest.mark.slow
@@ -76,17 +78,47 @@ def test_a_language_shows_its_own_numbers_and_details_what_each_rating_is_by(pag
     assert tier_starts.count() == rows["tier"].nunique() - 1
 
 
-def test_without_scripts_the_table_is_the_same(browser, site):
+@pytest.fixture
+def halves(board):
+    """A board whose numbers lie in the middle between two that may be shown."""
+    halves = {"wins": 0.805, "wins_low": 0.795, "wins_high": 0.835, "coverage": 0.995}
+    overall = board.overall.assign(mean_rating=-1.125, **halves)
+    overall.loc[0, ["wins", "wins_low", "wins_high"]] = [0.9996, 0.99865, 1.0]
+    return replace(board, overall=overall)
+
+
+def test_scripts_write_the_numbers_of_the_table_as_templates_do(
+    browser, halves, small_arena, tmp_path
+):
+    index = write_site(halves, tmp_path / "site", small_arena)
+
     def texts(**options):
         context = browser.new_context(**options)
         opened = context.new_page()
-        opened.goto((site / "index.html").as_uri())
-        rows = opened.locator("#board-table tr[data-index]:visible")
-        found = rows.locator(".name, [data-cell=place]:visible, .wins:visible").all_inner_texts()
+        opened.goto(index.as_uri())
+        rows = opened.locator("#board-table tr[data-index]")
+        found = rows.locator(".name, [data-cell]").all_text_contents()
         context.close()
         return found
 
-    assert texts(java_script_enabled=False) == texts()
+    written = texts(java_script_enabled=False)
+    assert {"80% 80 to 84", "99.9% 99.9 to 100.0", "−1.12", "99%"} <= set(written)
+    assert written == texts()
+
+
+def test_scripts_round_as_templates_do(page, site):
+    page.goto((site / "index.html").as_uri())
+    halves = np.arange(-40, 41) / 8
+    random = np.random.default_rng(0)
+    values = [*halves, *(halves / 100), *random.normal(0, 2000, 200).round(4), 1.005, 0.285, 2.675]
+    shares = [*np.arange(0, 1.0051, 0.005), 0.9949, 0.9996, 1.0]
+    for digits in (0, 1, 2):
+        script = f"numbers => numbers.map(number => site.fixed(number, {digits}))"
+        shown = page.evaluate(script, list(map(float, values)))
+        assert shown == [decimal(value, digits) for value in values]
+        script = f"shares => shares.map(share => site.percent(share, {digits}))"
+        shown = page.evaluate(script, list(map(float, shares)))
+        assert shown == [percent(share, digits) for share in shares]
 
 
 def test_two_ticked_systems_are_compared(page, served):
