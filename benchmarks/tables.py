@@ -33,6 +33,7 @@ from judge_errors import grouse, memerag, pairs
 from judge_preferences import first_board_taus
 from judge_scores import PAIR_SCORES, constant, pairs_of_people
 from judging_plans import plans
+from juries import JURY_COLUMNS, with_jury
 from replication import two_judges
 from soft_verdicts import replayed
 from where_to_look import where_to_look
@@ -233,6 +234,25 @@ TABLES = {
             },
         ),
         "crowd-rag",
+    ),
+    "juries": Table(
+        ["judges, reference", "pairs", *JURY_COLUMNS],
+        of_arenas(
+            with_jury,
+            {
+                "vicuna80": ("vicuna80", "people", "en", "vicuna80, four judges, people"),
+                "mt-bench-en": (
+                    *("mt-bench-ko-en", "gpt-4o-mini", "en"),
+                    "mt-bench en, five judges, GPT-4o mini",
+                ),
+                "mt-bench-ko": (
+                    *("mt-bench-ko-en", "gpt-4o-mini", "ko"),
+                    "mt-bench ko, five judges, GPT-4o mini",
+                ),
+                "crowd-rag": ("crowd-rag", "crowd-gold", "en", "crowd-rag, two judges, people"),
+            },
+        ),
+        "vicuna80",
     ),
     "nulls": Table(
         ["equal judges", "found or missed", "by the other way"],

@@ -16,8 +16,23 @@ MANY_JUDGES = 50
 def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> pd.DataFrame:
     """Compare every two judges (with one of ``of``, if any), by majority.
 
-    Of more than ``MANY_JUDGES``, those with the most judgments. Kappa has a bootstrap error and a
-    95% interval over questions (NaN with one question or fewer than ``FEWEST_ITEMS`` items).
+    Kappa has a bootstrap error and a 95% interval over questions (NaN with one question or fewer
+    than ``FEWEST_ITEMS`` items).
+    """
+    shared = shared_by_two(table, of)
+    rows = []
+    for key, part in shared.groupby(["language", "judge", "judge_other"]):
+        language, judge, other_judge = key
+        random = generator(seed, "agreement", *key)
+        row = {"language": language, "judge": judge, "other_judge": other_judge}
+        rows.append(row | measured_agreement(part, part["outcome_other"], random))
+    return pd.DataFrame(rows, columns=["language", "judge", "other_judge", *MEASURED])
+
+
+def shared_by_two(table: pd.DataFrame, of: Collection[str] = ()) -> pd.DataFrame:
+    """Return items that two judges share, by majority: a row for every two of their judges.
+
+    Of more than ``MANY_JUDGES``, those with the most judgments, and ``of``.
     """
     counts = table["judge"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
     judges = {*counts.index[:MANY_JUDGES], *of}
@@ -28,10 +43,4 @@ def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> 
     shared = shared[shared["judge"] < shared["judge_other"]]
     if of:
         shared = shared[shared["judge"].isin(of) | shared["judge_other"].isin(of)]
-    rows = []
-    for key, part in shared.groupby(["language", "judge", "judge_other"]):
-        language, judge, other_judge = key
-        random = generator(seed, "agreement", *key)
-        row = {"language": language, "judge": judge, "other_judge": other_judge}
-        rows.append(row | measured_agreement(part, part["outcome_other"], random))
-    return pd.DataFrame(rows, columns=["language", "judge", "other_judge", *MEASURED])
+    return shared

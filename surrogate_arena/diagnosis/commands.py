@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+SHOWN_BELOW = 0.05
+"""P-value below which a question is shown as one that judges disagree on more than on others."""
+
+
 def diagnose_command(
     judgments: opt.JudgmentsSource,
     judge: opt.Judge = None,
@@ -73,11 +77,11 @@ def agreement_command(
     if write and not judgments.is_dir():
         raise UsageError(f"--write needs an arena folder, and {judgments} is a file")
     judges = _reference(table, reference)
-    measured = _measured_agreement(table, judges)
+    name = PEOPLE if reference == PEOPLE else "+".join(judges)
+    measured = _measured_agreement(table, judges, name)
     notes = [*skipped]
     file = None
     if write:
-        name = PEOPLE if reference == PEOPLE else "+".join(judges)
         entries, absent = agreements(measured["judges"], name)
         file = add_metaevaluations(judgments, entries)
         notes += [f"{judge} is not written: {reason}" for judge, reason in absent.items()]
@@ -90,27 +94,43 @@ def agreement_command(
         "one_vote": "Kappa with one person's vote, and of two people, where several judged a pair",
         "rankings": "Kendall's tau of rankings, and shares of pairs decided (95% interval)",
         "audit": "Points by judge, on the reference's scale, less by reference (shares; 5%, Holm)",
+        "each_other": "Kappa of every two judges (95% interval)",
+        "jury": "Right where the reference decides: judges and a jury with weights (95% interval)",
+        "languages": "Kappa of any two judges, the reference among them (95% interval)",
+        "questions": "Questions of more disagreement than others (shares; p for all at once)",
         "reference": "",
         "written": "Written, for board, to",
     }
     show(shown, as_json, titles)
 
 
-def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> dict[str, Any]:
+def _measured_agreement(table: pd.DataFrame, reference: list[str], name: str) -> dict[str, Any]:
     from surrogate_arena.diagnosis.agreement import (
         agreement_with_one_vote,
         agreement_with_reference,
     )
     from surrogate_arena.diagnosis.audit import audit
+    from surrogate_arena.diagnosis.disagreement import (
+        agreement_by,
+        disagreement_by_question,
+        shared_verdicts,
+    )
+    from surrogate_arena.diagnosis.jury import jury
 
     kappas = agreement_with_reference(table, reference)
     people = [name for name in reference if is_person(name)]
     compared = table[table["judge"].isin([*people, *kappas["judge"]])]
+    shared = shared_verdicts(table, reference, name)
+    is_of_others = (shared[["judge", "judge_other"]] != name).all(axis=1)
     return {
         "reference": reference,
         "judges": kappas,
         "one_vote": agreement_with_one_vote(compared, people),
         "audit": audit(table, reference),
+        "each_other": agreement_by(shared[is_of_others], ["judge", "judge_other"]),
+        "jury": jury(table, reference),
+        "languages": agreement_by(shared, ["language"]),
+        "questions": disagreement_by_question(shared),
     }
 
 
@@ -120,12 +140,21 @@ def _shown_tables(measured: dict[str, Any]) -> dict[str, Any]:
 
     ends = {"low": "interval_low", "high": "interval_high"}
     kappas = measured["judges"][["judge", *MEASURED]].drop(columns="standard_error")
-    return {
+    questions = measured["questions"]
+    of_two = measured["each_other"].drop(columns="standard_error")
+    languages = measured["languages"].drop(columns="standard_error")
+    shown = {
         "judges": with_spans(kappas.rename(columns=ends)),
         "one_vote": with_spans(measured["one_vote"].rename(columns=ends)),
         "rankings": with_spans(measured["judges"][["judge", *RANKED]]),
         "audit": with_spans(measured["audit"].drop(columns="questions").rename(columns=ends)),
+        "each_other": with_spans(of_two.rename(columns=ends)),
+        "jury": with_spans(measured["jury"].rename(columns=ends)),
+        "questions": questions[questions["p"] < SHOWN_BELOW],
     }
+    if len(languages) > 1:
+        shown["languages"] = with_spans(languages.rename(columns=ends))
+    return shown
 
 
 def _unknowns(measured: dict[str, Any]) -> list[str]:
