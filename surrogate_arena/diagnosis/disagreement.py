@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.judges import is_derived
+from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats, Indices
 from arena.judging.judge_agreement import shared_by_two
 from arena.quality.agreement import (
@@ -19,7 +20,7 @@ from arena.quality.agreement import (
 )
 from arena.statistics.bootstrap import generator
 
-BY_QUESTION = ["language", "query_id", "pairs", "disagreement", "expected", "p"]
+BY_QUESTION = [*QUESTION_KEY, "pairs", "disagreement", "expected", "p"]
 SHUFFLES = 1000
 
 
@@ -65,7 +66,7 @@ def disagreement_by_question(shared: pd.DataFrame) -> pd.DataFrame:
     items["excess"] -= strata.transform("mean")
     items["variance"] = strata.transform("var", ddof=0)
     items = items.assign(stratum=strata.ngroup()).sort_values("stratum", kind="stable")
-    questions = items.groupby(["language", "query_id"])
+    questions = items.groupby(QUESTION_KEY)
     table = questions.agg(
         pairs=("differs", "size"),
         disagreement=("differs", "mean"),
