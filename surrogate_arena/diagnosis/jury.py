@@ -1,4 +1,4 @@
-"""A jury: several judges' verdicts, weighted by how they foretell those of a reference."""
+"""A jury: several judges' verdicts, weighted by how well they predict those of a reference."""
 
 from __future__ import annotations
 
