@@ -1,4 +1,4 @@
-"""Rank RAG systems from few pairwise verdicts, by an LLM or by people.
+"""Rank RAG systems from a few pairwise verdicts by an LLM or by people.
 
 An arena, and what it rates:
     Arena                     questions, answers, judgments: ``Arena.from_frames``

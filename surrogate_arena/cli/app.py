@@ -238,7 +238,7 @@ class Commands(TyperGroup):
 
 app = typer.Typer(
     cls=Commands,
-    help="Rank RAG systems from few pairwise verdicts, by an LLM or by people.",
+    help="Rank RAG systems from a few pairwise verdicts by an LLM or by people.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
