@@ -129,7 +129,7 @@ def swapped(text: str) -> str:
 
 
 def blocks_of(text: str, size: int) -> list[str]:
-    """Cut a text into runs of so many words."""
+    """Cut a text into runs of a number of words."""
     parts = words(text)
     return [joined(parts[start : start + size], text) for start in range(0, len(parts), size)]
 

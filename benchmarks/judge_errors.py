@@ -33,7 +33,7 @@ from surrogate_arena.papers.settings import MetaevalSettings
 
 ROUNDS = 2000
 OTHERS = 5
-"""What is compared with ours is done in each so many rounds."""
+"""Other ways are run once in this many rounds."""
 ACCURACY = 0.75
 ALIKE = 0.5
 """Share of answers, topics or questions that are judged as a whole."""

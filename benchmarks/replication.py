@@ -66,6 +66,6 @@ def helped(languages: list[LanguageData], helper: list[LanguageData]) -> list[La
 
 
 def tau(languages: list[LanguageData], number: int) -> float:
-    """Replicate from so many questions; mean over languages and splits."""
+    """Replicate from a number of questions; mean over languages and splits."""
     found = replicate(languages, find_surrogate(), Repeats(SPLITS, 0), number, False)
     return float(np.float64(found.summary()["tau"]))

@@ -156,7 +156,7 @@ def drawn_battles(
 
 
 def write_stream(folder: Path, answers: int) -> None:
-    """Write an arena of so many answers, a part file of questions and one of answers at a time."""
+    """Write an arena, a part file of questions and one of answers at a time."""
     rng = np.random.default_rng(0)
     n_systems = len(STREAM["systems"])
     truthfulness = rng.beta(4, 2, size=n_systems)

@@ -183,7 +183,7 @@ def _started(folder: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
 
 
 def _wait(run: subprocess.Popen[bytes], server: FaultyServer, paid: int) -> None:
-    """Wait until so many prompts are paid for."""
+    """Wait until this many prompts are paid for."""
     end = time.monotonic() + PATIENCE_S
     while len(server.paid) < paid and run.poll() is None and time.monotonic() < end:
         time.sleep(0.005)

@@ -220,7 +220,7 @@ def read_info(folder: Path) -> ArenaInfo:
     try:
         return ArenaInfo.model_validate_json(small_file(path))
     except ValidationError as error:
-        hint = "see the README for what arena.json holds"
+        hint = "docs/reference/arena_folder.md says what arena.json holds"
         problems = validation_problems(error, INFO_FILE, None, lambda _: hint)
         raise DataError(problems) from error
 

@@ -74,7 +74,7 @@ class GradedPrompt(TemplatePrompt):
     @staticmethod
     @abstractmethod
     def calls_on(n_answers: int) -> int:
-        """Return the number of calls that a question with so many answers takes."""
+        """Return the number of calls that a question with this many answers takes."""
 
     @abstractmethod
     def grouped(

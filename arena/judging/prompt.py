@@ -96,7 +96,7 @@ class JudgePrompt(ABC):
     @classmethod
     @abstractmethod
     def within(cls, pairs: ChosenPairs, n_calls: int) -> ChosenPairs:
-        """Keep the first pairs that a judge can be asked about with so many calls.
+        """Keep the first pairs that a number of calls can ask.
 
         Pairs of identical texts take no call, and are all kept.
         """

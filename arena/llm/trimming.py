@@ -1,4 +1,4 @@
-"""Texts cut to so many tokens, counted by a model's tokenizer or by bytes."""
+"""Texts cut to a number of tokens, counted by a model's tokenizer or by bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _JOINER = "\u200d"
 
 @dataclass(frozen=True)
 class Trimmer:
-    """Cuts texts after so many tokens, or four bytes each.
+    """Cuts texts after a number of tokens, or four bytes each.
 
     800 tokens are some 3,200 Latin letters or 1,066 of Devanagari, Thai or Chinese; tokenizers
     differ twofold at most for most scripts.

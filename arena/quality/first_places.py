@@ -204,7 +204,7 @@ def first_places(judgments: pd.DataFrame) -> list[FirstPlace]:
     is_by_people = judgments["judge"].map(is_person).astype(bool)
     judged = judgments.assign(judge=judgments["judge"].mask(is_by_people, PEOPLE))
     n_verdicts = judged["judge"].value_counts()
-    # By name first: of judges with as many verdicts the same ones are always examined.
+    # Sorted by name first, so that ties in the number of verdicts are always broken the same way.
     n_verdicts = n_verdicts.sort_index().sort_values(ascending=False, kind="stable")
     judged = judged[judged["judge"].isin(n_verdicts.index[:MOST_JUDGES])]
     places = []

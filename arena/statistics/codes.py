@@ -175,7 +175,7 @@ def sums_by_key(keys: Indices, values: Floats, n_possible: int) -> KeySums:
 
 def stable_order(numbers: npt.NDArray[np.intp], n_possible: int) -> Indices:
     """Return the stable sorting order, faster than ``argsort``."""
-    # Of digits that are sorted by counting: so many counts fit a processor's cache
+    # Bits of a digit that is sorted by counting: its counts fit a processor's cache
     digit_bits = 17
     n_bits = max(n_possible - 1, 1).bit_length()
     n_digits = -(-n_bits // digit_bits)

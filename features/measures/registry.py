@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 from arena.data.errors import UsageError
 from features.declare.feature import (
@@ -16,9 +16,6 @@ from features.declare.feature import (
     Setting,
     WithoutModels,
 )
-
-if TYPE_CHECKING:
-    pass
 
 Loaded = TypeVar("Loaded")
 

@@ -175,9 +175,9 @@ def first_ratings(
         index="query_id", columns="system", values="score", aggfunc="mean"
     )
     draws = _resampled(scores, generator(seed, "first ratings", language))
-    covariance = pd.DataFrame(draws, columns=scores.columns).cov(min_periods=2)
+    biased_covariance = pd.DataFrame(draws, columns=scores.columns).cov(min_periods=2)
     # A bootstrap over n questions underestimates the variance of a mean by (n - 1) / n.
-    unbiased_covariance = covariance * len(scores) / max(len(scores) - 1, 1)
+    covariance = biased_covariance * len(scores) / max(len(scores) - 1, 1)
     low = high = np.nan
     if len(draws):
         low, high = np.percentile(draws, (5.0, 95.0), axis=0)
@@ -186,7 +186,7 @@ def first_ratings(
             "rating": scores.mean(axis=0),
             "low": low,
             "high": high,
-            "standard_error": np.sqrt(np.diag(unbiased_covariance)),
+            "standard_error": np.sqrt(np.diag(covariance)),
         },
         scores.columns,
     ).reindex(list(systems))
@@ -204,7 +204,7 @@ def first_ratings(
     )
     # A rating is a share already: of the other systems' answers.
     wins = rated[["rating", "low", "high"]].set_axis(WINS_COLUMNS, axis=1)
-    table = ranked_rows(rated.join(wins), unbiased_covariance, language, freedom=len(scores) - 1)
+    table = ranked_rows(rated.join(wins), covariance, language, freedom=len(scores) - 1)
     return FirstRatings(table, tuple(shares), left_out, covariance)
 
 
@@ -225,7 +225,7 @@ def _notes(ratings: pd.Series, n_answers: pd.Series, reference: str | None) -> l
 def _evidence(
     rows: pd.DataFrame, reference: str | None, preferences: Mapping[str, float]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Compare answers, but the reference's own, by every feature in ``EVIDENCE`` or preferences."""
+    """Compare all but the reference's answers by each feature of ``EVIDENCE`` or preferences."""
     features = rows[feature_columns(rows)].select_dtypes("number").columns
     peers = PeerAnswers.of(rows, str(rows["language"].iloc[0]), features)
     preferred = _preferred_shares(peers, preferences)

@@ -20,7 +20,7 @@ RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
 ARENA_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
 """Columns by verdicts alone."""
 FEWEST_JUDGED_QUESTIONS = 3
-"""From so many questions on that a system was judged on, verdicts rank it."""
+"""Verdicts rank a system that was judged on at least this many questions."""
 NOT_JUDGED = "placed by its answers: nobody has judged it here"
 FEW_JUDGED = "placed: judged on {} of the {} questions that rank a system"
 TOO_FEW = "not ranked: it answered {} of {} questions, and {} are needed"
@@ -206,7 +206,7 @@ def needed_answers(n_questions: int) -> int:
     """Return the answers that a rank needs."""
     least_share = 0.2
     fewest = 5
-    # So many are always enough, however many questions were asked.
+    # This many are enough, however many questions were asked.
     enough = 50
     # Rounded first: a fifth of 25 must not become 6 by a rounding error.
     needed = math.ceil(round(least_share * n_questions, 9))

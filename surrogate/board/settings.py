@@ -262,7 +262,7 @@ class ResolvedSettings(BoardSettings):
     holdout: Names = Field(default=(), description="Systems kept out of training.")
     temperatures: dict[str, float] = Field(
         default={},
-        description="By what logits are divided, of each judge whose probabilities count.",
+        description="Divisor of the logits of each judge whose probabilities count.",
     )
     version: str = Field(default=__version__, description="Version of surrogate-arena.")
 

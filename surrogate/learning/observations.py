@@ -148,7 +148,7 @@ class _BattleFit:
         """Observe ratings: the normal density with the likelihood's slope and curvature."""
         n_systems = len(self.systems)
         ratings = slice(n_systems)
-        # The information is in units of verdicts, of which so many count for one. The weak prior
+        # The information is in units of verdicts, and several may count for one. The weak prior
         # keeps the variance finite of systems that won, or lost, everything.
         bias_precisions = common_effect * self.likelihood.bias_precisions
         precisions = np.append(np.full(n_systems, DEFAULT_RIDGE), bias_precisions)

@@ -63,7 +63,7 @@ class PeerView:
     @cached_property
     def cosines(self) -> Floats:
         """Return cosines with answers to a question, (Q, M, N), or 0."""
-        # Vectors are made dense for so many numbers at a time, which a processor's cache holds.
+        # Vectors are made dense in blocks that a processor's cache holds.
         block_size = 250_000
         n_systems, n_questions = self.vectors.places.shape
         n_peers = len(self.peer_vectors.places)

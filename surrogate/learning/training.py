@@ -258,7 +258,7 @@ def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind
 
 MOST_QUESTIONS = 200
 MOST_SYSTEMS = 300
-"""Maximum of a language to learn from, so that a board stays small and time is bounded."""
+"""Of a language, at most these are learned from: time and a board's size stay bounded."""
 
 
 def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.DataFrame:

@@ -35,7 +35,7 @@ COST_COLUMNS = [
     "note",
 ]
 PRICED_ANSWERS = 1000
-"""A board states the cost of so many answers: that of one has too few digits to read."""
+"""A board states the cost of this many answers: the cost of one is too small to read."""
 NO_CURRENCY = "no currency"
 NO_COST = "no cost: "
 """How notes on costs in several currencies begin."""

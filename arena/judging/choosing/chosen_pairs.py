@@ -128,7 +128,7 @@ class ChosenPairs:
         return self._where(lambda key: key[:2] in wanted)
 
     def within(self, n_calls: int) -> ChosenPairs:
-        """Keep the first pairs that so many calls can ask, each in all its rows.
+        """Keep the first pairs that a number of calls can ask, each in all its rows.
 
         Pairs of identical texts take no call, and are all kept.
         """
@@ -139,7 +139,7 @@ class ChosenPairs:
         return replace(self, table=self.table.iloc[:n_kept].reset_index(drop=True))
 
     def within_questions(self, n_calls: int, calls_on: Callable[[int], int]) -> ChosenPairs:
-        """Keep the pairs on the first questions that so many calls can ask.
+        """Keep the pairs on the first questions that a number of calls can ask.
 
         Pairs of identical texts take no call, and are all kept.
         """

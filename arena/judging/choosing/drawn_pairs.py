@@ -57,7 +57,7 @@ def choose_pairs(
     Args:
         arena: Questions and answers; its judgments do not matter.
         questions: Questions of each language; None takes all.
-        pairs: ``all`` pairs of systems that answered a question, or so many of them.
+        pairs: ``all`` pairs of systems that answered a question, or how many of them.
         languages: None takes all.
         seed: Seed of all draws.
         audit: Share of the pairs that are asked in both orders; 1 for all.

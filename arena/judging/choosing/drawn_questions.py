@@ -43,7 +43,7 @@ def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
 
 
 def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> Flags:
-    """Mark the drawn questions, so many of each language, shape (N,)."""
+    """Mark the questions drawn in each language, shape (N,)."""
     drawn = by_draw(queries, seed).groupby("language", sort=False).head(questions)
     return np.asarray(queries.index.isin(drawn.index))
 

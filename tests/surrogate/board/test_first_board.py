@@ -57,6 +57,8 @@ def test_ratings_by_hand():
     assert rows.loc["z", "coverage"] == 0.5
     assert rows.loc["z", ["low", "high"]].tolist() == [0, 0]
     assert rows.loc["x", ["low", "high"]].tolist() == [0, 1]
+    variances = pd.Series(np.diag(found.covariance), found.covariance.index)
+    np.testing.assert_allclose(variances["x"] ** 0.5, rows.loc["x", "standard_error"])
     assert first_ratings(table[:2], "en", ["x", "y"], 1).covariance.isna().all(axis=None)
 
 
