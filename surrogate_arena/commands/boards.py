@@ -223,9 +223,7 @@ def _publish_overview(
         ratings = table[f"{criterion}_rating"].map(two_decimals)
         ranks = table[f"{criterion}_rank"].map(cell)
         printed[heading] = ratings + " (" + ranks + ")"
-    sentences = [overview.sentence]
-    for criterion, reason in overview.left_out.items():
-        sentences.append(f"{criterion} left out: {reason}")
+    sentences = [remark.sentence for remark in overview.remarks]
     # The board of the criterion that counts most decides what to do next.
     heaviest = max(overview.weights, key=overview.weights.__getitem__)
     last = [

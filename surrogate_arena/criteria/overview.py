@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import open_arena
 from arena.data.rows import finite_number
 from arena.data.tables import guarded_csv, plain_records
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.data.writing import write_text
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.remarks import conclusion, first_place_of
+from surrogate.board.remarks import conclusion, first_place_of, remark_table
 from surrogate.board.settings import BoardSettings, chosen_settings
-from surrogate.board.tables import DECIMALS, FEATURE_CACHE
+from surrogate.board.tables import DECIMALS, FEATURE_CACHE, REMARKS, write_board_table
 from surrogate.board.view import board_judges
 from surrogate.checks.faults import arena_faults
 from surrogate_arena.cli.judging_records import read_judging_records
@@ -53,14 +53,22 @@ class Overview:
     left_out: Mapping[str, str]
 
     @property
-    def sentence(self) -> str:
-        """Who leads, and by what weights."""
+    def remarks(self) -> list[Remark]:
+        """Who leads, and by what weights; then what does not count or cannot be relied on."""
         ranked = self.table[self.table["rank"].notna()]
+        first = Remark("none", "info", "No system is ranked by every criterion.")
+        if not ranked.empty:
+            first = first_place_of(ranked)
         shown = ", ".join(f"{name} {weight:g}" for name, weight in self.weights.items())
-        if ranked.empty:
-            return f"No system is ranked by every criterion ({shown})."
-        first = first_place_of(ranked).sentence
-        return f"{first.removesuffix('.')}; weights: {shown}."
+        text = f"{first.sentence.removesuffix('.')}; weights: {shown}."
+        remarks = [replace(first, sentence=text)]
+        for name, why in self.left_out.items():
+            remarks.append(Remark("left out", "warning", f"{name} is left out: {why}.", name))
+        for name in self.weights:
+            fault = self.boards[name].summary.macro.judge_fault
+            if fault:
+                remarks.append(Remark("unreliable", "warning", f"{name}: {fault}", name))
+        return remarks
 
 
 def build_criteria(
@@ -221,10 +229,11 @@ def check_overview_target(out: Path) -> None:
 def save_overview(
     overview: Overview, out: Path, folder: Path, arena: Arena, *, site: bool
 ) -> tuple[dict[str, Board], Path | None]:
-    """Write the boards, the overview, and a page over all."""
+    """Write the boards, the overview with its remarks, and a page over all."""
     names = slugs(overview.boards)
     saved = {name: board.save(out / names[name], folder) for name, board in overview.boards.items()}
     write_text(guarded_csv(overview.table), out / OVERVIEW)
+    write_board_table(remark_table(overview.remarks), REMARKS, out)
     if not site:
         return saved, None
     links = {}
@@ -239,16 +248,16 @@ def save_overview(
 def _overview_page(overview: Overview, links: Mapping[str, str], settings: SiteSettings) -> str:
     boards = []
     for name, board in overview.boards.items():
-        entry = {"name": name, "conclusion": conclusion(board), "link": links[name], "fault": ""}
-        if name in overview.weights:
-            entry["fault"] = board.summary.macro.judge_fault
-        boards.append(entry)
+        boards.append({"name": name, "conclusion": conclusion(board), "link": links[name]})
+    headline, *cautions = [remark.sentence for remark in overview.remarks]
     ends = overview.table[["low", "score", "high"]].to_numpy(float)
     finite_ends = ends[np.isfinite(ends)].tolist()
     return filled(
         "criteria",
         ("tables.js",),
-        overview=overview,
+        headline=headline,
+        cautions=cautions,
+        criteria=list(overview.weights),
         settings=settings,
         rows=plain_records(overview.table),
         boards=boards,

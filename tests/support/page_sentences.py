@@ -3,7 +3,8 @@
 from contextlib import contextmanager
 
 import pytest
-from jinja2 import nodes
+from jinja2 import pass_environment
+from jinja2.compiler import CodeGenerator
 from lxml import html
 from markupsafe import Markup
 
@@ -23,17 +24,34 @@ DATA = (
 """Parts of a page that hold cells, answers, questions, code and names, but no sentence."""
 
 
-def marked(value):
-    return value if isinstance(value, Markup) else f"{START}{value}{END}"
+class TemplateText(str):
+    """A text that a template holds, such as a heading over which it loops."""
+
+
+class TextTellingCodeGenerator(CodeGenerator):
+    """Tells texts of templates from values that are equal to them."""
+
+    def visit_Const(self, node, frame):  # noqa: N802 - a hook of jinja2
+        if isinstance(node.value, str) and not isinstance(node.value, Markup):
+            self.write(f"environment.template_text({node.value!r})")
+        else:
+            super().visit_Const(node, frame)
+
+
+@pass_environment
+def marked(_environment, value):
+    return value if isinstance(value, Markup | TemplateText) else f"{START}{value}{END}"
 
 
 @contextmanager
 def filled_in_values():
-    """Mark all that templates fill in."""
+    """Mark all that templates fill in and do not hold themselves."""
     environment = pages._environment()
     environment.cache.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(environment, "finalize", marked)
+        patch.setattr(environment, "template_text", TemplateText, raising=False)
+        patch.setattr(environment, "code_generator_class", TextTellingCodeGenerator)
         yield environment
     environment.cache.clear()
 
@@ -56,16 +74,6 @@ def without(text, sentences):
     return left.strip(" ,.")
 
 
-def template_constants():
-    """Texts that templates hold as values, such as headings over which they loop."""
-    environment = pages._environment()
-    constants = set()
-    for name in environment.list_templates(extensions=["jinja"]):
-        source, _, _ = environment.loader.get_source(environment, name)
-        constants |= {const.value for const in environment.parse(source).find_all(nodes.Const)}
-    return constants
-
-
 def names_on(board):
     """Names that pages show outside sentences: of the board and its parts."""
     summary = board.summary
@@ -76,18 +84,17 @@ def names_on(board):
 
 
 def unrecorded(page, sentences, names):
-    """Return what a page fills in besides sentences, names, and constants of its template."""
+    """Return what a page fills in besides sentences and names."""
     tree = html.fromstring(page)
     for part in DATA:
         for element in tree.xpath(f"//body//{part}"):
             element.drop_tree()
     text = tree.xpath("//body")[0].text_content().replace(END + START, "")
     assert START in text
-    constants = template_constants()
     found = []
     for part in text.split(START)[1:]:
         value = part.partition(END)[0]
-        if value not in constants and without(without(value, sentences), names):
+        if without(without(value, sentences), names):
             found.append(value)
     return found
 

@@ -67,6 +67,7 @@ def test_pages_say_nothing_else(real_board_folder, site):
         "<p>It is first of {{ systems|length }} systems.</p>",
         "<li>{{ sentence }} And {{ systems[1] }} is next.</li>",
         '<p>{{ "all" if systems else "none" }} of {{ systems|length }}</p>',
+        "<p>{% for name in ('beta',) %}{{ name }}, {% endfor %}{{ systems[1] }}</p>",
     ],
 )
 def test_a_sentence_of_a_template_is_found(planted):

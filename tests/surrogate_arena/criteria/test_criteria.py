@@ -1,5 +1,7 @@
 """A criterion is a judge's second name: one board each, and an overview by weights."""
 
+import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,11 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from page_sentences import filled_in_values, names_on, unrecorded, without
 
-from arena import UsageError, write_arena
+from arena import UsageError, read_arena, write_arena
 from surrogate import build_board
 from surrogate.board.board import Board
-from surrogate_arena.criteria.overview import build_criteria, weighted_overview
+from surrogate_arena.criteria.overview import build_criteria, save_overview, weighted_overview
 
 SWAPPED = {"a": "b", "b": "a", "tie": "tie"}
 WEIGHTS = st.floats(0.01, 100)
@@ -86,6 +89,36 @@ def test_scores_are_weighted_means_and_only_shares_matter(built, one, other, tim
 def test_weights_that_say_nothing_are_refused(built, weights):
     with pytest.raises(UsageError, match="weights"):
         weighted_overview(*built, weights)
+
+
+@pytest.mark.slow
+def test_the_page_and_its_remarks_say_what_the_tables_hold(built, folder, tmp_path):
+    overview = weighted_overview(*built, {"faithfulness": 2})
+    with filled_in_values():
+        boards, index = save_overview(overview, tmp_path, folder, read_arena(folder), site=True)
+    table = pd.read_csv(tmp_path / "overview.csv")
+    remarks = pd.read_csv(tmp_path / "remarks.csv", keep_default_na=False)
+    said = set(remarks["sentence"])
+    first, *others = remarks.to_dict("records")
+    leaders = table.loc[table["rank_low"] == 1, "system"].tolist()
+    assert json.loads(first["systems"]) == leaders
+    assert first["sentence"].endswith("; weights: faithfulness 2, fluency 1.")
+    numbers = list(map(int, re.findall(r"\d+", without(first["sentence"], leaders))))
+    assert numbers == [len(leaders), 2, 1]
+    # Which criteria rank fewer than three systems, and which judge has a fault, by the boards.
+    expected = []
+    for name in boards:
+        ranks = pd.read_csv(tmp_path / name / "overall.csv")["rank"]
+        of_board = pd.read_csv(tmp_path / name / "remarks.csv", keep_default_na=False)
+        said |= set(of_board["sentence"])
+        if ranks.count() < 3:
+            expected.append(("left out", name))
+            continue
+        if (of_board["name"] == "unreliable").any():
+            expected.append(("unreliable", name))
+    assert [(row["name"], row["subject"]) for row in others] == expected
+    names = {*boards, read_arena(folder).info.name, *names_on(next(iter(boards.values())))}
+    assert unrecorded(index.read_text("utf-8"), said, names) == []
 
 
 def test_the_command_writes_a_board_each_and_an_overview(
