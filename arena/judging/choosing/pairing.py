@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit, ndtr
 
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
-from arena.data.types import Flags, Floats
+from arena.data.types import Flags, Floats, Indices
 from arena.rating.battles import Battles
+from arena.rating.judgment_columns import winner_codes
 from arena.rating.pairs import Pairs
 from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
 from arena.statistics.bootstrap import generator
@@ -84,18 +87,19 @@ class AdaptivePairing:
         is_answered = self._answered(answers)
         can_meet = is_answered[:, first] & is_answered[:, second]  # (Q, P)
         self._state = np.where(can_meet, OPEN, ABSENT).astype(np.int8)
-        random = generator(seed, "adaptive pairing")
-        # Draws are made for pairs in the order that systems were given in, not that of names.
+        self._n_open = can_meet.sum(axis=0)
+        # Battles of each system on each question, (Q, S), planned ones included.
+        self._n_battles = np.zeros(is_answered.shape, dtype=np.intp)
+        self._seed = seed
+        # Draws are made for systems in the order that they were given in, not that of names.
         given_index = {name: index for index, name in enumerate(systems)}
-        given = np.array([given_index[name] for name in self.systems])
-        drawn = self._pair_of[given[first], given[second]]
-        self._chance = random.random(can_meet.shape)[:, drawn]
+        self._given = np.array([given_index[name] for name in self.systems])
         # Pairs of equal value are tried in an order that the seed draws.
-        self._tie_break = 1.0 + 1e-4 * random.random(len(first))[drawn]
+        drawn = generator(seed, "adaptive pairing").random(len(first))
+        self._tie_break = 1.0 + 1e-4 * drawn[self._pair_of[self._given[first], self._given[second]]]
         self._prior = RatingPrior.of_table(prior, self.systems, precision=1.0)
-        columns = ["query_id", "system_a", "system_b", "winner"]
-        self._verdicts = pd.DataFrame(columns=columns, dtype=object)
-        self.posterior = battle_posterior(Battles.none(self.systems, self.questions), self._prior)
+        self._battles = Battles.none(self.systems, self.questions)
+        self.posterior = battle_posterior(self._battles, self._prior)
 
     def _answered(self, answers: pd.DataFrame | None) -> Flags:
         if answers is None:
@@ -120,7 +124,7 @@ class AdaptivePairing:
     @property
     def open(self) -> int:
         """Return the number of items that can still be asked for."""
-        return self._count(OPEN)
+        return int(self._n_open.sum())
 
     @property
     def misordered(self) -> float:
@@ -134,25 +138,20 @@ class AdaptivePairing:
         Returns:
             ``(question, system, other system)``, the most useful first; at most ``n``.
         """
-        pairs = self._pairs
         covariance = self.posterior.covariance.copy()
-        # Battles of each system on each question so far, (Q, S): planned and settled ones.
-        membership = np.abs(pairs.incidence.toarray()).T  # (P, S)
-        n_battles = (self._state > OPEN).astype(np.float64) @ membership
         # Share of the systems that meet before values are computed again.
         share_at_once = 0.4
         n_at_once = max(1, int(share_at_once * len(self.systems) / 2))
         chosen: list[tuple[int, int]] = []
         while len(chosen) < n and self.open:
             values, information = self._values(covariance)
-            for pair in self._disjoint(values, min(n_at_once, n - len(chosen))):
-                one, other = pairs.first[pair], pairs.second[pair]
-                question = self._question_for(pair, n_battles)
-                self._state[question, pair] = PLANNED
-                n_battles[question, [one, other]] += 1.0
+            meeting = self._disjoint(values, min(n_at_once, n - len(chosen)))
+            for pair in meeting:
+                question = self._question_for(pair)
+                self._set_state(np.array([question]), np.array([pair]), PLANNED)
                 chosen.append((question, pair))
-                # The next pairs of this round must not repeat what this battle will tell.
-                covariance -= _reduction(covariance, one, other, information[pair])
+            # The next pairs of this round must not repeat what these battles will tell.
+            covariance -= self._reduction(covariance, np.array(meeting), information)
         return [self._item(question, pair) for question, pair in chosen]
 
     def _values(self, covariance: Floats) -> tuple[Floats, Floats]:
@@ -166,8 +165,7 @@ class AdaptivePairing:
         information = _expected_information(pairs.differences(self.posterior.ratings), variances)
         target = covariance @ pairs.laplacian(doubts / variances) @ covariance
         values = information * pairs.spreads(target) / (1.0 + information * variances)
-        is_open = (self._state == OPEN).any(axis=0)
-        return np.where(is_open, values * self._tie_break, -1.0), information
+        return np.where(self._n_open > 0, values * self._tie_break, -1.0), information
 
     def _item(self, question: int, pair: int) -> Item:
         one, other = self._pairs.first[pair], self._pairs.second[pair]
@@ -178,12 +176,24 @@ class AdaptivePairing:
         for query_id, one, other in items:
             question = self.questions.index(query_id)
             pair = self._pair_of[self.systems.index(one), self.systems.index(other)]
-            self._state[question, pair] = OPEN
+            self._set_state(np.array([question]), np.array([pair]), OPEN)
 
-    def _question_for(self, pair: int, n_battles: Floats) -> int:
+    def _set_state(self, questions: Indices, pairs: Indices, states: npt.ArrayLike) -> None:
+        """Set the states of items, each given once, and count what follows from them."""
+        before = self._state[questions, pairs]
+        self._state[questions, pairs] = states
+        after = self._state[questions, pairs]
+        np.add.at(self._n_open, pairs, (after == OPEN).astype(np.intp) - (before == OPEN))
+        n_battles = (after > OPEN).astype(np.intp) - (before > OPEN)
+        for systems in (self._pairs.first, self._pairs.second):
+            np.add.at(self._n_battles, (questions, systems[pairs]), n_battles)
+
+    def _question_for(self, pair: int) -> int:
         one, other = self._pairs.first[pair], self._pairs.second[pair]
+        given = np.sort(self._given[[one, other]])
         # Chance is below 1, so it only decides between questions with as many battles.
-        crowding = n_battles[:, one] + n_battles[:, other] + self._chance[:, pair]
+        chance = generator(self._seed, "questions", *map(str, given)).random(len(self.questions))
+        crowding = self._n_battles[:, one] + self._n_battles[:, other] + chance
         return int(np.argmin(np.where(self._state[:, pair] == OPEN, crowding, np.inf)))
 
     def record(self, judgments: pd.DataFrame) -> None:
@@ -215,13 +225,27 @@ class AdaptivePairing:
             "was recorded before": items.duplicated().to_numpy() | (states >= JUDGED),
         }
         _refuse_faults(judgments, faults)
-        outcomes = np.where(is_failed, FAILED, JUDGED)[is_of_questions]
-        self._state[questions[is_of_questions], pairs[is_of_questions]] = outcomes
-        verdicts = judgments.loc[~is_failed, self._verdicts.columns]
-        if len(verdicts):
-            self._verdicts = pd.concat([self._verdicts, verdicts], ignore_index=True)
-            battles = Battles.from_judgments(self._verdicts, systems=self.systems)
-            self.posterior = battle_posterior(battles, self._prior)
+        outcomes = np.where(is_failed, FAILED, JUDGED)
+        self._set_state(
+            questions[is_of_questions], pairs[is_of_questions], outcomes[is_of_questions]
+        )
+        if is_failed.all():
+            return
+        verdicts = judgments[~is_failed]
+        battles = self._battles
+        known = pd.Index(battles.questions, dtype=object)
+        known = known.append(pd.Index(verdicts["query_id"]).difference(known))
+        winner = winner_codes(verdicts)
+        self._battles = replace(
+            battles,
+            side_a=np.append(battles.side_a, one[~is_failed]),
+            side_b=np.append(battles.side_b, other[~is_failed]),
+            winner=np.append(battles.winner, winner),
+            question=np.append(battles.question, known.get_indexer(verdicts["query_id"])),
+            n_questions=len(known),
+            questions=tuple(known),
+        )
+        self.posterior = battle_posterior(self._battles.on_battled_questions(), self._prior)
 
     def ratings(self) -> pd.DataFrame:
         """Return columns ``system, rating, standard_error`` (logits), best first."""
@@ -253,6 +277,14 @@ class AdaptivePairing:
                 busy |= systems
         return chosen
 
+    def _reduction(self, covariance: Floats, meeting: Indices, information: Floats) -> Floats:
+        """Return by how much battles of some pairs lower the covariance (Woodbury)."""
+        first, second = self._pairs.first[meeting], self._pairs.second[meeting]
+        columns = covariance[:, first] - covariance[:, second]
+        noise = np.diag(1.0 / information[meeting])
+        spreads = columns[first] - columns[second]
+        return np.asarray(columns @ np.linalg.solve(noise + spreads, columns.T))
+
 
 def _expected_information(differences: Floats, variances: Floats) -> Floats:
     """Return the expected information p (1 - p) of each pair's battle, (P,).
@@ -261,14 +293,6 @@ def _expected_information(differences: Floats, variances: Floats) -> Floats:
     """
     win_rates = expit(differences / np.sqrt(1.0 + np.pi / 8.0 * variances))
     return np.asarray(win_rates * (1.0 - win_rates))
-
-
-def _reduction(covariance: Floats, one: int, other: int, information: float) -> Floats:
-    """Return by how much a battle lowers the covariance (Sherman-Morrison)."""
-    column = covariance[one] - covariance[other]
-    spread = column[one] - column[other]
-    gain = information / (1.0 + information * spread)
-    return np.asarray(gain * np.outer(column, column))
 
 
 def _require_distinct(names: Sequence[str], noun: str, fewest: int) -> None:
