@@ -1,6 +1,5 @@
 from surrogate_arena.diagnosis.diagnosis import diagnose as diagnose
 from surrogate_arena.importers.imports import import_arena as import_arena
-from surrogate_arena.importers.new_answers import add_answers as add_answers
 from surrogate_arena.importers.new_answers import read_answers as read_answers
 from surrogate_arena.studies.sampling import study_sampling as study_sampling
 
@@ -22,5 +21,6 @@ from .data.folder import read_arena as read_arena
 from .data.folder import write_arena as write_arena
 from .data.schema import ArenaInfo as ArenaInfo
 from .data.schema import Passage as Passage
+from .judging.appending import add_answers as add_answers
 from .rating.ratings import rate as rate
 from .sample import sample_arena as sample_arena

@@ -300,3 +300,11 @@ def test_features_shown_exist():
     for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE):
         for name in re.findall(r"`([^`]+)`", row):
             assert parse_features(name), name
+
+
+def test_the_reference_says_of_every_prompt_what_differs_from_the_paper():
+    listed = {each.packaged_name for known in all_prompts().values() for each in known}
+    text = (ROOT / "docs" / "reference" / "prompts.md").read_text(encoding="utf-8")
+    differing = text.split("## What differs")[1]
+    rows = re.findall(r"^\| (`.*?) \|", differing, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`([^`]+)`", row)} == listed

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import DataError, UsageError, checked_choice
+from arena.data.errors import DataError, Problem, UsageError, checked_choice
 from arena.data.files import open_text
 from arena.data.folder import (
     FURTHER_FOLDER,
@@ -17,6 +17,7 @@ from arena.data.folder import (
     find_table_file,
     read_arena,
     read_info,
+    read_own_answers,
     read_votes,
     write_info,
 )
@@ -26,6 +27,7 @@ from arena.data.frames import (
     row_problems,
     with_columns,
 )
+from arena.data.names import refuse_names_alike
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
@@ -37,7 +39,7 @@ from arena.data.schema import (
     ArenaInfo,
     TableSchema,
 )
-from arena.data.systems import LISTED, STATE, SYSTEMS_TABLE
+from arena.data.systems import HELD, LISTED, STATE, SYSTEMS_TABLE
 from arena.data.tables import SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.types import Flags
 from arena.data.writing import atomic_path, locked_folder, synchronize
@@ -102,6 +104,49 @@ def append_rows(
         if name == JUDGMENTS.name:
             _settle_votes(folder)
         return _add_rows(folder, name, rows, replacing, state)
+
+
+def add_answers(
+    folder: Path | str,
+    answers: pd.DataFrame | Path | str,
+    *,
+    is_held: bool = False,
+) -> tuple[Path, int, int]:
+    """Add a new system's answers, or further answers of a known one, to an arena folder.
+
+    Args:
+        folder: Arena folder; new systems are declared in its ``arena.json``.
+        answers: Columns ``query_id, language, system, answer``, or the path of their file; those
+            that the arena has already are left as they are.
+        is_held: Keep its systems off boards and from judges until they are listed.
+
+    Returns:
+        The file, how many were added, and how many the arena had.
+
+    Raises:
+        UsageError: If the folder is no arena folder, there is no such file, or the name of a new
+            system looks like another's.
+        DataError: For malformed answers, answers to unknown questions, and answers that differ
+            from those that the arena has of the same system; nothing is added.
+    """
+    arena = read_arena(folder, has_unlisted=True)
+    table = read_own_answers(answers, arena.queries)
+    answers_of_arena = arena.answers.set_index(ANSWER_KEY)["answer"]
+    keys = pd.MultiIndex.from_frame(table[ANSWER_KEY])
+    present = pd.Series(answers_of_arena.reindex(keys).to_numpy())
+    differing = table[present.notna() & (present != table["answer"])]
+    problems = []
+    source = answers.name if isinstance(answers, Path) else "answers"
+    for key in differing[ANSWER_KEY].itertuples(index=False, name=None):
+        fault = "the arena holds another answer of this system to this question"
+        hint = "leave it out, or give the new version of the system a name of its own"
+        problems.append(Problem(source, None, "+".join(ANSWER_KEY), key, fault, hint))
+    if problems:
+        raise DataError(problems)
+    systems = set(arena.info.systems)
+    refuse_names_alike(set(table["system"]) - systems, systems)
+    file, n_added = append_rows(folder, "answers", table, state=HELD if is_held else "")
+    return file, n_added, len(table) - n_added
 
 
 def append_further(

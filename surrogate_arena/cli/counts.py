@@ -1,11 +1,12 @@
-"""Counts of an arena in a line, as several commands print them."""
+"""Counts of an arena, as several commands print them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of, first_of
 
 if TYPE_CHECKING:
     from arena import Arena
@@ -28,3 +29,19 @@ def counts_line(counts: Mapping[str, int]) -> str:
     for key, number in counts.items():
         parts.append(count_of(number, key.replace("_", " ").removesuffix("s")))
     return ", ".join(parts)
+
+
+def thoughts_remarks(arena: Arena) -> Iterator[Remark]:
+    """Name the systems whose answers begin with thoughts."""
+    from arena.text.answers import is_empty_answer
+    from arena.text.thoughts import has_thoughts
+
+    counts: Counter[str] = Counter()
+    for system, text in zip(arena.answers["system"], arena.answers["answer"], strict=True):
+        if has_thoughts(text) and not is_empty_answer(text):
+            counts[system] += 1
+    if counts:
+        listed = first_of([f"{system} {count}" for system, count in counts.most_common()])
+        answers = count_of(counts.total(), "answer")
+        sentence = f"thoughts before {answers} ({listed}): everybody reads what follows them"
+        yield Remark("thoughts", "info", sentence, statistic=counts.total())

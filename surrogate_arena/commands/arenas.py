@@ -13,7 +13,7 @@ from arena.data.errors import DataError, UsageError
 from arena.data.judges import PEOPLE, is_person
 from arena.data.wording import Remark, count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.counts import arena_counts, counts_line
+from surrogate_arena.cli.counts import arena_counts, counts_line, thoughts_remarks
 from surrogate_arena.cli.options import FILE, FOLDER, given_answers
 from surrogate_arena.cli.printing import command, print_notes, print_remarks, show, wrapped
 
@@ -143,12 +143,9 @@ def answer_remarks(arena: Arena) -> Iterator[Remark]:
     from surrogate.checks.copies import same_answer_remarks
     from surrogate.checks.languages import language_remarks
     from surrogate_arena.commands.contents import citation_remarks
-    from surrogate_arena.importers.notes import thoughts_note
 
     yield from language_remarks(arena)
-    note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
-    if note:
-        yield Remark("thoughts", "info", note)
+    yield from thoughts_remarks(arena)
     yield from look_alike_remarks([*arena.info.systems, *arena.judges])
     if len(arena.outdated):
         yield outdated_remark(len(arena.outdated))
@@ -211,10 +208,10 @@ def add(
     predicted place. 'judge' then asks for the new pairs alone.
     """
     from arena.data.folder import read_arena, read_unlisted
+    from arena.judging.appending import add_answers
     from surrogate.board.board import Board
     from surrogate.ranking.rank import rank_systems
     from surrogate_arena.commands.ranking import place_sentences
-    from surrogate_arena.importers.new_answers import add_answers
 
     before = read_arena(arena, is_judged=False)
     new = given_answers(answers, before.queries, columns)

@@ -12,12 +12,13 @@ from arena.data.judges import UNKNOWN_JUDGE
 from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
 from arena.data.schema import HISTORY, OWN_PASSAGES, WEIGHT
 from arena.data.types import Record
+from arena.data.wording import count_of, first_of
 from arena.text.answers import is_empty_answer
 from surrogate_arena.importers.amounts import amounts_of
 from surrogate_arena.importers.collected import SCORE, Collected, Key, Place, question_id, seen_from
+from surrogate_arena.importers.contract import MOST_NAMED
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.languages import AUTO, languages_by_id
-from surrogate_arena.importers.notes import note_on_systems
 from surrogate_arena.importers.passages import HINT, passages_of
 from surrogate_arena.importers.score_columns import lowest_wins
 from surrogate_arena.importers.values import (
@@ -308,7 +309,11 @@ def add_rows(
     for (place, values, marks), default in zip(rows, defaults, strict=True):
         added.add(place, values, marks, default)
     if added.empty:
-        collected.notes.append(note_on_systems(added.empty, "is empty", "are empty"))
+        systems = [f"{system} {count}" for system, count in added.empty.most_common()]
+        n_empty = added.empty.total()
+        are_empty = "is empty" if n_empty == 1 else "are empty"
+        listed = first_of(systems, MOST_NAMED)
+        collected.notes.append(f"{count_of(n_empty, 'answer')} {are_empty} ({listed})")
     collected.share(OWN_PASSAGES)
 
 

@@ -13,7 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.counts import counts_line
+from surrogate_arena.cli.counts import counts_line, thoughts_remarks
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import named_columns
 from surrogate_arena.cli.printing import command, show
@@ -187,7 +187,8 @@ def _import_notes(read: ForeignArena) -> list[str]:
         notes.append(f"{count_of(read.tally['records'], 'record')}: {', '.join(outcomes)}")
     if read.arena.info.note:
         notes.append(read.arena.info.note)
-    notes.extend(note for note in read.notes if note)
+    notes.extend(read.notes)
+    notes.extend(map(str, thoughts_remarks(read.arena)))
     if UNDETERMINED in read.arena.info.languages:
         notes.append(
             "some rows name no language: if it is English, import again with --language en"

@@ -27,7 +27,6 @@ from arena.data.schema import (
 )
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place
-from surrogate_arena.importers.notes import thoughts_note
 from surrogate_arena.importers.values import short, storable
 
 
@@ -91,12 +90,11 @@ def foreign_arena(
         arena = checked_arena(info, queries, answers, judgments)
     except DataError as error:
         raise _error_of(_by_file_names(collected, error.problems)) from None
-    thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
     return ForeignArena(
         arena,
         skipped=collected.skipped(),
         features=pd.DataFrame(features),
-        notes=tuple(filter(None, [*collected.notes, thoughts])),
+        notes=tuple(collected.notes),
         shown=shown_answer(collected),
         tally=collected.tally(),
     )

@@ -10,14 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import read_arena, read_own_answers
+from arena.data.errors import DataError, UsageError
 from arena.data.frames import checked_answers
-from arena.data.names import refuse_names_alike
-from arena.data.schema import ANSWER_KEY, ANSWERS, HISTORY, OWN_PASSAGES
-from arena.data.systems import HELD
+from arena.data.schema import ANSWERS, HISTORY, OWN_PASSAGES
 from arena.data.types import Record
-from arena.judging.appending import append_rows
 from surrogate_arena.importers.answer_rows import (
     AnswerRows,
     Repeats,
@@ -185,46 +181,3 @@ def _different_passages(
         return None
     texts = [passage["text"] for passage in passages]
     return passages if texts != [passage["text"] for passage in shared] else None
-
-
-def add_answers(
-    folder: Path | str,
-    answers: pd.DataFrame | Path | str,
-    *,
-    is_held: bool = False,
-) -> tuple[Path, int, int]:
-    """Add a new system's answers, or further answers of a known one, to an arena folder.
-
-    Args:
-        folder: Arena folder; new systems are declared in its ``arena.json``.
-        answers: Columns ``query_id, language, system, answer``, or the path of their file; those
-            that the arena has already are left as they are.
-        is_held: Keep its systems off boards and from judges until they are listed.
-
-    Returns:
-        The file, how many were added, and how many the arena had.
-
-    Raises:
-        UsageError: If the folder is no arena folder, there is no such file, or the name of a new
-            system looks like another's.
-        DataError: For malformed answers, answers to unknown questions, and answers that differ
-            from those that the arena has of the same system; nothing is added.
-    """
-    arena = read_arena(folder, has_unlisted=True)
-    table = read_own_answers(answers, arena.queries)
-    answers_of_arena = arena.answers.set_index(ANSWER_KEY)["answer"]
-    keys = pd.MultiIndex.from_frame(table[ANSWER_KEY])
-    present = pd.Series(answers_of_arena.reindex(keys).to_numpy())
-    differing = table[present.notna() & (present != table["answer"])]
-    problems = []
-    source = answers.name if isinstance(answers, Path) else "answers"
-    for key in differing[ANSWER_KEY].itertuples(index=False, name=None):
-        fault = "the arena holds another answer of this system to this question"
-        hint = "leave it out, or give the new version of the system a name of its own"
-        problems.append(Problem(source, None, "+".join(ANSWER_KEY), key, fault, hint))
-    if problems:
-        raise DataError(problems)
-    systems = set(arena.info.systems)
-    refuse_names_alike(set(table["system"]) - systems, systems)
-    file, n_added = append_rows(folder, "answers", table, state=HELD if is_held else "")
-    return file, n_added, len(table) - n_added

@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import re
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, completion
 
 from arena import write_arena
-from surrogate_arena.commands.prompts import all_prompts
-
-GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "prompts.md"
 
 
 @pytest.fixture
@@ -82,10 +77,3 @@ def test_a_folder_of_templates_serves_every_command(run, server, folder, tmp_pat
     assert not server.asked  # what cannot be done is said before anyone is paid
     assert run(*asked, "--template", papers) == 0
     assert all(prompt.startswith("mine: ") for prompt in server.asked)
-
-
-def test_the_guide_says_of_every_prompt_what_differs_from_the_paper():
-    listed = {each.packaged_name for known in all_prompts().values() for each in known}
-    differing = GUIDE.read_text(encoding="utf-8").split("## What differs")[1]
-    rows = re.findall(r"^\| (`.*?) \|", differing, re.MULTILINE)
-    assert {name for row in rows for name in re.findall(r"`([^`]+)`", row)} == listed
