@@ -81,11 +81,6 @@ class Column:
             flags[code] = has(cell)
         return np.asarray(flags[self.codes])
 
-    @property
-    def is_filled(self) -> Flags:
-        """Which rows have a cell, shape (N,)."""
-        return np.asarray(self.codes >= 0)
-
 
 def _hashable(cell: object) -> object:
     return repr(cell) if isinstance(cell, list | dict) else cell

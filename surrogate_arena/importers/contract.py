@@ -147,23 +147,12 @@ def paired_columns(
                 yield column, other
 
 
-_VERSUS = re.compile(r".+?([ ._-]+vs[ ._-]+).+", re.IGNORECASE)
+_VERSUS = re.compile(r".+[ ._-]vs[ ._-].+", re.IGNORECASE)
 
 
-def columns_of_pairs(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the columns of pairs, such as ``gpt-4o_vs_llama``, each with what is between them."""
-    names = list(map(str, frame))
-    return {name: match[1] for name in names if (match := _VERSUS.fullmatch(name)) is not None}
-
-
-def looks_like_data(frames: Frames) -> bool:
-    """Tell whether the names of columns look like a first row of data: the header is missing."""
-    for frame in frames:
-        for name in map(str, frame):
-            cells = [str(cell).strip() for cell in cells_of([frame], name)]
-            if name in cells or (n_asking([name]) and n_asking(cells) * 2 > len(cells)):
-                return True
-    return False
+def has_columns_of_pairs(frames: Frames) -> bool:
+    """Tell whether a column is of a pair, such as ``gpt-4o_vs_llama``."""
+    return any(_VERSUS.fullmatch(column) for column in columns_in(frames))
 
 
 def n_asking(cells: Sequence[object]) -> int:
@@ -171,28 +160,12 @@ def n_asking(cells: Sequence[object]) -> int:
     return sum(str(cell).strip().endswith(("?", "？", "؟")) for cell in cells)
 
 
-MAPS_READ_RECORDS = (
-    "records within records are read by a map of ten lines: import --map FILE.toml, as the "
-    "importing guide shows"
+OTHER_SHAPES = (
+    "a table begins with the names of its columns; the reference has short recipes for other "
+    "shapes, such as 'A matrix of wins', 'A column per pair' and 'Rankings in columns', and a map "
+    "reads records within records: import --map FILE.toml"
 )
-
-
-def hold_records(frames: Frames) -> bool:
-    """Tell whether a column holds records, or lists of them."""
-    for frame in frames:
-        for column in map(str, frame):
-            for cell in cells_of([frame], column)[:1]:
-                inside = opened_or_same(cell)
-                first = inside[0] if isinstance(inside, list) and inside else inside
-                if isinstance(first, Mapping):
-                    return True
-    return False
-
-
-NO_HEADER = (
-    "the first line looks like a row of data: put a line with the names of the columns above it, "
-    "such as"
-)
+"""What a refusal ends with."""
 
 
 def root_of(path: str) -> str:

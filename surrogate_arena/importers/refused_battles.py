@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
 from arena.data.errors import UsageError
-from arena.data.wording import all_of, count_of, first_of
+from arena.data.wording import all_of, first_of
 from surrogate_arena.importers.columnar import ColumnTable
 from surrogate_arena.importers.contract import (
     COUNTS_OF_WINS,
-    MAPS_READ_RECORDS,
     MOST_NAMED,
-    NO_HEADER,
+    OTHER_SHAPES,
     SIDES_IN_NAMES,
     WON_AND_LOST,
     Columns,
     are_numbers,
     are_texts,
-    bare_column,
-    columns_of_pairs,
-    contract,
-    hold_records,
-    looks_like_data,
     paired_columns,
 )
 from surrogate_arena.importers.values import option
@@ -33,8 +26,6 @@ from surrogate_arena.importers.verdict_values import UnclearValuesError, read_va
 
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
     """Refuse a table that lacks fields, with the columns that may hold them."""
-    if "system_a" in missing:
-        _refuse_other_shapes(table, columns)
     fields = _suggested_fields(table, columns, missing)
     if "loser" in fields:
         missing = ["winner", "loser"]
@@ -44,50 +35,11 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
     hints = [option("column", f"{name}={fields.get(name, 'NAME')}") for name in asked]
     hints += _values_to_state(table, {**columns.names, **fields})
     listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
-    shapes = "the reference has short recipes for other shapes, such as 'A matrix of wins'"
-    if hold_records([table.frame]):
-        shapes = MAPS_READ_RECORDS
     raise UsageError(
         f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}; "
         f"the columns are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
-        f"wins_b, ties), or winner and loser; {shapes}"
+        f"wins_b, ties), or winner and loser; {OTHER_SHAPES}"
     )
-
-
-def _refuse_other_shapes(table: ColumnTable, columns: Columns) -> None:
-    _refuse_columns_of_pairs(table, columns)
-    _refuse_ranks(table)
-    if looks_like_data([table.frame]):
-        raise UsageError(f"{table.source}: {NO_HEADER} system_a,system_b,winner")
-
-
-def _refuse_columns_of_pairs(table: ColumnTable, columns: Columns) -> None:
-    pairs = columns_of_pairs(table.frame)
-    if not pairs:
-        return
-    names = list(map(str, table.frame))
-    kept = [name for name in names if name in columns.names.values()]
-    mark = next(iter(pairs.values()))
-    raise UsageError(
-        f"{table.source}: {count_of(len(pairs), 'column')} such as {next(iter(pairs))!r} hold a "
-        f"pair each; write a row for each battle by pandas: table = table.melt({kept}, "
-        f"[name for name in table if {mark!r} in name], 'pair', 'winner'); "
-        f"table[['system_a', 'system_b']] = table.pop('pair').str.split({mark!r}, expand=True)"
-    )
-
-
-def _refuse_ranks(table: ColumnTable) -> None:
-    words = contract()["scores"]["ranks"]
-    ranks = []
-    for name in map(str, table.frame):
-        parts = re.split(r"\d+", name)
-        if len(parts) > 1 and not set(words).isdisjoint(bare_column(" ".join(parts)).split("_")):
-            ranks.append(name)
-    if len(ranks) > 1:
-        raise UsageError(
-            f"{table.source}: {ranks[0]!r}, {ranks[1]!r} … rank the systems of a row; the "
-            "reference's recipes have the lines, under 'Rankings in columns'"
-        )
 
 
 def _suggested_fields(

@@ -21,10 +21,9 @@ from surrogate_arena.importers.column_hints import (
 )
 from surrogate_arena.importers.contract import (
     FILE,
-    MAPS_READ_RECORDS,
     MOST_NAMED,
     NO_COLUMNS,
-    NO_HEADER,
+    OTHER_SHAPES,
     SIDES_IN_NAMES,
     WON_AND_LOST,
     Columns,
@@ -38,10 +37,8 @@ from surrogate_arena.importers.contract import (
     cells_of,
     chosen_columns,
     columns_in,
-    columns_of_pairs,
     field_names,
-    hold_records,
-    looks_like_data,
+    has_columns_of_pairs,
     paired_columns,
     with_paths,
 )
@@ -108,7 +105,7 @@ def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]
         missing.insert(0, "question")
     if not missing:
         return
-    _refuse_other_layouts(frames, missing)
+    _refuse_battles(frames, missing)
     inner = [with_inner_paths(frame) for frame in frames]
     candidates = Candidates(inner, columns_in(inner), set(names.values()))
     known = {**names, **suggested_columns(candidates, missing)}
@@ -124,8 +121,7 @@ def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]
     kind = "columns" if paths == columns else "columns and paths in them"
     raise UsageError(
         f"no column is known for {all_of(missing)}: {' '.join(hints)}; "
-        f"the {kind} are {first_of(paths, MOST_NAMED)}. A row is one answer: the reference has "
-        "short recipes for other shapes"
+        f"the {kind} are {first_of(paths, MOST_NAMED)}. A row is one answer; {OTHER_SHAPES}"
     )
 
 
@@ -133,21 +129,18 @@ def _columns_of_user(frames: Frames) -> list[str]:
     return [column for column in columns_in(frames) if column not in (FILE, SHEET)]
 
 
-def _refuse_other_layouts(frames: Frames, missing: Sequence[str]) -> None:
-    if "answer" not in missing:
-        return
+def _refuse_battles(frames: Frames, missing: Sequence[str]) -> None:
     battles = chosen_columns(frames, "battles", NO_COLUMNS).names
-    has_pairs = any(columns_of_pairs(frame) for frame in frames)
     has_sides = any({f"{name}_a", f"{name}_b"} <= battles.keys() for name in ("system", "answer"))
-    if has_pairs or has_sides:
-        raise _battles_error(frames)
-    if "question" in missing and looks_like_data(frames):
-        raise UsageError(f"{NO_HEADER} question,system,answer")
+    if "answer" in missing and (has_sides or has_columns_of_pairs(frames)):
+        raise _battles_error()
 
 
-def _battles_error(frames: Frames) -> UsageError:
-    cure = MAPS_READ_RECORDS if hold_records(frames) else "use 'import lmarena'"
-    return UsageError(f"a row compares two systems: these are battles; {cure}")
+def _battles_error() -> UsageError:
+    return UsageError(
+        "a row compares two systems: these are battles; use 'import lmarena', or for records "
+        "within records a map: import --map FILE.toml"
+    )
 
 
 def _refuse_without_answers(
@@ -155,18 +148,17 @@ def _refuse_without_answers(
 ) -> None:
     answers = candidates.answers()
     if not answers:
-        further = f"; {MAPS_READ_RECORDS}" if hold_records(candidates.frames) else ""
         raise UsageError(
             "there are no answers in it: no column holds texts that a system may have written; the "
             f"columns are {first_of(columns, MOST_NAMED)}. A row is one answer: question, "
-            f"system, answer; if a column holds answers: {option('column', 'answer=NAME')}"
-            f"{further}"
+            f"system, answer; if a column holds answers: {option('column', 'answer=NAME')}; "
+            f"{OTHER_SHAPES}"
         )
     pairs = list(paired_columns(answers, [*SIDES_IN_NAMES, *WON_AND_LOST]))
     # A pair beside another column of answers may be two sources of them.
     of_systems = [column for column in answers if not is_reference(column)]
     if len(pairs) == 1 and set(pairs[0]) == set(of_systems):
-        raise _battles_error(candidates.frames)
+        raise _battles_error()
     systems = candidates.likely_answers()
     is_wide = 1 < len(systems) <= MOST_NAMED and set(systems) <= set(columns)
     if not is_wide or "question" not in known:

@@ -269,7 +269,7 @@ def test_chosen_and_rejected_are_suggested_as_winner_and_loser(tmp_path):
 
 def test_battles_without_a_header_are_refused(tmp_path):
     path = written(tmp_path / "battles.csv", "s1,s2,a\ns1,s3,b\ns2,s3,a\n")
-    with pytest.raises(UsageError, match="put a line with the names"):
+    with pytest.raises(UsageError, match="begins with the names of its columns"):
         winners(path)
 
 
@@ -301,23 +301,6 @@ def test_a_question_with_two_texts_is_counted(tmp_path):
     read = import_arena("lmarena", [written(tmp_path / "b.csv", text)], language="en")
     assert "its text differs from that of the same question before" in set(read.skipped["reason"])
     assert len(read.arena.judgments) == 2
-
-
-def test_a_column_for_each_pair_is_refused_with_the_lines_to_write(tmp_path):
-    wide = pd.DataFrame({"question": ["When?", "Who?"], "x_vs_y": ["x", "y"], "x_vs_z": ["z", "x"]})
-    path = tmp_path / "pairs.csv"
-    wide.to_csv(path, index=False)
-    with pytest.raises(UsageError) as refused:
-        read_judgments(path)
-    scope = {"table": wide}
-    for line in str(refused.value).partition("by pandas: ")[2].split("; "):
-        exec(line, scope)
-    scope["table"].to_csv(path, index=False)
-    read = read_judgments(path)
-    assert len(read) == 4
-    assert read["query_id"].nunique() == 2
-    with pytest.raises(UsageError, match="import lmarena"):
-        import_arena("csv", [_wide(tmp_path, wide)])
 
 
 def _wide(folder, frame):

@@ -632,7 +632,7 @@ def test_a_table_without_a_header_is_refused(tmp_path):
     lines = [f'"{row["question"]}",{row["system"]},"{row["answer"]}"' for row in ROWS]
     path = tmp_path / "bare.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(UsageError, match="put a line with the names"):
+    with pytest.raises(UsageError, match="begins with the names of its columns"):
         read(path)
 
 

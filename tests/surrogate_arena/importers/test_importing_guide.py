@@ -218,7 +218,7 @@ def test_missing_ranks_are_no_battle_and_equal_ones_ties(follow):
 
 def test_the_refusal_of_columns_of_ranks_names_the_recipe_that_reads_them(follow):
     path = shared_path("cases/contract/arena/12_five_ranks_wide.csv")
-    with pytest.raises(UsageError, match="the lines, under 'Rankings in columns'"):
+    with pytest.raises(UsageError, match="'Rankings in columns'"):
         counted_judgments_of(path)
     follow("Rankings in columns", "ranks.csv", "cases/contract/arena/12_five_ranks_wide.csv")
     judgments = counted_judgments_of(Path("battles.csv")).table

@@ -115,7 +115,7 @@ def test_records_within_records_are_sent_to_a_map(rag_case, name, kind):
 
 def test_columns_of_pairs_are_refused_by_every_command(rag_case):
     path = rag_case("16-vs-columns.csv")
-    assert "table.melt(['question']" in refusal(counted_judgments_of, path)
+    assert "'A column per pair'" in refusal(counted_judgments_of, path)
     assert "import lmarena" in refusal(import_arena, "csv", [path])
 
 
