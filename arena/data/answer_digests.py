@@ -60,7 +60,7 @@ def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
 
 
 def _digests_of(judgments: pd.DataFrame, side: str, answers: pd.DataFrame) -> pd.Series:
-    """Digest of each answer on one side, None where it is absent, shape (N,)."""
+    """Return the digest of each answer on one side, None where it is absent, shape (N,)."""
     rows = _answer_rows(judgments, side, answers)
     digests: dict[int, str | None] = {-1: None}
     outputs = answers["answer"].to_numpy(object)

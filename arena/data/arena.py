@@ -91,30 +91,28 @@ class Arena:
     ) -> Arena:
         """Make an arena of tables in memory, checked as strictly as a folder is.
 
-        Tables may be of pandas, polars, pyarrow or DuckDB. Whole numbers in key columns are taken
-        as texts; further columns are kept.
+        Tables of pandas, polars, pyarrow or DuckDB; whole numbers in key columns become texts,
+        further columns stay.
 
         Args:
-            questions: ``query_id, query``, and ``language`` unless given for all; perhaps
-                ``passages`` (lists of texts, or of ``{passage_id, text, title, relevance}``) and
-                ``history``.
-            answers: ``query_id, system, answer``; ``language`` where question ids are not unique,
-                as in judgments; perhaps ``passages``, ``cost``, ``currency``, ``latency``,
-                ``tokens``.
-            judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
-                unless given for all.
-            language: Language code of tables without a column ``language``.
-            judge: Judge of judgments without a column ``judge``.
+            questions: ``query_id, query``; perhaps ``language``, ``history`` and ``passages``:
+                lists of texts or of ``{passage_id, text, title, relevance}``.
+            answers: ``query_id, system, answer``; ``language`` where ids are not unique; perhaps
+                the further columns of ``Arena.answers``.
+            judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"); perhaps
+                ``judge``.
+            language: Code of the language of tables without this column.
+            judge: Judge of judgments without this column.
             published_ratings: As ``published_ratings.csv``.
-            attributes: ``system``, and columns such as ``model``, ``retriever``.
-            info: Further fields of ``ArenaInfo``; by default ``systems`` are those that answer.
+            attributes: As ``Arena.attributes``.
+            info: Further fields of ``ArenaInfo``.
 
         Returns:
             The arena, checked.
 
         Raises:
             UsageError: If something is not a table.
-            DataError: With every problem of every table: table, row (as ``iloc``), column, value.
+            DataError: With every problem: table, row (as ``iloc``), column, value.
 
         Examples:
             >>> import pandas as pd
@@ -212,10 +210,10 @@ class Arena:
         systems: Collection[str] | None = None,
         judges: Collection[str] | None = None,
     ) -> Arena:
-        """Keep some languages, systems or judges, and drop all other rows of every table.
+        """Keep some languages, systems or judges; None keeps all.
 
         Judgments stay where both systems and the judge do, published ratings of unknown systems
-        always. None keeps all.
+        always.
 
         Raises:
             UsageError: If one is unknown, or the reference system is left out.
@@ -254,8 +252,8 @@ class Arena:
         """Keep the judgments, or published ratings, of one judge, or of several as one.
 
         Args:
-            judge: Its name, ``people``, or several names. By default the only judge, or people
-                where some judged.
+            judge: Its name, ``people``, or several names; by default people where some judged, else
+                the only judge.
 
         Raises:
             UsageError: If there is no judgment or rating, no such judge, or a choice to be made.

@@ -59,7 +59,7 @@ def read_arena(
     is_judged: bool = True,
     has_unlisted: bool = False,
 ) -> Arena:
-    """Read and check an arena folder.
+    """Read an arena folder and check it.
 
     Args:
         folder: Holds ``arena.json`` and the tables ``queries``, ``answers`` and, optional,
@@ -74,8 +74,8 @@ def read_arena(
         The arena, checked.
 
     Raises:
-        UsageError: If the folder or a table is absent, or a table exists in two formats.
-        DataError: If the content is at fault; lists all problems of all files.
+        UsageError: If the folder or a table is absent, or exists in two formats.
+        DataError: With all problems of all files.
 
     Examples:
         >>> from arena.sample import sample_folder
@@ -105,7 +105,7 @@ def read_arena(
 
 
 def read_unlisted(folder: Path) -> dict[str, str]:
-    """Return the systems that an arena folder holds back or has withdrawn, with their state."""
+    """Return the systems that a folder holds back or has withdrawn, with their state."""
     rows = _optional_rows(folder, SYSTEMS_TABLE)
     return {} if rows is None else unlisted_systems(rows.table)
 
@@ -161,7 +161,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     """Write an arena folder; the same arena gives the same bytes.
 
     Args:
-        arena: What to write.
+        arena: The arena.
         folder: Created if absent; files of the same name are replaced.
         suffix: One of ``ARENA_SUFFIXES``; some tables have one format.
 

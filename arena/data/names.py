@@ -145,7 +145,6 @@ def _look_alike(name: str, other: str) -> bool:
 
 
 def _kind(character: str) -> str | None:
-    """Whether a character is a letter or a dash; None if it is mistaken for none."""
     # Wide characters, as of Chinese, look like no letter of ASCII.
     if east_asian_width(character) in ("W", "F"):
         return None

@@ -142,7 +142,6 @@ def _parts(
 
 
 def _bounded_groups(file: pq.ParquetFile, name: str, most: int) -> list[Any]:
-    """Return a file's row groups, if not too large (else DataError)."""
     n_cells = file.metadata.num_rows * file.metadata.num_columns
     refuse_beyond(name, n_cells, MOST_CELLS, "cells")
     groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]

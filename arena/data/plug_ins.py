@@ -5,8 +5,7 @@ A package declares them as entry points (``pyproject.toml``), such as::
     [project.entry-points."surrogate_arena.features"]
     digit_share = "arena_example.digits:DIGIT_SHARE"
 
-Only a plug-in that the user names is imported. A name in an arena, a board or a model must never
-get here: such files may come from anybody.
+Import only plug-ins that the user names, never one that a file names: it may come from anybody.
 """
 
 from __future__ import annotations

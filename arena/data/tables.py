@@ -153,7 +153,6 @@ def _csv_records(reader: Any, header: Sequence[str], source: str) -> Numbered:  
 
 
 def _nested_value(cell: str) -> object:
-    """Return the list that a cell holds; checks report anything else."""
     try:
         return parsed_json(cell, _STRICT_JSON)
     except ValueError:
@@ -227,7 +226,6 @@ def _guarded_column(column: pd.Series) -> pd.Series:
 
 
 def _guarded(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
-    """Put an apostrophe before a text that a spreadsheet would run."""
     if not isinstance(cell, str) or not cell:
         return cell
     runs = cell.startswith(_FORMULA_STARTS) or cell.lstrip().startswith(_FORMULA_STARTS)

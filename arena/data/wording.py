@@ -85,10 +85,10 @@ class Remark:
     """One thing that a user should know.
 
     Attributes:
-        name: One word for all remarks of a kind, such as ``connected``.
+        name: One word for remarks of a kind, such as ``connected``.
         severity: ``error``: systems cannot be ranked; ``warning``: something limits trust;
             ``info``: no concern; ``good``: a test that was passed.
-        sentence: The remark, without its subject.
+        sentence: Without its subject.
         subject: What it is about; empty where its place says so.
         statistic: The number it rests on, or the first of several.
         systems: Names of systems in its sentence.
@@ -103,7 +103,7 @@ class Remark:
 
     @property
     def is_warning(self) -> bool:
-        """Whether it limits what something can be used for."""
+        """Return whether it limits what something can be used for."""
         return self.severity in ("error", "warning")
 
     def __str__(self) -> str:

@@ -97,8 +97,7 @@ def is_stream(path: Path) -> bool:
 def replaced_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces ``folder`` when the block succeeds.
 
-    Readers find the old or the new one, never a mixture. The next writer removes the remains of one
-    that was killed.
+    Readers find the old or the new one, never a mixture.
     """
     folder = resolved(folder)  # so that "." and links work, too
     if folder.exists() and not folder.is_dir():
@@ -119,7 +118,6 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary_folder(target: Path) -> Iterator[Path]:
-    """Yield an empty folder beside the target, locked by its writer."""
     from filelock import FileLock
 
     _remove_abandoned(target)

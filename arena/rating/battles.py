@@ -45,7 +45,7 @@ TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
 @dataclass(frozen=True)
 class Battles:
-    """N battles between S systems on Q questions, by one judge or several: what one fit rates.
+    """N battles between S systems on Q questions, by one judge or several.
 
     Each judge has biases of its own, but all have one rating of each system.
 
@@ -56,15 +56,14 @@ class Battles:
         winner: 0 side A, 1 side B, 2 a tie, shape (N,).
         question: Question of each battle, shape (N,).
         questions: Query ids, sorted; empty if the judgments have none.
-        adaptive: Whether the outcomes of others chose battles.
-        weight: How many battles each row counts for, shape (N,), also by a soft outcome's
-            probability.
-        is_sided: Of which battles the sides were shown, shape (N,); else side A is first by name.
-        is_soft: Which rows come from judgments with probabilities, shape (N,).
+        adaptive: Whether outcomes of battles chose later ones.
+        weight: Battles that each row counts for, shape (N,); of a soft outcome its probability.
+        is_sided: Whether sides were shown, shape (N,); else side A is first by name.
+        is_soft: Whether rows come from judgments with probabilities, shape (N,).
         judge: Judge of each battle, shape (N,); all people are one.
         voter: Who voted, shape (N,); -1 where no one is named.
         differences: By how much A's answer exceeds B's in F traits, shape (N, F).
-        n_copies: Exact copies that were left out on reading.
+        n_copies: Exact copies left out on reading.
     """
 
     systems: tuple[str, ...]
@@ -264,7 +263,6 @@ class Battles:
         return replace(items, biases=biases)
 
     def _met_by_side(self, judges: Distinct) -> tuple[Distinct, tuple[Indices, ...]]:
-        """Number who met before which judge; return whether sides count, judge and systems."""
         n_systems = max(len(self.systems), 1)
         is_sided: Indices | int = 1 if self.is_sided is None else self.is_sided.astype(np.intp)
         # With differences: on each question the answers differ by something else.

@@ -1,7 +1,7 @@
 """What judges like besides quality: the side or the length of an answer, or another trait.
 
-A bias is a coefficient of one judge in the logit that A beats B, for side A or a unit of length,
-say. A normal prior about 0 shrinks it (docs/reference/formulas.md, "Verdicts").
+A bias is a coefficient of one judge in the logit that A beats B, with a normal prior about 0
+(docs/reference/formulas.md, "Verdicts").
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SIDES_NOT_TOLD = "sides vary too little to tell a preference for one from the sy
 
 @dataclass(frozen=True)
 class Biases:
-    """What J judges may like besides quality, F traits, in the logits of P pairs.
+    """Preferences of J judges for F traits, in the logits of P pairs.
 
     There are C = J F coefficients, a judge's together.
 
@@ -149,7 +149,7 @@ class Biases:
 
 @dataclass(frozen=True)
 class JudgeBias:
-    """What one judge, or ``people``, likes besides quality, in logits per unit of the trait.
+    """Preference of one judge, or ``people``, for a trait, in logits per unit.
 
     ``is_known`` if verdicts, rather than priors, tell it from the strength of systems.
     """

@@ -1,8 +1,7 @@
 """Bradley-Terry coefficients: the likelihood of battles and its maximum, many replicates at once.
 
 System i beats system j with probability sigma(theta_i - theta_j) (Hunter, 2004); a tie is half a
-win for both. Replicates close to one fit take Newton steps with its information matrix, factorized
-once; the rest then use their own (docs/reference/ratings.md).
+win for both. Formulas: docs/reference/ratings.md.
 """
 
 from __future__ import annotations
@@ -141,7 +140,6 @@ def _shared_newton(
 
 
 def _remaining_error(length: Floats, last: Floats) -> Floats:
-    """Estimate the error after a step, by a geometric series."""
     # Factor above which steps are not trusted to shrink
     slowest = 0.5
     # Smallest factor by which steps are trusted to keep shrinking

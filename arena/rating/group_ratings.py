@@ -1,7 +1,6 @@
 """Ratings of one group of systems that battles connect, and tests which of them differ.
 
-Wald's test gets weaker the clearer the case is, as errors grow with the distance (Hauck and Donner,
-1977); the likelihood ratio does not. Formulas: docs/reference/formulas.md.
+Formulas: docs/reference/formulas.md.
 """
 
 from __future__ import annotations
@@ -151,8 +150,9 @@ def _plain_remarks(battles: Battles, rounds: int, uncertainty: Uncertainty) -> I
 def pair_p_values(posterior: BattlePosterior, is_separated: Flags) -> Floats:
     """Return the p-value of every two systems' difference, shape (S, S).
 
-    It is Wald's, or where ratings are far apart the likelihood ratio's if smaller. With a separated
-    system (S,) it is the ratio's, and at least that of an exact sign test over questions.
+    It is Wald's, or the likelihood ratio's where that is smaller and ratings are far apart: errors
+    grow with the distance (Hauck and Donner, 1977). Of a separated system it is the ratio's, at
+    least that of an exact sign test over questions.
     """
     p_values = wald_p_values(posterior.ratings, posterior.covariance)
     n_systems = len(p_values)

@@ -38,7 +38,7 @@ class Uncertainty:
         covariance: Of the coefficients, shape (S, S); NaN if not known.
         freedom: Degrees of freedom of its estimate; infinite if it is exact.
         regularized: Bootstrap samples without a maximum, fitted with a prior.
-        constant: Which never change in the bootstrap, so have no interval, shape (S,).
+        constant: Whether one never changes in the bootstrap, so has no interval, shape (S,).
         p_values: Of every two, shape (S, S), where the covariance does not tell.
     """
 
@@ -74,8 +74,7 @@ def bootstrap(
 
     Percentiles are expanded as the t-distribution with Q - 1 degrees of freedom calls for
     (Hesterberg, 2015, "What teachers should know about the bootstrap"). Resamples without a maximum
-    have a weak prior. A coefficient that never changes has no interval: a few verdicts that agree
-    do not show its error.
+    have a weak prior; a coefficient that never changes has no interval.
     """
     # Largest error of bootstrap resamples, of which only the spread counts, in logits
     resample_tolerance = 1e-8
@@ -95,7 +94,6 @@ def bootstrap(
 
 
 def _of_replicates(replicates: Floats, n_questions: int, n_regularized: int) -> Uncertainty:
-    """Widen the intervals of bootstrap samples, (R, S), for few questions."""
     # A bootstrap's variance is (Q - 1) / Q of the unbiased one.
     inflation = n_questions / (n_questions - 1)
     quantile = float(stdtrit(n_questions - 1, (1 + LEVEL) / 2))

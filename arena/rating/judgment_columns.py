@@ -40,7 +40,6 @@ def named_voters(judgments: pd.DataFrame) -> Flags:
 
 
 def _named_without_criterion(judge: Indices, names: Sequence[str], criterion: pd.Series) -> Flags:
-    """Return which judges have a name without the criterion at its end, shape (N,)."""
     codes, criteria = text_codes(criterion)
     suffixes = ["", *(f":{text}" for text in criteria)]
     # The first ones are those of missing values.
@@ -55,7 +54,7 @@ def _named_without_criterion(judge: Indices, names: Sequence[str], criterion: pd
 
 
 def _flags_of(names: Sequence[str]) -> Flags:
-    """Return which names are one judge's, (names + 1,), the last no name's."""
+    """Return which names are one judge's; the last of (names + 1,) is for no name."""
     return np.array([*map(names_one_judge, names), False], dtype=np.bool_)
 
 

@@ -38,7 +38,7 @@ from arena.statistics.codes import repeated_rows, text_codes
 def copies_of_others(judgments: pd.DataFrame) -> Flags:
     """Return which judgments are copies, (N,), as of a file joined twice.
 
-    They are equal in all columns and name a judge or voter: else equal rows are several votes.
+    They name a judge or voter: else equal rows are several votes.
     """
     if "query_id" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)

@@ -177,7 +177,6 @@ class BattleLikelihood:
     def _keyed_scores(
         self, pair: Indices, residuals: Floats, cluster: Indices
     ) -> tuple[Indices, Floats]:
-        """Return scores, and a key of cluster and parameter for each."""
         values, columns = self._score_entries(pair, residuals)
         first_keys = cluster * (self.pairs.n_systems + len(self.biases))
         keys = [first_keys + column for column in columns]
@@ -248,8 +247,7 @@ class BattleLikelihood:
     def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
         """Compare the variance of scores by question with single battles'.
 
-        Verdicts on one question, and of one voter, depend on each other (Kish, 1965). In a star of
-        battles most of the variance is the center's, so systems are looked at one by one.
+        Verdicts on one question, and of one voter, depend on each other (Kish, 1965).
         """
         information = self.information(parameters)
         independent = np.diag(information)
@@ -271,10 +269,7 @@ class BattleLikelihood:
     def _variances_by_question(
         self, parameters: Floats, information: Floats, precisions: npt.ArrayLike, least: float
     ) -> tuple[Floats, Floats]:
-        """Return scores' variance by question, and the questions, each (K,).
-
-        With one verdict a question, only ties make the variance smaller.
-        """
+        """Return scores' variance by question, and the questions, each (K,)."""
         independent = np.diag(information)
         n_questions = self.items.n_questions
         squares, judged_on = self.squared_scores(parameters, self.items.question, n_questions)
@@ -311,7 +306,7 @@ class BattleLikelihood:
     def _share_of_variance(self, parameters: Floats) -> float:
         """Return the variance of points y over that of wins: ties vary less.
 
-        With E y = p it is p (1 - p) - E y (1 - y), of which the last is 0 without ties.
+        With E y = p it is p (1 - p) - E y (1 - y).
         """
         expected = self.expected(parameters)[self.items.pair]
         points = self.items.points
@@ -356,8 +351,7 @@ class BattleLikelihood:
 
         The sandwich H (M + d P) H with H = (I + P)^-1 (``inverse``), I the information, P the
         prior's precisions, d the common design effect, and M the variance of the gradient over
-        questions: I with every score scaled to its design effect. Estimated from few questions, M
-        would be singular.
+        questions: I with every score scaled to its design effect.
         """
         scale = np.sqrt(effects)
         middle = scale[:, None] * self.information(parameters) * scale

@@ -140,8 +140,6 @@ def winning_groups(pairs: Pairs, points: Floats, counts: Floats) -> Indices:
 class JudgedItems:
     """Outcomes of N items: a pair, a question, perhaps a voter.
 
-    Of many systems few pairs are judged on a question: a full table would be mostly zeros.
-
     Attributes:
         question: Question of each item, shape (N,).
         pair: Pair of each item, shape (N,); ``Battles`` sorts by question, then pair.
@@ -222,7 +220,7 @@ class JudgedItems:
 
     @property
     def is_single(self) -> bool:
-        """Whether there are battles, and no question has more than one."""
+        """Return whether there are battles, and no question has more than one."""
         if len(self) > self.n_questions or not (self.counts == 1).all():
             return False
         return bool(np.bincount(self.question).max(initial=0) == 1)

@@ -1,9 +1,7 @@
 """Bayesian Bradley-Terry ratings: the posterior given battles, under a prior of unknown spread.
 
-It also holds where outcomes of others chose battles: adaptive choice stops at pairs that look
-decided, some by luck, and maximum likelihood then stretches the ratings. The likelihood is the same
-whatever chose the battles (Rubin, 1976, "Inference and missing data"); the prior's spread is
-averaged over, by its evidence (docs/reference/formulas.md, "Verdicts").
+It holds whatever chose the battles (Rubin, 1976, "Inference and missing data"); the prior's spread
+is averaged over, by its evidence (docs/reference/formulas.md, "Verdicts").
 """
 
 from __future__ import annotations
@@ -152,11 +150,9 @@ def battle_posterior(
 ) -> BattlePosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
-    The Bradley-Terry likelihood with judges' biases, to the power of one over the mean design
-    effect of questions (Kish, 1965), which ``design_effect`` states where more verdicts tell it.
-    Posteriors are normal about their mode (Laplace), with each system's own design effect, averaged
-    over how far ratings spread: log-normal about 1 where nothing is stated, else by factors of
-    ``trust``.
+    The likelihood is to the power of one over the mean design effect of questions (Kish, 1965), or
+    ``design_effect``. Posteriors are normal about their mode (Laplace), averaged over the prior's
+    spread: log-normal about 1 where nothing is stated, else by factors of ``trust``.
     """
     n_systems = len(battles.systems)
     if prior is None:
@@ -212,7 +208,6 @@ def _open_priors(separated: Flags) -> list[_WeightedPrior]:
 def _averaged(
     likelihood: BattleLikelihood, effects: DesignEffects, priors: Sequence[_WeightedPrior]
 ) -> tuple[Floats, Floats, Floats]:
-    """Average means (K,), covariance (K, K) and shares (S,) under all priors by their evidence."""
     # Weight of a prior in the average below which its posterior is not computed
     negligible_weight = 1e-9
     candidates: list[_Candidate] = []
@@ -273,7 +268,6 @@ class _Candidate:
         return float(self.log_weight + log_likelihood + 0.5 * (log_volume - squares))
 
     def covariance_and_shares(self) -> tuple[Floats, Floats]:
-        """Return the covariance with ratings centered, shape (K, K), and ``shares``, shape (S,)."""
         precisions = self.effects.common * self.prior_precisions
         inverse = self.likelihood.inverse_precision(self.mode, precisions)
         covariance = self.likelihood.covariance(

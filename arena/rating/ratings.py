@@ -75,7 +75,7 @@ class Ratings:
             compared. ``note`` says why a system is unrated, or bounded by the prior only.
         remarks: What limits the ratings.
         signature: Settings that reproduce them.
-        biases: What the judges like besides quality, of which the ratings are free.
+        biases: Preferences of judges that the ratings are free of.
         covariance: Of the rated systems, best first; NaN without intervals, and between groups.
     """
 
@@ -90,8 +90,7 @@ class Ratings:
 
         Returns:
             Columns ``system, opponent, difference, low, high, probability`` and ``win_rate``, the
-            expected share of points against the opponent, a tie being half a win, whatever the
-            side.
+            expected share of points against the opponent.
         """
         parts = []
         for _, rows in self.table[self.table["rating"].notna()].groupby("group"):
@@ -127,9 +126,8 @@ def rate(
 ) -> Ratings:
     """Rate the systems that judgments compare.
 
-    By default the posterior of Bradley-Terry ratings, right for few questions and adaptive pairs,
-    and free of the judges' biases to a side. A ridge gives the plain likelihood's maximum with a
-    bootstrap over questions.
+    By default by the posterior of Bradley-Terry ratings, free of judges' biases to a side; with a
+    ridge, by the plain likelihood's maximum and a bootstrap over questions.
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and perhaps ``query_id, language, judge,
@@ -137,9 +135,9 @@ def rate(
         language: Which of several; or ``all``.
         judge: Which of several; or ``all``.
         ties: ``half`` a win for both, or ``drop``.
-        ridge: Precision of the prior of the plain model; 0 is maximum likelihood.
+        ridge: Precision of the plain model's prior; 0 is maximum likelihood.
         rounds: Bootstrap replicates; 0 for no intervals.
-        seed: Seed of the resamples.
+        seed: Of the resamples.
 
     Returns:
         Ratings with intervals and ranks.

@@ -1,10 +1,8 @@
 """Soft verdicts: what a judge's probabilities count, at a temperature that is learned.
 
-A judge is too sure: its logits are divided by a temperature (Guo et al., 2017, "On calibration of
-modern neural networks"), learned from people's votes on the same pairs, or from how far the judge
-repeats itself. The mean of a judge's distribution rates better than its mode (Wang et al., 2025,
-"Improving LLM-as-a-judge inference with the judgment distribution"). Formulas:
-docs/reference/formulas.md, "Verdicts".
+Temperatures: Guo et al., 2017, "On calibration of modern neural networks". Distributions rather
+than their modes: Wang et al., 2025, "Improving LLM-as-a-judge inference with the judgment
+distribution". Formulas: docs/reference/formulas.md, "Verdicts".
 """
 
 from __future__ import annotations
@@ -38,10 +36,9 @@ TemperatureSource = Literal["people", "repeats", "default"]
 
 @dataclass(frozen=True)
 class Temperature:
-    """By what a judge's logits are divided before they count.
+    """Divisor of a judge's logits: 1 takes probabilities as they are, near 0 is whole verdicts.
 
-    1 takes probabilities as they are, near 0 is whole verdicts, infinity is ties. ``source`` has
-    ``n_labels``: people's votes, or the judge's repeated verdicts.
+    It is learned from ``n_labels`` of ``source``: people's votes, or the judge's own repetitions.
     """
 
     judge: str
@@ -72,8 +69,8 @@ class Temperature:
 def learn_temperatures(judgments: pd.DataFrame) -> tuple[Temperature, ...]:
     """Learn the temperature of each judge with probabilities, by name.
 
-    The most probable one given labels, with a log-normal prior about the default. A label is a vote
-    of people on the same pair, or else the judge's other verdict on it, which can only soften.
+    It is the most probable given labels, with a log-normal prior about the default. Labels are
+    people's votes on the same pair, or else the judge's other verdict on it, which can only soften.
     Panels and judges of whole verdicts have none.
     """
     if not soft_flags(judgments).any():
@@ -144,12 +141,11 @@ def _judges(judgments: pd.DataFrame) -> pd.Series:
 
 
 def _whole_flags(shares: Floats) -> Flags:
-    """Return which verdicts are whole (sure, or equal), shape (N,)."""
+    """Return which verdicts are sure, or equal, shape (N,)."""
     return np.asarray((shares.max(axis=1) == 1.0) | (shares[:, 0] == shares[:, 1]))
 
 
 def _clipped_log_odds(shares: Floats) -> Floats:
-    """Logits of side A over side B, shape (N,)."""
     logarithms = np.log(np.maximum(shares[:, :2], SMALLEST_PROBABILITY))
     return np.asarray(logarithms[:, 0] - logarithms[:, 1])
 

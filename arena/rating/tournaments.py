@@ -47,7 +47,7 @@ class Tournaments:
     """T tournaments of one language, each over questions drawn with replacement.
 
     Attributes:
-        battles: The judgments; without ties where these are dropped.
+        battles: The judgments.
         draws: How often each tournament drew each question, shape (T, Q).
         coefficients: Logits, centered on 0, shape (T, S); NaN where no battle connects the system.
         regularized: Tournaments without a maximum, fitted with ``WEAKEST_RIDGE``.
@@ -83,8 +83,8 @@ class Tournaments:
     def rate(self, by: RatedBy = "judgments") -> Ratings:
         """Rate the systems, with intervals over 1,000 resamples of questions.
 
-        ``tournaments`` give mean coefficients with percentiles, as MIRAGE-Bench prints them (tables
-        7 and 8); ranks and tiers are still those of all judgments.
+        ``tournaments`` give mean coefficients with percentiles, as in MIRAGE-Bench, tables 7 and 8;
+        ranks and tiers are those of all judgments.
         """
         method = Method(ties=self.ties, seed=self.seed)
         rated = rate_battles(self.battles, method, largest_only=True)
@@ -129,8 +129,7 @@ def bootstrap_tournaments(
 ) -> Tournaments:
     """Bootstrap tournaments over questions and fit each (MIRAGE-Bench, Algorithm 1).
 
-    At most the judged questions are drawn: a larger sample would make intervals too narrow.
-    ``language`` keys the draws of given battles.
+    No more than the judged questions are drawn each time. ``language`` keys the draws of battles.
     """
     if tournaments < 1 or questions < 1:
         raise UsageError("tournaments and questions must be at least 1")
@@ -188,7 +187,7 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
 
 
 def _is_connected(pairs: Pairs, counts: Floats) -> Flags:
-    """Return who is in the largest group, overall and then, (T, S)."""
+    """Return who is in the largest group of all battles and of each tournament's, (T, S)."""
     totals = counts.sum(axis=0)
     groups = connected_groups(pairs.first, pairs.second, pairs.n_systems, battles=totals)
     is_connected = np.tile(groups == 0, (len(counts), 1))
@@ -221,7 +220,7 @@ SOME_ASSUMED = (
 def completed_variances(variances: Floats) -> Floats:
     """Replace unknown variances, NaN, by the others' median, (S,).
 
-    A rating taken as exact would determine all others; exact ones do not count.
+    Exact ratings do not count for it.
     """
     positive = variances[np.isfinite(variances) & (variances > 0)]
     assumed = np.median(positive) if len(positive) else np.nan

@@ -1,4 +1,4 @@
-"""What answers cost and how long they took, in the units of an arena, whatever those of a tool."""
+"""Costs and times of answers, converted to the units of an arena."""
 
 from __future__ import annotations
 
@@ -32,12 +32,7 @@ _UNITS = (
 
 
 def amounts_of(collected: Collected, place: Place, values: Mapping[str, object]) -> Record:
-    """Return what an answer took, as columns of an arena; a value that is no amount is counted.
-
-    Returns:
-        Those of ``cost`` with its ``currency`` (None if none is stated), ``latency`` in seconds and
-        ``tokens`` that are known.
-    """
+    """Return the known ``cost, currency, latency`` (seconds) and ``tokens``; count other values."""
     numbers: dict[str, float] = {}
     for field in NUMBER_FIELDS:
         name = collected.names.get(field, field)

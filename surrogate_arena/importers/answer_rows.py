@@ -1,4 +1,4 @@
-"""Rows of answers: their cells as the fields of an arena, and what is at fault in them."""
+"""Rows of answers: their cells as the fields of an arena, and their faults."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _REPEATS = (
 
 
 def check_repeats_choice(repeats: str | None) -> None:
-    """Refuse what is none of ``Repeats``."""
+    """Refuse anything but ``Repeats``."""
     if repeats is not None:
         checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
 
 
 def row_values(collected: Collected, place: Place, values: Record) -> Record:
-    """Return the fields of a row, with what programs write around a text taken away."""
+    """Return a row's fields, without what programs write around texts."""
     for name in ("question", "answer", "reference"):
         if name not in values:
             continue
@@ -94,7 +94,7 @@ def _default_languages(
 
 
 def language_of_row(collected: Collected, place: Place, cell: object, default: str) -> str | None:
-    """Return the language of a row; None if it is unknown, which is a fault."""
+    """Return a row's language; None, and a fault, if it is unknown."""
     if is_missing_cell(cell):
         return default
     # Words such as "unknown" say that nobody knows, which is no fault.
@@ -112,7 +112,7 @@ def language_of_row(collected: Collected, place: Place, cell: object, default: s
 
 
 def passages_of_row(collected: Collected, place: Place, cell: object) -> list[Record] | None:
-    """Return the passages of a row; None if they cannot be read, which is a fault."""
+    """Return a row's passages; None, and a fault, if they cannot be read."""
     try:
         return passages_of(cell)
     except ValueError as error:
@@ -137,7 +137,7 @@ class AnswerRows:
     empty: Counter[str] = field(default_factory=Counter)
 
     def add(self, place: Place, values: Record, marks: Mapping[str, float], default: str) -> None:
-        """Add a row; one at fault is left out, and the fault kept."""
+        """Add a row, or keep its fault."""
         language = language_of_row(self.collected, place, values.get("language"), default)
         question = self._text(place, "question", values.get("question"))
         key = None
@@ -153,7 +153,7 @@ class AnswerRows:
     def add_answer(
         self, place: Place, key: Key | None, values: Record, marks: Mapping[str, float]
     ) -> Record | None:
-        """Add the answer of a row with its history, its amounts and its marks."""
+        """Add a row's answer with history, amounts and marks."""
         collected = self.collected
         system = self._text(place, "system", values.get("system"))
         answer = self._answer(place, values.get("answer"))
@@ -222,11 +222,7 @@ class AnswerRows:
     def _asking(
         self, place: Place, key: Key, system: str, answer: str, marks: Mapping[str, float]
     ) -> Key | None:
-        """Return the key of the question that a row answers; None if the row is left out.
-
-        A system may have answered the question before. The same answer may be in several rows, one
-        for each judge; an exact repetition is left out and counted.
-        """
+        """Return the key of the answered question; None for exact copies, which are counted."""
         collected = self.collected
         language, query_id = key
         number = 1
@@ -303,7 +299,7 @@ def add_rows(
     judge: str | None = None,
     repeats: Repeats | None = None,
 ) -> None:
-    """Add rows of answers; what all answers to a question have becomes the question's."""
+    """Add rows of answers; columns that all answers to a question share become the question's."""
     added = AnswerRows(collected, judge, repeats)
     defaults = _default_languages(collected, [values for _, values, _ in rows], language)
     for (place, values, marks), default in zip(rows, defaults, strict=True):

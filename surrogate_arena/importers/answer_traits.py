@@ -1,4 +1,4 @@
-"""Traits that are counted in the texts of answers: their length, and their style.
+"""Traits counted in texts of answers: length and style.
 
 Style is Chatbot Arena's (Li, Angelopoulos and Chiang, 2024, "Does style matter?").
 """
@@ -49,7 +49,7 @@ def with_traits(
 def relative_difference(trait: str, of_a: Floats, of_b: Floats) -> Floats:
     """Return A's excess over B in a trait, shape (N,).
 
-    Of lengths, the log ratio; of counts, (a - b) / (a + b), or 0; of numbers that may be below 0,
+    It is the log ratio of lengths, (a - b) / (a + b) of counts, and of numbers that may be below 0,
     a - b over its root mean square.
     """
     if trait == LENGTH:

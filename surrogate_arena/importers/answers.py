@@ -46,25 +46,23 @@ def read_answer_tables(
 ) -> ForeignArena:
     """Read tables of answers: CSV, JSON, JSONL, Parquet or a workbook of Excel.
 
-    A row is an answer: ``question, system, answer``, and optionally the further fields of
-    ``names.toml``. Columns of numbers with the name of a known metric are judges, whose higher
-    mark wins; so are those of ``scores``.
+    A row is an answer: ``question, system, answer``, and perhaps further fields of ``names.toml``.
+    Known metrics are judges, whose higher mark wins; so are ``scores``.
 
     Args:
-        paths: Files, or folders of them. Without a column for it, a file is of the system that it
-            is named for.
-        columns: Field to its column, or a path in its cells.
+        paths: Files, or folders of them; a file's name is the system if no column is.
+        columns: Field to column, or path in its cells.
         scores: Further columns of marks.
-        language: Language of rows that name none: a code, or ``auto``, which detects it per
-            question and is the default.
-        judge: Judge of verdicts in rows that name none.
+        language: Language of rows that name none: a code, or by default ``auto``, which detects it
+            by question.
+        judge: Judge of rows that name none.
         name: Name of the arena.
         reference_system: System whose answers serve as reference.
-        repeats: What becomes of a question that a system answers again; None refuses it.
+        repeats: Treatment of questions that a system answers again; None refuses them.
 
     Raises:
-        UsageError: For an absent file, an unknown field or column, or an unclear table.
-        DataError: With every problem of all files.
+        UsageError: For an absent file, an unknown field or column, or an ambiguous table.
+        DataError: With all problems of all files.
     """
     check_repeats_choice(repeats)
     known = read_plain_tables(paths, columns=columns, scores=scores, may_repeat=repeats is not None)
@@ -120,18 +118,9 @@ def read_tables(
     language: str | None = None,
     repeats: Repeats | None = None,
 ) -> ForeignArena:
-    """Read tables of answers in memory, by the same contract as files.
+    """Read tables of answers in memory, as ``read_answer_tables`` does files.
 
-    Args:
-        tables: Name to table; the name is the system where no column names it.
-        columns: As for ``read_answer_tables``.
-        scores: As for ``read_answer_tables``.
-        language: As for ``read_answer_tables``.
-        repeats: As for ``read_answer_tables``.
-
-    Raises:
-        UsageError: If there is no table, or one is unclear.
-        DataError: With every problem.
+    Names of ``tables`` are systems where no column is.
     """
     if not tables:
         raise UsageError("there is no table to read")

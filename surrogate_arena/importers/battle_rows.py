@@ -1,4 +1,4 @@
-"""The rows of a table of battles by their fields, and what was found while they were read."""
+"""Rows of a table of battles by their fields, and remarks on reading them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from surrogate_arena.importers.verdict_values import UnclearValuesError
 
 @dataclass
 class BattleRows:
-    """The rows of a table of battles.
+    """Rows of a table of battles.
 
     Attributes:
         names: Field to its column.
         unread: Columns that no field is read from.
-        skipped: Reason to the number of rows that were left out or changed so far.
-        understood: What was understood so far, a line each.
+        skipped: Reason to number of rows left out or changed so far.
+        understood: Lines on what was understood so far.
     """
 
     table: ColumnTable
@@ -38,12 +38,12 @@ class BattleRows:
         return len(self.table.frame)
 
     def has(self, *fields: str) -> bool:
-        """Tell whether each of some fields has a column."""
+        """Return whether all fields have a column."""
         return self.names.keys() >= set(fields)
 
     @property
     def has_questions(self) -> bool:
-        """Whether a column says which battles are on the same question."""
+        """Return whether a column tells which battles are on the same question."""
         return self.has("query_id") or self.has("question")
 
     def column(self, name: str) -> Column:
@@ -51,7 +51,7 @@ class BattleRows:
         return self.table.column(self.names[name])
 
     def texts(self, name: str) -> pd.Series:
-        """Return a field as categories: numbers in digits, texts without spaces at their edges."""
+        """Return a field as categories: numbers in digits, texts stripped."""
         column = self.column(name)
         has_spaces = column.where(lambda cell: isinstance(cell, str) and cell != cell.strip())
         reason = f"spaces at the edges of {column.name!r} were removed"
@@ -59,7 +59,7 @@ class BattleRows:
         return column.texts(_name_of)
 
     def numbers(self, name: str, fault: str, hint: str) -> Floats:
-        """Return a field as numbers, shape (N,), NaN where a cell is missing; texts are faults."""
+        """Return a field as numbers, shape (N,), NaN where missing; texts are faults."""
         column = self.column(name)
         is_text = column.where(lambda cell: mark_of(cell) is None and not is_missing_cell(cell))
         self.fault(is_text, column, fault, hint)

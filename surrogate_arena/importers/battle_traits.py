@@ -1,4 +1,4 @@
-"""By how much answer A exceeds answer B, by counts that the file of battles holds."""
+"""By how much answer A exceeds answer B in counts that the file holds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from surrogate_arena.importers.values import is_missing_cell, number_of, opened_
 
 @dataclass(frozen=True)
 class _TraitColumns:
-    """The columns of a trait of answers A and B; if these are texts, it is counted in them."""
+    """The columns of a trait, numbers or texts in which it is counted."""
 
     trait: str
     columns: tuple[str, str]
@@ -39,14 +39,10 @@ class _TraitColumns:
 def with_trait_columns(
     table: ColumnTable, traits: Sequence[str]
 ) -> tuple[ColumnTable, dict[str, tuple[str, ...]]]:
-    """Add a column ``trait_...`` for each trait, for ``Battles.from_judgments``.
+    """Add a column ``trait_...`` for each trait; also return the columns read.
 
-    A trait is ``length``, ``lists``, ``headings`` or ``bold``, of which ``names.toml`` has the
-    usual columns; or two columns that differ in a word for a side (``tokens`` for ``tokens_a`` and
-    ``tokens_b``). Cells are numbers, or records of numbers, which are added up.
-
-    Returns:
-        The table, and the columns of each trait.
+    A trait is ``length``, ``lists``, ``headings`` or ``bold``, or two columns that differ in a word
+    for a side (``tokens`` for ``tokens_a`` and ``tokens_b``). Records of numbers are added up.
     """
     read: dict[str, tuple[str, ...]] = {}
     for trait in traits:
@@ -117,7 +113,6 @@ def _column_of(columns: Sequence[str], name: str) -> str:
 
 
 def _counts(table: ColumnTable, column: str, chosen: _TraitColumns) -> Floats:
-    """Return the numbers in a column, shape (N,); NaN where there is none."""
     cells = table.column(column)
     if chosen.is_text:
         return np.asarray(
@@ -135,7 +130,7 @@ def _counts(table: ColumnTable, column: str, chosen: _TraitColumns) -> Floats:
 
 
 def _number_in(cell: object) -> float | None:
-    """Return the number in a cell, or the sum of those in a record; NaN if it holds nothing."""
+    """Return a cell's number, or a record's sum; NaN if it holds nothing."""
     if is_missing_cell(cell):
         return np.nan
     inside = opened_or_same(cell)

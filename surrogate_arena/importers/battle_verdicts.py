@@ -1,4 +1,4 @@
-"""Who won each battle: by a column of winners, by counts of wins, or by probabilities."""
+"""Winners of battles: by a column of winners, counts of wins, or probabilities."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_WINNER = "it has no winner"
 
 
 def are_counts(rows: BattleRows) -> bool:
-    """Tell whether a row counts the wins of two systems; LMArena's ``winner_model_a`` does not."""
+    """Return whether a row counts two systems' wins; LMArena's ``winner_model_a`` does not."""
     return rows.has("wins_a", "wins_b") and not _are_flags(rows)
 
 
@@ -46,12 +46,7 @@ def _are_flags(rows: BattleRows) -> bool:
 def read_verdicts(
     rows: BattleRows, sides: Mapping[str, pd.Series], stated: Mapping[str, StatedValues]
 ) -> pd.DataFrame:
-    """Read the verdicts of the rows that have one.
-
-    Returns:
-        ``row``, ``winner`` and, where there are any, further columns of ``judgments``; in the order
-        of rows.
-    """
+    """Read the rows with a verdict: ``row``, ``winner`` and further columns of ``judgments``."""
     if not rows.has("system_a"):
         verdicts = pd.DataFrame({"row": np.arange(len(rows)), "winner": "a"})
         verdicts["winner"] = pd.Categorical(verdicts["winner"], categories=WINNERS)
@@ -79,7 +74,7 @@ def _verdicts(outcomes: Indices) -> pd.DataFrame:
 
 
 def one_row_each(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Write a row for each battle that counts of wins count, unless these are fractions or many."""
+    """Write one row per battle counted, unless counts are fractions or many."""
     most_rows = 2_000_000
     counts = verdicts[WEIGHT]
     if (counts % 1 != 0).any() or counts.sum() > most_rows:
@@ -134,7 +129,7 @@ def _values_of(
     sides: Mapping[str, pd.Series],
     stated: Mapping[str, StatedValues],
 ) -> ReadValues | None:
-    """Return what the values of the winners mean; None, and a fault, if that is unclear."""
+    """Return what the values of winners mean; None, and a fault, if ambiguous."""
     stated_of_column = stated.get(column.name) or stated.get("winner")
     if stated_of_column is None:
         stated_of_column = _numbered_sides(rows, column)
@@ -190,7 +185,7 @@ def _with_named_systems(
 
 
 def _sides_named(column: Column, sides: Mapping[str, pd.Series], rows: Indices) -> Indices:
-    """Return the outcome that a cell names in some rows, -1 where it names neither side."""
+    """Return the outcome that a cell names in some rows, -1 if neither side."""
     codes = {"cell": column.codes[rows]}
     for side, systems in sides.items():
         codes[side] = systems.cat.codes.to_numpy()[rows]

@@ -1,7 +1,7 @@
-"""Battles: tables of who met, who won, who says so. One reader for a hundred rows and ten million.
+"""Battles: tables of who met, who won, and who says so.
 
 A row is a comparison of two systems: with sides (``system_a, system_b, winner``), without
-(``winner, loser``, or counts of wins). ``names.toml`` has the names that columns may have.
+(``winner, loser``, or counts of wins). ``names.toml`` has names of columns.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ _NO_VALUES: Mapping[str, StatedValues] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class BattleOptions:
-    """How battles are read.
+    """Options of reading battles.
 
     Attributes:
-        columns: Field to the name of its column, where ``names.toml`` does not have that name.
-        values: What the values of columns mean, by column; see ``stated_values``.
-        judge: Name of the judge of all battles; None reads it from the file.
-        languages: Id of a question to its language, for files without a column for it.
-        has_sides: False if columns say nothing of who stood where.
+        columns: Field to column, where ``names.toml`` lacks its name.
+        values: Meanings of values by column; see ``stated_values``.
+        judge: Judge of all battles; None reads it from the file.
+        languages: Question's id to its language, for files without this column.
+        has_sides: False if columns do not tell sides.
         traits: Counts of the answers to read, see ``with_trait_columns``.
-        further: Columns, or paths in their cells, that are kept as they are.
+        further: Columns, or paths in their cells, to keep as they are.
     """
 
     columns: Mapping[str, str] = field(default_factory=lambda: _NO_NAMES)
@@ -96,7 +96,7 @@ class ReadBattles:
         table: An arena's ``judgments``, names and ids as categories, in the order of the file.
         rows: Row of the file of each judgment, shape (N,).
         names: Field to the column it was read from.
-        frame: The rows of the file, with a column for each path that was named.
+        frame: The file's rows, with a column for each path that was named.
         unread: Columns that nothing was read from.
     """
 
@@ -117,7 +117,7 @@ def read_battles_file(path: Path, options: BattleOptions, source: str | None = N
 def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
     """Read the battles of a table.
 
-    Rows without a verdict are left out, and votes that a later one of the same person replaces.
+    Rows without a verdict are left out, and votes that their voter replaced.
     """
     if table.problems:
         raise DataError(list(table.problems))
@@ -193,7 +193,6 @@ def _judgments(
 
 
 def _columns_of_battles(table: ColumnTable, chosen: Mapping[str, str]) -> Columns:
-    """Return the column of each field."""
     columns = chosen_columns([table.frame], "battles", chosen)
     columns = _with_both_sides(columns, chosen)
     columns = _with_counts_of_ties(table, columns)
@@ -250,7 +249,7 @@ def _sides(rows: BattleRows) -> dict[str, pd.Series]:
 
 
 def _has_sides(rows: BattleRows) -> bool:
-    """Tell whether the columns say who was shown first, and note it where they do not."""
+    """Return whether columns tell who was shown first, and note if not."""
     if not rows.has("system_a"):
         rows.understood.append("winner and loser do not say who was shown first")
         return False

@@ -1,4 +1,4 @@
-"""Rows of others' files, collected for an arena; what is left out is counted."""
+"""Rows of others' files, collected for an arena, with counts of what is left out."""
 
 from __future__ import annotations
 
@@ -47,21 +47,20 @@ _NO_FURTHER: Mapping[str, object] = MappingProxyType({})
 
 @dataclass
 class Collected:
-    """Questions, answers and judgments as they are read, with what was wrong or left out.
+    """Questions, answers and judgments as read, with faults and counts of what was left out.
 
     Attributes:
-        names: Our field to the name it has in the files, by which faults call it.
+        names: Our field to its name in the files, which faults show.
         queries: Questions by language and id.
         answers: Answers by language and id of the question, and system.
         marks: Marks of single answers: ``language, query_id, system, judge, mark``.
-        marked: Language, id of the question, system and judge of an answer to its mark.
-        criteria: Judge to the criterion of its judgments, if it has one.
-        lower_is_better: Judges of whose marks the lower wins.
-        notes: Remarks for the user on how the files were read.
-        skips: Source, item and reason of what was left out, with counts.
-        outcomes: Place of each record that was read, to what became of it: a place in
-            ``OUTCOMES``, or ``LOST`` while nobody has said.
-        n_empty: Number of empty rows, which were left out before any was looked at.
+        marked: ``language, query_id, system, judge`` to the mark.
+        criteria: Judge to its criterion, if any.
+        lower_is_better: Judges whose lower marks win.
+        notes: Remarks for the user.
+        skips: Source, item and reason to the count of what was left out.
+        outcomes: Place of each record to its place in ``OUTCOMES``, or ``LOST`` if not known.
+        n_empty: Number of empty rows.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -90,18 +89,18 @@ class Collected:
             yield place, record
 
     def skip(self, place: Place | str, noun: str, reason: str, count: int = 1) -> None:
-        """Count something that is left out of a file, which is named itself or by a place."""
+        """Count something left out of a file."""
         source = place.source if isinstance(place, Place) else place
         if isinstance(place, Place):
             self.became(place, LEFT_OUT)
         self.skips[source, noun, reason] += count
 
     def became(self, place: Place, outcome: int) -> None:
-        """Say what a record has become; something before it in ``OUTCOMES`` stays."""
+        """Record an outcome, unless the record has one before it in ``OUTCOMES``."""
         self.outcomes[place] = min(outcome, self.outcomes.get(place, LOST))
 
     def tally(self) -> Counter[str]:
-        """Return how many records were read, and how many became what."""
+        """Return how many records were read, and became what."""
         tally = Counter({"records": len(self.outcomes) + self.n_empty})
         for outcome in self.outcomes.values():
             tally[OUTCOMES[outcome] if outcome < LOST else "lost"] += 1
@@ -109,13 +108,13 @@ class Collected:
         return tally
 
     def fault(self, place: Place, name: str, value: object, fault: str, hint: str) -> None:
-        """Keep what is wrong with a field, by the name that it has in the files."""
+        """Keep a field's fault, by its name in the files."""
         self.problems.append(Problem(*place, self.names.get(name, name), value, fault, hint))
 
     def question(
         self, place: Place, key: Key, text: str, passages: list[Record], may_repeat: bool = False
     ) -> Record:
-        """Add a question, and return its row: the first one that was added."""
+        """Add a question; return the row first added."""
         self.became(place, QUESTION)
         language, query_id = key
         row: Record = {
@@ -139,7 +138,7 @@ class Collected:
     def answer(
         self, place: Place, key: Key, system: str, text: str, may_repeat: bool = False
     ) -> Record:
-        """Add an answer, and return its row; another one to the same question is a fault."""
+        """Add an answer; return its row. Another one to the same question is a fault."""
         self.became(place, ANSWER)
         language, query_id = key
         name = self.system_name(place, system)
@@ -168,7 +167,7 @@ class Collected:
     def answer_after(
         self, place: Place, key: Key, system: str, history: list[Record], text: str
     ) -> None:
-        """Add an answer with the turns before it; it is left out if these are no conversation."""
+        """Add an answer after turns; leave it out if these are no conversation."""
         fault = history_fault(history)
         if fault is not None:
             self.skip(place, "answer", f"of the turns before it, {fault}")
@@ -177,7 +176,7 @@ class Collected:
         row.setdefault(HISTORY, history)
 
     def share(self, column: str) -> None:
-        """Move values of a column that all answers to a question have to the question."""
+        """Move a column's values that all answers to a question share to the question."""
         with_value: dict[Key, list[Record]] = {}
         for (language, query_id, _), answer in self.answers.items():
             # An answer without a value agrees with any.
@@ -226,10 +225,7 @@ class Collected:
         self.judgments.append(row)
 
     def systems(self, *, with_judged: bool) -> list[str]:
-        """Return the systems that answer, and those that are judged if asked for.
-
-        They are in the order in which the files first name them.
-        """
+        """Return the systems that answer, perhaps also those judged, in order of appearance."""
         names = [system for *_, system in self.answers]
         if with_judged:
             names += [mark["system"] for mark in self.marks]
@@ -240,10 +236,7 @@ class Collected:
         return list(dict.fromkeys(names))
 
     def system_name(self, place: Place, value: object) -> Any:  # noqa: ANN401 - what a cell holds
-        """Return the name of a system: without spaces at its edges, which are counted; in digits.
-
-        A value that is neither text nor a number stays as it is, for the checks.
-        """
+        """Return a system's name, stripped or in digits; other values stay, for the checks."""
         if isinstance(value, str):
             name = value.strip()
             if name != value and name:
@@ -260,7 +253,7 @@ class Collected:
 
 
 def skipped_table(skips: Mapping[tuple[str, str, str], int]) -> pd.DataFrame:
-    """Return what was left out as a table: ``source, item, reason, count``, sorted."""
+    """Return columns ``source, item, reason, count`` of what was left out, sorted."""
     texts = ["source", "item", "reason"]
     rows = [(*skip, count) for skip, count in sorted(skips.items()) if count]
     table = pd.DataFrame(rows, columns=[*texts, "count"])
@@ -272,14 +265,14 @@ def _is_sound_name(value: object) -> bool:
 
 
 def question_id(question: str, history: object = None) -> str:
-    """Return the id of a question that has none: digits of its text's digest, and its history's."""
+    """Return an id for a question that has none, from its text's and history's digest."""
     text = f"{history}\x1f{question}" if history else question
     n_digits = 12
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:n_digits]
 
 
 def seen_from(place: Place, other: Place) -> str:
-    """Say where another row is, to one who reads of a row."""
+    """Return another row's place, as seen from a row."""
     if other.source == place.source:
         return f"on line {other.line}"
     return f"at {other.source}:{other.line}"

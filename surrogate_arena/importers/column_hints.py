@@ -1,4 +1,4 @@
-"""Columns that a message suggests for a field; nothing is read by these guesses."""
+"""Columns that a message suggests for a field; reading never relies on these."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Candidates:
     taken: Collection[str] = frozenset()
 
     def texts(self) -> list[str]:
-        """Return the columns of texts that are neither labels, addresses nor ids."""
+        """Return columns of texts that are neither labels, addresses nor ids."""
         free = [column for column in self.columns if column not in self.taken]
         return [column for column in free if are_texts(cells_of(self.frames, column))]
 
     def systems(self) -> list[str]:
-        """Return the columns with few values, each of which may be a system."""
+        """Return columns with few values, which may be systems."""
         # A column with more values is hardly one of systems
         most_systems = 30
         systems = []
@@ -57,7 +57,7 @@ class Candidates:
         return systems
 
     def answers(self) -> list[str]:
-        """Return the columns of texts that a system may have written."""
+        """Return columns of texts that a system may have written."""
         passed = set(self.systems())
         for column in self.columns:
             if is_reference(column) or _has_word(column, "not_answers"):
@@ -65,9 +65,9 @@ class Candidates:
         return [column for column in self.texts() if column not in passed]
 
     def likely_answers(self) -> list[str]:
-        """Return the columns of answers by their names; else all that a system may have written.
+        """Return columns of answers by name, else all that may be.
 
-        One text throughout is not what a system wrote, where two columns of others are.
+        One repeated text is none, if two other columns are left.
         """
         answers = self.answers()
         differing = [column for column in answers if self._differs(column)]
@@ -79,7 +79,7 @@ class Candidates:
         return len(set(map(str, cells_of(self.frames, column)))) > 1
 
     def question(self) -> str | None:
-        """Return the column that may hold questions, by its name or its cells."""
+        """Return the column that may hold questions, by name or cells."""
         texts = self.texts()
         for column in named_alike(texts, "question"):
             if not is_reference(column):
@@ -92,7 +92,7 @@ class Candidates:
 
 
 def suggested_columns(candidates: Candidates, missing: Collection[str]) -> dict[str, str]:
-    """Return the columns that may hold the question and the answer, of those that are missing."""
+    """Return columns that may hold missing questions and answers."""
     if {"question", "answer"} <= set(missing):
         for column in candidates.columns:
             if _are_messages(cells_of(candidates.frames, column)):
@@ -114,7 +114,7 @@ def suggested_columns(candidates: Candidates, missing: Collection[str]) -> dict[
 
 
 def named_alike(columns: Iterable[str], name: str) -> list[str]:
-    """Return the columns whose names end as those of a field do, also in the plural."""
+    """Return columns whose names end as a field's do, also in the plural."""
     endings = field_names("answers")[name]
     alike = []
     for column in columns:
@@ -125,7 +125,7 @@ def named_alike(columns: Iterable[str], name: str) -> list[str]:
 
 
 def is_reference(column: str) -> bool:
-    """Tell whether a column is named as references are."""
+    """Return whether a column is named as references are."""
     return _has_word(column, "references")
 
 
@@ -135,10 +135,7 @@ def _has_word(column: str, words: str) -> bool:
 
 
 def system_of_repeats(frames: Frames, question: str, candidates: Candidates) -> str | None:
-    """Return the column that tells apart the answers to one question; None if there is none.
-
-    Files that answer each question once need no such column.
-    """
+    """Return the column that tells apart the answers to one question, if files repeat questions."""
     frames = [with_paths(frame, {"question": question}) for frame in frames]
     frames = [frame for frame in frames if question in frame]
     asked = [frame[question].map(_asked) for frame in frames]
@@ -182,7 +179,7 @@ _MOST_LEVELS = 4
 
 
 def with_inner_paths(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the first rows of a table, with a column per path in place of columns of records."""
+    """Return a table's first rows, with a column per path in records."""
     # Paths in a column that are tried as fields
     most_paths = 60
     frame = frame.head(MOST_ROWS)
@@ -211,5 +208,4 @@ def _paths_in(cell: object, levels: int = _MOST_LEVELS) -> list[str]:
 
 
 def _step(name: str) -> str:
-    """Return a name as a step of a path: in quotes if it is no plain name."""
     return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else json.dumps(name)

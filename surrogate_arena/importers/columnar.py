@@ -1,8 +1,4 @@
-"""Tables read by column: what a cell means is looked up once for each distinct cell.
-
-Dictionaries of pyarrow, or pandas' categories, are the codes, so that ten million battles take
-seconds. Lines of files are counted only where a fault has to be named.
-"""
+"""Tables read by column: the meaning of each distinct cell is looked up once."""
 
 from __future__ import annotations
 
@@ -36,7 +32,7 @@ class Column:
     """A column as codes of its distinct cells.
 
     Attributes:
-        codes: Index in ``cells`` of each row, shape (N,); -1 where the cell is missing.
+        codes: Index in ``cells`` of each row, shape (N,); -1 if missing.
     """
 
     name: str
@@ -75,7 +71,7 @@ class Column:
         return pd.Series(pd.Categorical.from_codes(codes[self.codes], categories=names))
 
     def where(self, has: Callable[[object], bool]) -> Flags:
-        """Tell which rows have a cell of some kind, shape (N,); never one that is missing."""
+        """Return which rows have a cell of some kind, shape (N,); missing ones never."""
         flags = np.zeros(len(self.cells) + 1, dtype=np.bool_)
         for code, cell in enumerate(self.cells):
             flags[code] = has(cell)
@@ -91,9 +87,9 @@ class ColumnTable:
     """A table of a file.
 
     Attributes:
-        frame: Its rows; texts of large files are categories.
+        frame: Texts of large files are categories.
         path: The file, or None for a table in memory.
-        known_lines: Line of each row where the reader knows it, shape (N,).
+        known_lines: Line of each row if known, shape (N,).
     """
 
     frame: pd.DataFrame

@@ -1,7 +1,7 @@
-"""The contract of plain tables: which column is read as which field, and what else might be meant.
+"""The contract of plain tables: which column is read as which field.
 
-``names.toml`` holds the names that a column may have. Names are believed only where the cells
-agree: a column of numbers holds no passages, and of two columns of answers neither is guessed.
+``names.toml`` holds the names of columns, which count only where cells agree: numbers are no
+passages.
 """
 
 from __future__ import annotations
@@ -50,30 +50,30 @@ def contract() -> Mapping[str, Any]:
 
 
 def field_names(kind: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the fields of ``answers`` or ``battles``, each with the names of its column."""
+    """Return fields of ``answers`` or ``battles`` with the names of their columns."""
     return {name: tuple(names) for name, names in contract()[kind].items()}
 
 
 @cache
 def words_for_winners() -> Mapping[str, str]:
-    """Return the words in columns of winners, each with what it means."""
+    """Return words in columns of winners, with their meanings."""
     meanings = contract()["winners"]
     return {word: meaning for meaning, words in meanings.items() for word in words}
 
 
 @cache
 def bare_column(name: str) -> str:
-    """Return a name in lower case, its words joined by underscores: ``Model A`` is ``model_a``."""
+    """Return ``model_a`` for ``Model A``."""
     return "_".join(_WORDS.findall(name.strip())).casefold()
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column is read as which field.
+    """Fields and their columns.
 
     Attributes:
         names: Field to its column.
-        competitors: Field to further columns with values that might be meant instead.
+        competitors: Field to further columns that might be meant.
         unread: Columns that no field is read from.
     """
 
@@ -82,7 +82,7 @@ class Columns:
     unread: tuple[str, ...] = ()
 
     def notes(self) -> list[str]:
-        """Say of every field with competitors which column was taken, and how to take another."""
+        """Say which column was taken of fields with competitors, and how to take another."""
         notes = []
         for name, others in self.competitors.items():
             chosen = self.names[name]
@@ -94,7 +94,7 @@ class Columns:
         return notes
 
     def values(self, record: Mapping[str, object]) -> dict[str, object]:
-        """Return the fields of a row that it has a value for."""
+        """Return the fields that have a value in a row."""
         values = {name: record.get(column) for name, column in self.names.items()}
         kept = {name: value for name, value in values.items() if is_value(value)}
         answer = values.get("answer")
@@ -105,7 +105,7 @@ class Columns:
 
 
 def with_paths(frame: pd.DataFrame, chosen: Mapping[str, str]) -> pd.DataFrame:
-    """Add a column for each path that a user names: a literal column wins over a path."""
+    """Add a column for each path that a user names, unless a column has this name."""
     paths = [path for path in chosen.values() if path not in frame and re.search(r"[.\[]", path)]
     if not paths or frame.empty:
         return frame
@@ -174,7 +174,7 @@ def root_of(path: str) -> str:
 
 
 def whole_columns(path: str) -> set[str]:
-    """Return the columns that a path of JMESPath reads whole, as both of ``[context, notes]``."""
+    """Return columns that a path of JMESPath reads whole, as in ``[context, notes]``."""
     try:
         expression = jmespath.compile(with_places(path))
     except jmespath.exceptions.JMESPathError:
@@ -202,7 +202,7 @@ _PARTS_OF_FIELDS = {
 
 
 def value_at(record: object, path: str) -> object:
-    """Return the value at a path of JMESPath; None if there is none."""
+    """Return the value at a path of JMESPath, if any."""
     try:
         found = jmespath.search(with_places(path), record)
     except jmespath.exceptions.JMESPathTypeError:
@@ -224,7 +224,7 @@ def _at_dotted_names(record: object, path: str) -> object:
 
 
 def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Columns:
-    """Choose the column of each field: the one that the user names, or one with a known name."""
+    """Choose each field's column: named by the user, or by a known name."""
     fields = field_names(kind)
     columns = columns_in(frames)
     names = {name: _stated_column(name, column, fields, columns) for name, column in chosen.items()}
@@ -263,12 +263,12 @@ def _stated_column(name: str, column: str, fields: Iterable[str], columns: Seque
 
 
 def columns_in(frames: Frames) -> list[str]:
-    """Return the columns of tables, in the order in which the tables first have them."""
+    """Return tables' columns in the order of first appearance."""
     return list(dict.fromkeys(str(name) for frame in frames for name in frame))
 
 
 def cells_of(frames: Frames, column: str) -> list[object]:
-    """Return the first cells of a column that hold something."""
+    """Return a column's first cells that hold something."""
     return list(islice(_filled_cells(frames, column), MOST_ROWS))
 
 
@@ -289,18 +289,18 @@ _FILE_NAME = re.compile(
 
 
 def are_numbers(cells: Sequence[object]) -> bool:
-    """Tell whether cells are all numbers."""
+    """Return whether all cells are numbers."""
     return bool(cells) and all(number_of(cell) is not None for cell in cells)
 
 
 def are_addresses(cells: Sequence[object]) -> bool:
-    """Tell whether cells are all names of files, or addresses."""
+    """Return whether all cells name files or addresses."""
     texts = [cell.strip() for cell in cells if isinstance(cell, str)]
     return len(texts) == len(cells) > 0 and all(map(_FILE_NAME.fullmatch, texts))
 
 
 def are_labels(cells: Sequence[object]) -> bool:
-    """Tell whether cells are a few short values that repeat: verdicts, not answers."""
+    """Return whether cells are a few short values that repeat, such as verdicts."""
     # Such as ``PASS``
     longest_label = 24
     texts = [str(cell).strip() for cell in cells]
@@ -314,12 +314,12 @@ _ID = re.compile(r"[A-Za-z0-9_.:/#-]*\d[A-Za-z0-9_.:/#-]*")
 
 
 def are_ids(cells: Sequence[object]) -> bool:
-    """Tell whether cells are all ids: words with a digit, such as ``q-12``."""
+    """Return whether all cells are words with a digit, such as ``q-12``."""
     return bool(cells) and all(_ID.fullmatch(str(cell).strip()) for cell in cells)
 
 
 def are_texts(cells: Sequence[object]) -> bool:
-    """Tell whether cells may be answers: texts that are no labels, addresses or ids."""
+    """Return whether cells may be answers: neither labels, addresses nor ids."""
     if not cells or not all(isinstance(cell, str) for cell in cells):
         return False
     return not (are_labels(cells) or are_addresses(cells) or are_ids(cells))

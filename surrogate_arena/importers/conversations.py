@@ -36,10 +36,10 @@ class Exchange(NamedTuple):
 
 
 def last_exchange(messages: object) -> Exchange:
-    """Part messages into the turns before the last question, the question, and what follows it.
+    """Split messages into turns, the last question, and the reply.
 
-    A message says who speaks (``role``, ``speaker``) and what (``content``, ``text``: a text, or a
-    list of parts with one); what is no message is left out.
+    A message has ``role`` or ``speaker``, and ``content`` or ``text``: a text, or a list of parts
+    with one; anything else is left out.
     """
     if not isinstance(messages, list):
         return Exchange([], "", "")
@@ -73,10 +73,7 @@ def _is_pair(message: object) -> TypeGuard[list[str]]:
 
 
 def _turn_of(message: object) -> Record | None:
-    """Return a message with our role, or None: it is no message, or of a tool or the like.
-
-    A message without a role is a part of what an assistant says.
-    """
+    """Return a message with our role (assistant if none); None for tools and other things."""
     if _is_pair(message):
         message = dict(zip(("role", "content"), message, strict=True))
     if not isinstance(message, dict):
@@ -171,7 +168,7 @@ def _until(messages: list[Any], turn: int) -> list[Any]:
 
 
 def n_turns(cell: object) -> int | None:
-    """Return how many turns of the user a conversation has; None if it is no list."""
+    """Count the user's turns; None if the cell is no list."""
     turns = _opened_turns(cell)
     return sum(map(_is_of_user, turns)) if isinstance(turns, list) else None
 

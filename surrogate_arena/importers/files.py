@@ -1,4 +1,4 @@
-"""Finding the files of a clone: by folder, by ending, and by the language they are named for."""
+"""Files of a clone: found by folder and ending, their language by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARTS = re.compile(r"[^A-Za-z]+")
 def files_below(
     paths: Sequence[Path | str], suffixes: Sequence[str] = TABLE_SUFFIXES
 ) -> list[Path]:
-    """List files, whatever their ending, and those with some endings in folders at any depth."""
+    """List files, and those with some endings in folders at any depth."""
     files: set[Path] = set()
     for path in paths:
         files.update(_files_at(Path(path), tuple(suffixes)))
@@ -54,7 +54,7 @@ def _files_at(path: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
 
 
 def shown_path(path: Path, below: Sequence[Path | str]) -> str:
-    """Return what to call a file in messages: its path in the folder named, or its last parts."""
+    """Return a file's path in the named folder, or its last parts."""
     for folder in map(Path, below):
         if folder.is_dir() and path.is_relative_to(folder):
             return path.relative_to(folder).as_posix()
@@ -62,15 +62,12 @@ def shown_path(path: Path, below: Sequence[Path | str]) -> str:
 
 
 def bare_name(path: Path) -> str:
-    """Return the name of a file without its ending: ``gpt-4.1`` of ``gpt-4.1.csv.gz``."""
+    """Return ``gpt-4.1`` of ``gpt-4.1.csv.gz``."""
     return re.sub(r"\.[a-z]+(\.gz|\.zst)?$", "", path.name)
 
 
 def distinct_names(paths: Sequence[Path]) -> list[str]:
-    """Return a name for each file: its own, or its folder's where files share a name.
-
-    Tools write one folder a run, with files of the same names in each.
-    """
+    """Return a name for each file: its own, or its folder's where files share a name."""
     names = [bare_name(path) for path in paths]
     folders = [path.resolve().parent.name for path in paths]
     if len(set(names)) == len(names):
@@ -84,8 +81,7 @@ def language_of(path: Path, below: Sequence[Path | str], language: str | None = 
     """Return the language of a file: one of MIRACL's, by its own name or that of a folder.
 
     ``en/dev-00000-of-00001.parquet``, ``en.jsonl`` and ``topics.miracl-v1.0-en-dev.tsv`` are
-    English. Folders above those that were named (``below``) do not count, nor does any name where
-    a language is given for all files.
+    English. Folders above those in ``below`` do not count; ``language`` overrules names.
     """
     if language is not None:
         return language
@@ -99,7 +95,7 @@ def language_of(path: Path, below: Sequence[Path | str], language: str | None = 
 
 
 def checked_language(name: str | None) -> str | None:
-    """Return the code of a language by its code, English name, or tag; a tag's region is logged."""
+    """Return the code of a language's code, English name, or tag; log a tag's region."""
     if name is None:
         return None
     reading = read_language(name)

@@ -1,4 +1,4 @@
-"""Arenas put together from collected rows, and checked."""
+"""Arenas made of collected rows, and checked."""
 
 from __future__ import annotations
 
@@ -32,19 +32,17 @@ from surrogate_arena.importers.values import short, storable
 
 @dataclass(frozen=True)
 class ForeignArena:
-    """An arena that was read from the files of others.
+    """An arena read from others' files.
 
     Attributes:
-        arena: Questions, answers and judgments, if there are any.
+        arena: Questions, answers and judgments, if any.
         skipped: Counts of what was left out: ``source`` (file or data set), ``item`` (``judgment``,
             ``battle``, ``answer``, ``passage``, ``column`` ...), ``reason, count``, sorted.
-        features: Published features, one row per answer: ``language, system, query_id``, one float
-            column per feature and one ``<feature>:missing`` with the reason of each NaN; empty
-            where none are published.
-        notes: Remarks for the user on how it was read.
+        features: Published features by answer: ``language, system, query_id``, a float column per
+            feature and ``<feature>:missing`` with reasons of NaN.
+        notes: Remarks for the user.
         shown: One row as it was understood, a line per field.
-        tally: How many records were read, and how many became what: ``records`` is the sum of
-            the others.
+        tally: How many records became what; ``records`` is the sum.
     """
 
     arena: Arena
@@ -124,7 +122,7 @@ _SHOWN = ("query_id", "language", "question", "system", "answer", "reference")
 
 
 def shown_answer(collected: Collected) -> tuple[str, ...]:
-    """Return the first answer as it was understood, a line per field; nothing without answers."""
+    """Return the first answer as it was understood, a line per field, if any."""
     if not collected.answers:
         return ()
     key, answer = next(iter(collected.answers.items()))
@@ -192,7 +190,7 @@ def _by_file_names(collected: Collected, problems: Iterable[Problem]) -> list[Pr
 
 
 def collected_rows(records: Iterable[Record], schema: TableSchema) -> Rows:
-    """Return collected records as rows with the place of each."""
+    """Return collected records as rows, with their places."""
     records = list(records)
     columns = dict.fromkeys(schema.columns)
     for record in records:
@@ -213,13 +211,7 @@ def collected_rows(records: Iterable[Record], schema: TableSchema) -> Rows:
 
 
 def _judgments_of_marks(marks: pd.DataFrame) -> pd.DataFrame:
-    """Turn marks of single answers into judgments of pairs: the higher mark wins, equal is a tie.
-
-    Who is shown as ``a`` is drawn from their content.
-
-    Returns:
-        An arena's ``judgments``, sorted.
-    """
+    """Turn marks of answers into sorted judgments: the higher mark wins; content decides sides."""
     key = [*QUESTION_KEY, "judge"]
     columns = [*key, "system", "mark"]
     pairs = marks[columns].merge(marks[columns], on=key, suffixes=("_a", "_b"))

@@ -1,4 +1,4 @@
-"""Data sets of others as arenas: one reader per kind of source, and one way to write them down."""
+"""Data sets of others as arenas: one reader per kind of source."""
 
 from __future__ import annotations
 
@@ -63,17 +63,16 @@ def import_arena(
     """Read what others published as an arena.
 
     Args:
-        kind: One of ``READERS``, a map of your own (``FILE.toml``), the name of an importer of
-            another installed package, or a reader: a function of paths and options, such as
-            ``read_mirage`` of ``surrogate_arena.papers``, or one of your own.
-        paths: Files, folders, or clones of repositories; or a single one.
-        options: Options of that kind's reader, such as ``language`` or ``name``.
+        kind: One of ``READERS``, a map (``FILE.toml``), an importer of another installed package,
+            or a function of paths and options.
+        paths: Files, folders, or clones of repositories.
+        options: Options of its reader, such as ``language`` or ``name``.
 
     Returns:
-        The arena, what was left out and why, and published features, if there are any.
+        The arena, what was left out and why, and published features.
 
     Raises:
-        UsageError: For an unknown kind or option, where nothing was read, and as the reader says.
+        UsageError: For an unknown kind or option, and where nothing was read.
         DataError: With every problem of all files.
     """
     if isinstance(paths, Path | str):
@@ -146,7 +145,7 @@ def _with_evident_kind(
 
 
 def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
-    """Return the kind of source that files evidently are of, and what to call such a file."""
+    """Return the kind of source that files evidently are, and its name in messages."""
     try:
         record = _beginning(files_below(paths, (*JSON, *TABLE_SUFFIXES))[0])
     # This only adds a hint to another error, which says what is wrong with the files.
@@ -162,7 +161,7 @@ def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
 
 
 def _beginning(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return the first record of a file, or the object that it is; of a table, its columns."""
+    """Return a file's first record or its object; a table's columns."""
     if path.name.endswith(PARQUET):
         import pyarrow.parquet as pq
 
@@ -179,11 +178,7 @@ def _beginning(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 
 def reader_options(kind: str | Reader) -> list[str]:
-    """Return the options that a kind of source, or a reader, has.
-
-    Raises:
-        UsageError: For an unknown kind.
-    """
+    """Return the options of a kind of source, or of a reader."""
     parameters = inspect.signature(_reader_of(kind)).parameters
     return [name for name in parameters if name != "paths"]
 
@@ -199,15 +194,7 @@ def _reader_of(kind: str | Reader) -> Reader:
 
 
 def check_kind(kind: str, builtin: Collection[str]) -> None:
-    """Check that this project, or one other package, has a reader of a kind of source.
-
-    Args:
-        kind: As the user wrote it.
-        builtin: Kinds that this project reads.
-
-    Raises:
-        UsageError: If none has, or several have.
-    """
+    """Check that exactly one package reads a kind of source, else raise a UsageError."""
     if find_plug_in("importer", kind, builtin) is None:
         further = [plug_in.name for plug_in in plug_ins("importer")]
         checked_choice(kind, [*builtin, *further], "kind of source")
@@ -215,7 +202,7 @@ def check_kind(kind: str, builtin: Collection[str]) -> None:
 
 @dataclass(frozen=True)
 class WrittenImport:
-    """An arena folder that was written, with its number of rows by table."""
+    """A written arena folder, with the number of rows by table."""
 
     folder: Path
     counts: dict[str, int]
@@ -232,14 +219,13 @@ def write_import(
 ) -> WrittenImport:
     """Write an arena folder, whole or not at all.
 
-    Published features become a file in the folder, for ``board --feature-table``.
+    Published features become a file for ``board --feature-table``.
 
     Args:
-        foreign: The arena that was read.
+        foreign: The arena.
         folder: Where to; see ``check_arena_target``.
-        apart: Systems to keep out of the arena; their answers are written to a file of their own,
-            which ``rank`` reads. Their judgments and published ratings are left out.
-        is_replaced: Whether an arena folder that is there may be replaced.
+        apart: Systems to leave out; ``rank`` reads their answers from a file.
+        is_replaced: Whether to replace an arena folder.
 
     Raises:
         UsageError: If the folder cannot be written to, or the arena has no such system.

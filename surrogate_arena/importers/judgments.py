@@ -27,12 +27,12 @@ from surrogate_arena.importers.verdict_values import stated_values
 
 @dataclass(frozen=True)
 class CountedJudgments:
-    """Judgments of a file, and what was left out of it.
+    """Judgments of a file, and counts of what was left out.
 
     Attributes:
-        table: An arena's ``judgments``; one row per judgment, names and ids as categories.
+        table: An arena's ``judgments``, names and ids as categories.
         skipped: Counts of what was left out or changed: ``source, item, reason, count``, sorted.
-        understood: What was understood: who met whom, what a value means, what a question is.
+        understood: Lines on how columns and values were understood.
     """
 
     table: pd.DataFrame
@@ -41,7 +41,7 @@ class CountedJudgments:
 
 
 def read_judgments(path: Path | str, questions: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Read judgments, as ``counted_judgments_of`` does, without what was left out."""
+    """Read judgments, as the ``table`` of ``counted_judgments_of``."""
     table = _read(Path(path), BattleOptions(languages=_languages_of(questions))).table
     table = without_categories(table)
     columns = {}
@@ -108,7 +108,7 @@ def _added(options: BattleOptions) -> list[str]:
 
 
 def skips_of(read: ReadBattles, source: str) -> dict[tuple[str, str, str], int]:
-    """Return what was left out of a file, by source, item and reason."""
+    """Count what was left out of a file, by source, item and reason."""
     skips = {(source, "judgment", reason): count for reason, count in read.skipped.items()}
     for column in read.unread:
         skips[source, "column", f"{column!r} is not read"] = 1

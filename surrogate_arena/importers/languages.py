@@ -17,7 +17,7 @@ AUTO = "auto"
 def languages_by_id(
     questions: Mapping[str, str], stated: str | None
 ) -> tuple[Mapping[str, str], str]:
-    """Return the language of each question by its id, and what to say of it."""
+    """Return each question's language by its id, and a remark."""
     if stated not in (None, AUTO):
         return dict.fromkeys(questions, stated_language(stated)), ""
     languages, note = _detected(list(dict.fromkeys(questions.values())))
@@ -55,5 +55,5 @@ def _detected(questions: Sequence[str]) -> tuple[dict[str, str], str]:
 
 
 def stated_language(language: str | None) -> str:
-    """Return the code of a language that the user states; ``und`` if it is to be detected."""
+    """Return a stated language's code; ``und`` if it is to be detected."""
     return UNDETERMINED if language in (None, AUTO) else checked_language(language) or UNDETERMINED

@@ -1,4 +1,4 @@
-"""What is not read from plain tables: empty rows, columns without passages, further columns."""
+"""Unread parts of plain tables: empty rows, columns without passages, further columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from surrogate_arena.importers.values import (
 
 
 def without_empty_rows(rows: Rows, names: Mapping[str, str]) -> Rows:
-    """Leave out rows without a question and an answer, such as means at the foot of a table."""
+    """Leave out rows without question and answer, such as means at the foot."""
     fields = [names[name] for name in ("question", "query_id", "answer") if name in names]
     present = [name for name in fields if name in rows.table]
     if not present:
@@ -42,11 +42,7 @@ def without_empty_rows(rows: Rows, names: Mapping[str, str]) -> Rows:
 
 
 def with_true_passages(frames: Frames, columns: Columns) -> tuple[Columns, dict[str, str]]:
-    """Read passages from the first of their columns that may hold texts.
-
-    Returns:
-        The columns; and the columns that were passed over, each with what it holds instead.
-    """
+    """Read passages from the first column that may hold texts; return why others do not."""
     passed: dict[str, str] = {}
     if "passages" not in columns.names:
         return columns, passed
@@ -64,7 +60,7 @@ def with_true_passages(frames: Frames, columns: Columns) -> tuple[Columns, dict[
 
 
 def _kind_without_texts(cells: Sequence[object]) -> str | None:
-    """Return what cells hold instead of texts of passages; None if they may hold these."""
+    """Return what cells hold instead of texts of passages, if so."""
     if are_numbers(cells):
         return "numbers"
     if are_addresses(cells):
@@ -78,13 +74,13 @@ def _items(cell: object) -> list[object]:
 
 
 def n_unread_marks(rows: Rows, column: str) -> int:
-    """Return how many cells of a column of scores are no numbers."""
+    """Count cells in a column of scores that are no numbers."""
     cells = [cell for cell in rows.table.get(column, ()) if is_value(cell)]
     return sum(mark_of(cell) is None for cell in cells)
 
 
 def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> list[str]:
-    """Say of each column that nothing is read from what it holds, and how to read it."""
+    """Say what unread columns hold, and how to read them."""
     read = {*columns.names.values(), *judges}
     read = read.union(*map(whole_columns, read))
     reasons: list[str] = []

@@ -1,7 +1,6 @@
 """``import lmarena``: tables of battles as an arena.
 
-Most battles hold neither questions nor answers: they become an arena of questions known by their id
-alone, on which everything works that needs only judgments.
+Battles without questions and answers become an arena of questions known by their id alone.
 """
 
 from __future__ import annotations
@@ -58,29 +57,25 @@ def read_battles(
 ) -> ForeignArena:
     """Read battles from tables, and folders of them.
 
-    A row compares two systems: ``system_a, system_b, winner``, or ``winner, loser``, or counts of
-    wins; see ``names.toml``. Texts are ``conversation_a`` and ``conversation_b`` (lists of
-    ``{role, content}``), or a question and two answers. The last question and the replies to it
-    are compared; the turns before are their history. A column ``turn`` that is less than the
-    number of turns says on which the vote is: each turn is then a question of its own, ``81`` the
-    first, ``81-2`` the second.
-
-    A battle without a winner is a failed judgment: left out and counted. Without an id or a text,
-    every battle is a question of its own (``battle-1`` ...).
+    A row has ``system_a, system_b, winner``, or ``winner, loser``, or counts of wins
+    (``names.toml``). Texts are ``conversation_a`` and ``conversation_b`` (lists of ``{role,
+    content}``), or a question and two answers; the last question and its replies are compared. If
+    ``turn`` is less than the number of turns, each turn is a question: ``81`` the first, ``81-2``
+    the second. Without an id or a text every battle is one (``battle-1`` ...). Battles without a
+    winner are left out and counted.
 
     Args:
         paths: Files and folders.
-        columns: Field to the name of its column, where ``names.toml`` does not have that name.
-        values: What the values of columns mean; see ``stated_values``.
-        has_sides: False if columns say nothing of who was shown first.
+        columns: Field to column, where ``names.toml`` lacks its name.
+        values: Meanings of values; see ``stated_values``.
+        has_sides: False if columns do not tell who was shown first.
         name: Name of the arena.
-        judge: Name of the judge of all battles; by default that of the file.
-        language: Language of battles that name none; by default detected, where questions have a
-            text.
+        judge: Judge of all battles; by default as in the file.
+        language: Language of battles that name none; by default detected.
 
     Raises:
-        UsageError: If a file is absent or unclear, or a code is no language code.
-        DataError: With every problem of all files.
+        UsageError: If a file is absent or ambiguous, or a code is no language's.
+        DataError: With all problems of all files.
     """
     stated = stated_values(values)
     code = stated_language(language)
@@ -161,7 +156,7 @@ def add_battles(
     language: str | None,
     kept: Sequence[str] = (),
 ) -> None:
-    """Add the judgments of a file, its questions, and its answers if it has them."""
+    """Add a file's judgments, questions, and answers if any."""
     # Without a verdict, a row is one of those that ``skips_of`` counts.
     for line in table.lines:
         collected.became(Place(table.source, int(line)), LEFT_OUT)
@@ -177,8 +172,8 @@ class _Battle:
     """A battle with its texts.
 
     Attributes:
-        question: Text of the question; empty where it is known by its id alone.
-        exchanges: What both systems answered to what; empty where the file has no answers.
+        question: Text of the question; empty if only its id is known.
+        exchanges: Exchanges of both systems; empty without answers.
     """
 
     place: Place
@@ -260,11 +255,10 @@ def _cells(rows: pd.DataFrame, names: Mapping[str, str]) -> Iterator[tuple[objec
 
 
 def _turns(read: ReadBattles) -> dict[int, int]:
-    """Return the turn that was judged by row, where each turn is a question; else nothing.
+    """Return the judged turn by row, where each turn is a question; else nothing.
 
-    A column ``turn`` is the turn that the vote is on (as in MT-Bench), or how many turns the
-    conversation has, with the vote on the last (as in Chatbot Arena). The first is sure where a
-    conversation has more turns than that.
+    A column ``turn`` is the judged turn (as in MT-Bench) if a conversation has more, else the
+    number of turns, with the vote on the last (as in Chatbot Arena).
     """
     if TURN not in read.names or _CONVERSATIONS[0] not in read.names:
         return {}

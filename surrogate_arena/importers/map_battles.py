@@ -34,7 +34,7 @@ def battles_of_records(
 ) -> ForeignArena:
     """Read records as battles: each field is a column of the contract's table of battles.
 
-    Where paths lead to lists, such as the verdicts of several people, each item is a battle.
+    Where paths lead to lists, such as several verdicts, each item is a battle.
     """
     paths = {**tool.battles, **columns}
     rows: list[Record] = []

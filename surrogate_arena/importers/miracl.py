@@ -50,12 +50,12 @@ def read_miracl(
     language: str | None = None,
     name: str = "miracl",
 ) -> ForeignArena:
-    """Read questions with their judged passages, as an arena that nobody has answered yet.
+    """Read questions with their judged passages as an arena without answers.
 
     Topics are a line each (id, tab, question), relevance files in TREC's form (id, Q0, passage,
     label 0 or 1), corpora JSONL with ``docid, title, text``, of which the judged passages are kept.
-    Without ``language`` each file's name or folder tells it. Questions without a judged passage,
-    and passages without a text, are left out and counted.
+    Without ``language`` names of files or folders tell it. Questions without a judged passage, and
+    passages without a text, are counted and left out.
     """
     collected = Collected()
     topics, labels, corpora = [], [], []
@@ -111,7 +111,7 @@ def _add_labels(
 def _add_passages(
     collected: Collected, judged: dict[Key, dict[str, int]], corpora: Sequence[File]
 ) -> None:
-    """Give questions their judged passages; those without any are left out and counted."""
+    """Give questions their judged passages; count and leave out those without."""
     texts: dict[tuple[str, str], Record] = {}
     for path, source, language in corpora:
         # Of a corpus of millions, the judged passages alone are kept.
@@ -160,15 +160,15 @@ def read_corpus(
 
     Args:
         paths: JSONL with ``docid, title, text``, or folders of such files.
-        language: Language of all files; by default each file's name or folder tells it.
-        languages: Languages to read; all there are if left out.
+        language: Language of all files; by default names of files or folders tell it.
+        languages: Languages to read; empty for all.
 
     Returns:
         Columns ``language, passage_id, title, text``.
 
     Raises:
-        UsageError: If a path is absent or the language of a file is not known.
-        DataError: With every problem of all files.
+        UsageError: If a path is absent, or a file's language not known.
+        DataError: With all problems of all files.
     """
     problems: list[Problem] = []
     rows: list[Record] = []

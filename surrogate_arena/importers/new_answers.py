@@ -37,26 +37,23 @@ def read_answers(
     columns: Mapping[str, str] = NO_COLUMNS,
     repeats: Repeats | None = None,
 ) -> pd.DataFrame:
-    """Read the answers of new systems to the questions of an arena.
-
-    Two lines are logged: how the first row was understood, and what was left out.
+    """Read new systems' answers to an arena's questions; log how, and what was left out.
 
     Args:
-        path: Table of answers that ``import csv`` reads. A row names its question by ``query_id``,
-            or by its text where the table has no ids; it may leave out the language where that
-            says which question is meant. Without a column for it, the system is the one that the
-            file is named for.
-        queries: Query table of the arena they answer.
-        columns: Field to its column, where the name does not tell.
-        repeats: What becomes of a question that a system answers again, one of ``Repeats``, as
-            where the arena was imported; None refuses it.
+        path: Table as for ``import csv``. A row names its question by ``query_id``, or else by its
+            text, and its language where these are not unique. The file's name is the system if no
+            column is.
+        queries: ``Arena.queries``.
+        columns: Field to column, where its name does not tell.
+        repeats: Treatment of questions that a system answers again, as where the arena was
+            imported; None refuses them.
 
     Returns:
-        Columns ``query_id, language, system, answer``; ``passages`` where some answers have their
-        own; and ``cost, currency, latency, tokens`` where the table states them.
+        Columns ``query_id, language, system, answer``; perhaps own ``passages``, and ``cost,
+        currency, latency, tokens``.
 
     Raises:
-        UsageError: If there is no such file or column, no answer in it, or it is unclear.
+        UsageError: If there is no such file or column, no answer, or it is ambiguous.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     check_repeats_choice(repeats)
@@ -97,7 +94,7 @@ def _log(collected: Collected, source: str) -> None:
 
 
 class _Questions:
-    """The questions of an arena as rows of its query table, by id and by text."""
+    """The questions of an arena by id and by text."""
 
     def __init__(self, queries: pd.DataFrame) -> None:
         self.by_id: dict[str, list[Record]] = {}
@@ -107,7 +104,7 @@ class _Questions:
             self.by_text.setdefault(_text_of(question), []).append(question)
 
     def with_text(self, text: str, history: object, language: str) -> Record | None:
-        """Return the question of a text, and of the turns before it if several have the text."""
+        """Return the question of a text, and of its history if several have the text."""
         questions = self.by_text.get(text, [])
         text_id = question_id(text, history)
         exact = [question for question in questions if str(question["query_id"]) == text_id]

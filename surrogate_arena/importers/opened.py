@@ -15,15 +15,14 @@ def opened_record(record: Mapping[str, Any]) -> Record:
     """Return a record as paths see it.
 
     Texts that hold JSON are opened, at any depth; quoted texts lose their quotes. A name with dots,
-    such as the column ``inputs.question``, is also a record in a record; names that are numbers
-    are places in a list.
+    such as ``inputs.question``, is also a record in a record; numbers are places in a list.
     """
     opened = {str(name): _opened(value, MOST_LEVELS) for name, value in record.items()}
     return _nested(opened) if any("." in name for name in opened) else opened
 
 
 def opened_value(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return a value with the JSON in its texts opened; see ``opened_record``."""
+    """Open the JSON in a value's texts; see ``opened_record``."""
     return _opened(value, MOST_LEVELS)
 
 
@@ -73,7 +72,7 @@ def _with_lists(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 
 def found(record: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return the value at a path of an opened record, or None: a literal name wins over a path."""
+    """Return the value with a literal name or at a path of an opened record, if any."""
     return record[path] if path in record else value_at(record, path)
 
 

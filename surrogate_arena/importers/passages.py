@@ -23,8 +23,8 @@ def passages_of(value: object) -> list[Record]:
     """Read the passages of a cell or field.
 
     Returns:
-        Records with ``passage_id``, ``text``, ``title``, ``relevance``. Missing values are left
-        out; a passage without an id of its own is numbered by its place, from 1.
+        Records with ``passage_id``, ``text``, ``title``, ``relevance``, if known; ids are by
+        default places, from 1.
     """
     numbered = [
         (number, item)

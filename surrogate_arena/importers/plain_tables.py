@@ -1,4 +1,4 @@
-"""Plain tables of answers: a row is an answer, its columns are those of the contract."""
+"""Plain tables of answers: a row is an answer, its columns the contract's."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class PlainTables:
 
     Attributes:
         tables: The tables, each with a column ``file``.
-        scores: Columns of marks, each of a judge by its name.
-        left_out: Source, item and reason of what was left out, with counts.
+        scores: Columns of marks, named for judges.
+        left_out: Source, item and reason to the count of what was left out.
     """
 
     tables: Sequence[Rows]
@@ -115,7 +115,7 @@ def known_tables(
 def _found_columns(
     tables: Sequence[Rows], stated: Mapping[str, str], needed: Sequence[str], *, may_repeat: bool
 ) -> tuple[Columns, list[str]]:
-    """Find the column of each field; also say where systems come from if no column names them."""
+    """Find each field's column; also say where systems come from if no column names them."""
     frames = [rows.table for rows in tables]
     known = chosen_columns(frames, "answers", stated)
     if "answer" not in stated:
@@ -173,7 +173,7 @@ def _notes(
 
 
 def with_file(rows: Rows, name: str) -> Rows:
-    """Return rows with the name of their file as a column."""
+    """Add a column with the file's name."""
     if FILE in rows.table:
         return rows
     return replace(rows, table=rows.table.assign(**{FILE: name}))

@@ -1,4 +1,4 @@
-"""Tables of battles that are refused, with the command or the lines that would read them."""
+"""Refused tables of battles, with a command or lines that would read them."""
 
 from __future__ import annotations
 

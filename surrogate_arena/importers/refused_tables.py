@@ -1,7 +1,4 @@
-"""Plain tables that are refused, with the command that would read them.
-
-What is not clear is not guessed; a command that a message shows was tried on the cells first.
-"""
+"""Refused plain tables, with a command that would read them, tried on the cells first."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ from surrogate_arena.importers.values import option, short
 
 
 def check_answers(frames: Frames, chosen: Columns) -> None:
-    """Refuse two columns that may both be the answers, and a column of labels beside a text."""
+    """Refuse two columns that may be the answers, and labels beside a text."""
     if "answer" not in chosen.names:
         return
     column = chosen.names["answer"]
@@ -81,7 +78,7 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
 
 
 def check_questions(frames: Frames, chosen: Columns) -> None:
-    """Refuse questions that are numbers or ids, beside a column of texts with a known name."""
+    """Refuse questions that are numbers or ids beside texts with a known name."""
     if "question" not in chosen.names:
         return
     column = chosen.names["question"]
@@ -99,7 +96,7 @@ def check_questions(frames: Frames, chosen: Columns) -> None:
 
 
 def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]) -> None:
-    """Refuse tables that lack a field, with all that are missing and a command to try."""
+    """Refuse tables that lack fields, with a command to try."""
     missing = [name for name in needed if name not in names]
     if "question" not in needed and not {"question", "query_id"} & names.keys():
         missing.insert(0, "question")
@@ -178,7 +175,7 @@ def _refuse_without_answers(
 
 
 def check_repeats(frames: Frames, names: Mapping[str, str], source: str) -> None:
-    """Refuse a file in which a question is answered several times, where a column tells systems."""
+    """Refuse repeated questions in a file where a column tells systems."""
     if not {"question", "system"} <= names.keys() or not _has_repeats(frames, names):
         return
     inner = [with_inner_paths(frame) for frame in frames]

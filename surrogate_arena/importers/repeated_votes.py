@@ -1,4 +1,4 @@
-"""Votes on a pair that was voted on before: copies, votes that were replaced, and repeats."""
+"""Repeated votes on a pair: copies, replacements, and repeats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COPY = "the row is a copy of another"
 
 
 def without_replaced_votes(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
-    """Keep, of a person's several votes on one pair, the last."""
+    """Keep the last of a person's votes on a pair."""
     # Counts of one row are no votes that replace each other.
     if VOTER not in table or WEIGHT in table or not rows.has_questions:
         return table
@@ -32,7 +32,7 @@ def without_replaced_votes(rows: BattleRows, table: pd.DataFrame) -> pd.DataFram
 
 
 def with_repeats(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out copies of rows; number votes of a judge that differ in a column not read."""
+    """Drop copies of rows; number a judge's votes that differ in an unread column."""
     is_judge = _names_one(table["judge"])
     if not rows.has_questions or not is_judge.any():
         return table
@@ -57,7 +57,6 @@ def with_repeats(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _names_one(names: pd.Series) -> Flags:
-    """Tell which names are of one judge or person, shape (N,)."""
     of_categories = [names_one_judge(str(name)) for name in names.cat.categories]
     # The last is that of a missing name, whose code is -1.
     return np.asarray(np.array([*of_categories, False])[names.cat.codes.to_numpy()])

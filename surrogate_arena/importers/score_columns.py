@@ -47,7 +47,7 @@ def _n_marks(cells: Sequence[object]) -> int:
 
 
 def lowest_wins(column: str) -> bool:
-    """Tell whether lower marks are better in a column, by its name."""
+    """Return whether lower marks are better, by a column's name."""
     scores = contract()["scores"]
     return _metric(column) in (*scores["lower_is_better"], *scores["ranks"])
 
@@ -59,11 +59,7 @@ def _is_known(column: str) -> bool:
 
 @cache
 def _metric(column: str) -> str:
-    """Return the name of a metric without what programs write around it.
-
-    ``outputs.gpt_groundedness``, ``groundedness/v1/score`` and ``groundedness_score`` are all
-    ``groundedness``.
-    """
+    """Return a metric's bare name: ``groundedness`` for ``outputs.gpt_groundedness_score``."""
     parts = [part for part in re.split(r"[./]", column) if not re.fullmatch(r"v\d+|score", part)]
     name = bare_column(parts[-1]) if parts else ""
     return name.removeprefix("gpt_").removesuffix("_score")

@@ -1,4 +1,4 @@
-"""Scores that tools keep with a record: each is a judge, whose mark is the mean of its values."""
+"""Scores that tools keep with a record: each is a judge."""
 
 from __future__ import annotations
 
@@ -30,10 +30,7 @@ _CATEGORY = _Category()
 def marks_of(
     collected: Collected, place: Place, scores: Scores, record: Record, named: Mapping[str, str]
 ) -> dict[str, float]:
-    """Return the mark of each score: the mean of its values.
-
-    Values that are no numbers are counted as left out.
-    """
+    """Return the mean of each score's values; count those that are no numbers."""
     values_by_score: dict[str, list[object]] = {}
     for name, value in _scores_in(scores, record, named):
         if name is None:
@@ -83,7 +80,7 @@ def _is_listed_score(value: object) -> bool:
 
 
 def numbers_beside(scores: Scores, record: Record) -> list[str]:
-    """Return the columns of single numbers, which are scores only if they are known or named."""
+    """Return columns of single numbers, which are scores only if known or named."""
     if not scores.columns:
         return []
     return [

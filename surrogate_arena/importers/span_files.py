@@ -39,11 +39,11 @@ class Span:
     """A span of a trace.
 
     Attributes:
-        parent_id: The span around it; an id of no span for the outermost.
-        end: When it ended, as a text that sorts by time.
+        parent_id: The span around it; no span's id for the outermost.
+        end: Its end, as a text that sorts by time.
         status: Whether it failed, as the file has it.
         events: Its events, each with a ``name``.
-        seconds: How long it took; None where a time is missing.
+        seconds: None where a time is missing.
     """
 
     place: Place
@@ -58,7 +58,7 @@ class Span:
 
 
 def has_spans(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record is an export, a span of one, or a row of a table of spans."""
+    """Return whether a record is an export, a span of one, or a row of spans."""
     is_export = any(isinstance(record.get(part), list) for part in _PARTS)
     return is_export or not record.keys().isdisjoint(("traceId", "context", "attributes"))
 
@@ -133,7 +133,7 @@ def _sortable(time: object) -> str:
 
 
 def _seconds(start: object, end: object) -> float | None:
-    """Return the seconds between two times; None where one is missing or comes too early."""
+    """Return the seconds between two times, if known and positive."""
     started = _epoch_seconds(start)
     ended = _epoch_seconds(end)
     if started is None or ended is None or ended < started:

@@ -1,4 +1,4 @@
-"""Spans of traces, joined to one record for each question answered.
+"""Spans of traces, joined to one record per answer.
 
 Attributes are those of OpenInference, of OpenTelemetry's conventions for generative AI
 (``gen_ai.*``), and of OpenLLMetry.
@@ -60,14 +60,11 @@ _SECONDS = "span.seconds"
 def joined_spans(records: Iterable[PlacedRecord]) -> Iterator[PlacedRecord]:
     """Yield a record for each span that answers and is within no other that does.
 
-    It holds the attributes of that span and its resource, and what these lack of the spans within
-    it (of the whole trace, if it has one answer); documents as lists, each once, those of several
-    retrievers joined; results of evaluations as ``evaluations``; sums of costs and tokens, how long
-    it took (``span.seconds``); and ``status``. A record of anything else is yielded as it is.
-
-    Args:
-        records: Exports (``resourceSpans``, ``scopeSpans``, ``spans``), or rows
-            of a table of spans.
+    It holds the attributes of that span and its resource, and what these lack of inner spans (of
+    the whole trace, if it has one answer); documents as lists, those of several retrievers joined;
+    ``evaluations``; sums of costs and tokens; ``span.seconds`` and ``status``. Records are exports
+    (``resourceSpans``, ``scopeSpans``, ``spans``), rows of a table of spans, or anything else,
+    which is yielded as it is.
     """
     traces: dict[str, list[Span]] = {}
     for place, record in records:
@@ -160,7 +157,7 @@ def _has_output(attributes: Record) -> bool:
 def _by_question(
     groups: Mapping[str, list[Span]], by_id: Mapping[str, Span]
 ) -> dict[str, list[Span]]:
-    """Join calls of LLMs that answer the same question one after another: the last one counts."""
+    """Join successive calls of LLMs that answer the same question: the last one counts."""
     questions: dict[str, str] = {}
     last_calls: dict[str, str] = {}
     for span_id in filter(None, groups):
@@ -181,7 +178,7 @@ def _by_question(
 
 
 def _question_of_call(attributes: Record) -> str:
-    """Return the question of a call whose only outputs are messages, or an empty text."""
+    """Return the question of a call that outputs only messages, if any."""
     if _has_output(attributes):
         return ""
     names = ("gen_ai.input.messages", PROMPT)
@@ -189,7 +186,7 @@ def _question_of_call(attributes: Record) -> str:
 
 
 def _joined(spans: list[Span], answer: Span | None) -> PlacedRecord:
-    """Join spans; outer ones overrule inner ones, but the answering one says their kind."""
+    """Join spans; outer ones overrule inner ones, but the answering one tells their kind."""
     record: Record = {}
     for span in spans:
         # Spans come in the order of their ends, so that outer ones overwrite inner ones.
@@ -216,7 +213,7 @@ def _joined(spans: list[Span], answer: Span | None) -> PlacedRecord:
 
 
 def _sum_of(spans: list[Span], name: str) -> float | None:
-    """Sum an amount over the innermost spans that state it: outer ones repeat their sum."""
+    """Sum an amount over the innermost spans that state it; outer ones repeat it."""
     by_id = {span.span_id: span for span in spans}
     amounts: dict[str, float] = {}
     for span in spans:

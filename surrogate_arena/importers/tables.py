@@ -1,4 +1,4 @@
-"""Tables of any program: CSV, JSON, JSONL, Parquet and Excel, by the ending of a file's name."""
+"""Tables of any program: CSV, JSON, JSONL, Parquet and Excel, by a file's ending."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_table(path: Path, source: str | None = None) -> Rows:
-    """Read a table, with the line of each row; of a workbook, its sheets one after another.
+    """Read a table, with lines of rows; of a workbook, all sheets.
 
-    Cells of CSV are texts, an empty one is missing. Names of columns lose spaces at their edges.
+    Empty cells of CSV are missing; names of columns are stripped.
     """
     source = path.name if source is None else source
     name = path.name.lower()
@@ -74,7 +74,7 @@ def read_table(path: Path, source: str | None = None) -> Rows:
 
 @contextmanager
 def text_of_file(path: Path, source: str) -> Iterator[TextIO]:
-    """Open a text file: UTF-8, or UTF-16 where its first bytes say so."""
+    """Open a text file: UTF-8, or UTF-16 by its first bytes."""
     with open_bytes(path) as stream:
         start = cast(io.BufferedReader, stream).peek(2)[:2]
         encoding = "utf-16" if start in _MARKS else "utf-8-sig"
@@ -103,7 +103,7 @@ def _delimited(path: Path, source: str) -> Rows:
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter that the header of a file has most."""
+    """Return the delimiter that a header has most."""
     return max((",", ";", "\t", "|"), key=header.count)
 
 
@@ -132,7 +132,7 @@ def _csv_records(reader: Any, header: Sequence[str], source: str) -> Numbered:  
 
 
 def jsonl_records(lines: TextIO, source: str) -> Numbered:
-    """Yield the object that each line holds, with its number, or what is wrong with it."""
+    """Yield each line's number and object, or its fault."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -150,7 +150,7 @@ def jsonl_records(lines: TextIO, source: str) -> Numbered:
 
 
 def _plain(record: Record) -> Record:
-    """Return a record whose numbers are all finite: NaN is a missing value."""
+    """Return a record with NaN as missing."""
     return {
         name.strip(): None if isinstance(value, float) and value != value else value
         for name, value in record.items()
@@ -158,7 +158,7 @@ def _plain(record: Record) -> Record:
 
 
 def read_json(path: Path, source: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Read the value of a JSON file; of one with an object per line, their list."""
+    """Read a JSON file's value; of one object per line, their list."""
     with text_of_file(path, source) as stream:
         text = stream.read(MOST_EXPANDED + 1)
     refuse_beyond(source, len(text), MOST_EXPANDED, "characters")
@@ -239,7 +239,7 @@ def _workbook(path: Path, source: str) -> Rows:
 
 
 def _row_of_header(cells: pd.DataFrame) -> int | None:
-    """Return the place of the header of a sheet: below a title; None if there is no table."""
+    """Return the place of a sheet's header, below a title, if any."""
     n_filled = cells.notna().sum(axis=1).to_numpy()
     # One name may lack, as above the index that pandas writes
     fewest = max(2, n_filled.max(initial=0) - 1)

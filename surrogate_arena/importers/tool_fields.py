@@ -1,4 +1,4 @@
-"""Fields of tools' records: read at the first of some paths with a value."""
+"""Fields of tools' records, read at the first path with a value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FieldReading:
     Attributes:
         fields: Field to the paths that may hold it.
         stated: Fields whose path the user named.
-        unread: Paths that hold no passages that can be read, with counts.
+        unread: Paths without readable passages, with counts.
     """
 
     map: ToolMap
@@ -41,7 +41,7 @@ class FieldReading:
     _used: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def values(self, record: Record) -> Record:
-        """Return the fields of a record: of each, the first path with a value."""
+        """Return each field's value at its first path with one."""
         values: Record = {}
         for name, paths in self.fields.items():
             for path in paths:
@@ -56,7 +56,7 @@ class FieldReading:
         return values
 
     def used(self) -> dict[str, list[str]]:
-        """Return the paths by field at which any record has a value."""
+        """Return by field the paths with a value in any record."""
         used = {}
         for name, paths in self._used.items():
             used[name] = [path for path in self.fields[name] if path in paths]
@@ -97,7 +97,7 @@ class FieldReading:
 
 
 def text_of(name: str, value: object) -> str | None:
-    """Return the text of a question, answer or reference as programs log it, or None."""
+    """Return a question's, answer's or reference's text as programs log it, or None."""
     if isinstance(value, str | int | float):
         text = name_text(value)
         return text if isinstance(text, str) and text.strip() else None
@@ -119,7 +119,7 @@ def _messages(value: object) -> object:
 
 
 def without_file(paths: Sequence[str]) -> list[str]:
-    """Return paths without the name of a single file, unless it is the last resort."""
+    """Return paths without a single file's name, unless it is the last resort."""
     return [path for path in paths[:-1] if path != FILE] + list(paths[-1:])
 
 
@@ -129,7 +129,7 @@ def stated_paths(
     records: Sequence[PlacedRecord],
     tool: str,
 ) -> dict[str, Sequence[str]]:
-    """Return the paths of fields, of those that the user names that path alone."""
+    """Return fields' paths; those that the user names have that path alone."""
     chosen = dict(fields)
     for name, path in columns.items():
         checked_choice(name, list(field_names("answers")), f"field of {tool}")
@@ -145,7 +145,7 @@ def stated_paths(
 def with_one_path_for_names(
     fields: Mapping[str, Sequence[str]], records: Sequence[PlacedRecord]
 ) -> dict[str, Sequence[str]]:
-    """Keep of names' paths the first with a value in any record."""
+    """Keep the first path of names with a value in any record."""
     chosen = dict(fields)
     for name in _NAMES:
         for path in fields.get(name, ()):

@@ -1,4 +1,4 @@
-"""Records in the files of a tool: found, opened, and joined where several are one answer."""
+"""Records in a tool's files: opened, and joined where several are one answer."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ EXPORT = "export"
 
 
 def suffixes_of(tool: ToolMap) -> tuple[str, ...]:
-    """Return the endings of the files that are read in folders; runs of TREC may have any name."""
+    """Return the endings of files read in folders; runs of TREC may have any name."""
     return ("",) if tool.join == "topics" else (*JSON, *TABLE_SUFFIXES)
 
 
 def records_of_files(
     tool: ToolMap, files: Sequence[Path], paths: Sequence[Path | str], collected: Collected
 ) -> list[PlacedRecord]:
-    """Return the records of all files, opened; those that belong together are joined to one."""
+    """Return all files' records, opened; those that belong together are joined."""
     records: list[PlacedRecord] = []
     problems: list[Problem] = []
     for path in files:

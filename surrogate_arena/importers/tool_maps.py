@@ -1,6 +1,5 @@
-"""Maps: where the records of a tool hold what an arena needs, as data.
+"""Maps: where a tool's records hold what an arena needs.
 
-``maps/`` has one for each tool that is known by name; ``import --map FILE.toml`` reads any other.
 Places are paths of JMESPath, in which ``{question}`` stands for each name of the contract.
 """
 
@@ -60,7 +59,7 @@ class Part(_Table):
     """Rows that belong to other records, such as scores in a table of their own.
 
     Attributes:
-        when: What tells that a row is such a part.
+        when: Path that tells that a row is such a part.
         id: Where a part names its record.
         of: Where a record has that name.
     """
@@ -71,7 +70,7 @@ class Part(_Table):
 
 
 class Scores(_Table):
-    """Where scores are; each is a judge.
+    """Places of scores; each is a judge.
 
     Attributes:
         at: Lists of scores with their names, or records with a score under each name.
@@ -91,22 +90,22 @@ class Scores(_Table):
 
 
 class ToolMap(_Table):
-    """How a tool writes answers, or battles.
+    """Places of a tool's answers, or battles.
 
     Attributes:
-        title: What messages call a file of this kind.
-        hint: What to write or export where a file holds something else.
-        signs: Paths, each of which tells by a value that a file, or a record, is of this kind.
-        records: Where a JSON object holds its records, the first that is a list; each record has
-            the object as ``export``.
-        join: What joins pieces to records: spans of traces, or answers and topics.
-        parts: Name of a field to the rows of the same files that become its list.
-        fields: Field of an answer to the paths that may hold it, the first with a value.
-        battles: Field of a battle to its path; then a record is a battle, or a list of them.
-        scores: Where its scores are.
-        left_out: Reason why a record is no answer, to the path that tells it by a value.
-        variant: Paths of what tells several prompts of one system apart.
-        passage_separator: What stands between passages that are joined to one text.
+        title: Name of such a file in messages.
+        hint: What to write or export instead of other files.
+        signs: Paths that tell by a value that a file or record is of this kind.
+        records: Paths of a JSON object's records, the first that is a list; each has the object as
+            ``export``.
+        join: Kind of pieces joined to records: spans of traces, or answers and topics.
+        parts: Field to the rows that become its list.
+        fields: Field of an answer to its paths, of which the first with a value counts.
+        battles: Field of a battle to its path; records are then battles, or lists of them.
+        scores: Its scores.
+        left_out: Reason why a record is no answer to the path that tells it by a value.
+        variant: Paths that tell several prompts of one system apart.
+        passage_separator: Text between passages that are joined to one.
     """
 
     title: str

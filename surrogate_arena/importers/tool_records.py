@@ -1,7 +1,6 @@
-"""Records that tools for evaluation and tracing write, read by a map.
+"""Records of tools for evaluation and tracing, read by a map.
 
-A map says where a file has its records and which paths hold their fields. Every score is a judge:
-of two answers to a question the one it marks higher wins.
+Every score is a judge: of two answers the one that it marks higher wins.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ Row = tuple[Place, Record, Record]
 
 @dataclass(frozen=True)
 class ToolReader:
-    """Reader of records that a tool for evaluation or tracing wrote."""
+    """Reads records of a tool for evaluation or tracing."""
 
     tool: str
     map: ToolMap
@@ -71,22 +70,22 @@ class ToolReader:
 
         Args:
             paths: Files, or folders of them.
-            columns: Field to its path in a record, such as ``question`` to ``vars.topic`` or
-                ``input.args[0]``; ``file`` is the name of the file without its ending.
+            columns: Field to path, such as ``vars.topic`` or ``input.args[0]``; ``file`` is the
+                file's bare name.
             scores: Further scores, by column or path.
-            values: What the values of a winner mean, where records are battles.
-            language: Language of records that name none; detected by default.
-            name: Name of the arena; that of the tool by default.
+            values: Meanings of winners' values, where records are battles.
+            language: Language of records that name none; by default detected.
+            name: Name of the arena; by default the tool's.
             reference_system: System whose answers serve as reference.
-            repeats: What becomes of a question that a system answers again; None refuses it.
+            repeats: Treatment of questions that a system answers again; None refuses them.
 
         Returns:
-            The arena, whose note says which path each field was read from; and what was left out.
+            The arena, with notes on fields' paths, and what was left out.
 
         Raises:
-            UsageError: For an absent file, an unknown field, path or score, and where no path holds
-                the question, the system or the answer.
-            DataError: With every problem of all files.
+            UsageError: For an absent file, an unknown field, path or score, and without questions,
+                systems or answers.
+            DataError: With all problems of all files.
         """
         check_repeats_choice(repeats)
         collected = Collected()
@@ -144,7 +143,6 @@ class ToolReader:
         return ", ".join(listed) or "none"
 
     def _with_hint(self, error: DataError) -> DataError:
-        """Say in the first problem of damaged files what to write or export instead."""
         first, *further = error.problems
         if self.map.hint and self.map.hint not in first.hint:
             first = replace(first, hint=f"{self.map.hint}; or {first.hint}")
@@ -292,7 +290,7 @@ def _without_columns_of_fields(tool: ToolMap, reading: FieldReading) -> Scores:
 
 
 def _has_empty_answer(record: Record, reading: FieldReading) -> bool:
-    """Return whether there is a blank text where other records have their answers."""
+    """Return whether a text is blank where other records have their answers."""
     for path in reading.used().get("answer", ()):
         value = found(record, path)
         if isinstance(value, str) and not value.strip():

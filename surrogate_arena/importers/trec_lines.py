@@ -1,4 +1,4 @@
-"""Lines of TREC: topics, grades of documents (qrels), and leaderboards as trec_eval writes them."""
+"""Lines of TREC: topics, grades of documents (qrels), and trec_eval's leaderboards."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ def holds_json(path: Path, source: str) -> bool:
 def read_lines(path: Path, source: str) -> Iterator[tuple[int, Record]]:
     """Yield a record for each line, below a header or none.
 
-    Nothing is yielded of files that begin with anything else. A measure without a run is one of
-    the run that the file is named for.
+    Other files yield nothing. Measures without a run are of the file's name.
 
     Raises:
         DataError: For a line below others that is none of these.

@@ -1,7 +1,7 @@
 """Runs of TREC's tracks on RAG: sentences that cite references, joined to topics and texts.
 
-The grades of documents (qrels) become the relevance of passages, and measures of runs by topic
-(leaderboards) scores of answers.
+Grades of documents (qrels) become the relevance of passages, measures by topic (leaderboards)
+scores.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ _DROPPED = ("background", "narrative_background")
 def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterator[PlacedRecord]:
     """Yield answers as one text each, in which ``[n]`` cites the n-th of its references.
 
-    The track counts references from 0, or cites them by id; ours are counted from 1, and their
-    texts are passages with these numbers as ids, where the files have them.
+    References are counted from 1; their texts, if any, are passages with these numbers as ids.
     """
     answers: list[PlacedRecord] = []
     topics: dict[str, str] = {}
@@ -85,7 +84,7 @@ class _Labels:
     used: set[Place] = field(default_factory=set)
 
     def add(self, place: Place, topic_id: str, record: Record) -> bool:
-        """Keep what a record says of a document or a run; return whether it says anything."""
+        """Keep what a record says of a document or a run; return whether it does."""
         grade = mark_of(record.get("grade"))
         if grade is not None:
             self.grades[topic_id, _id(found(record, _ID))] = (place, grade)
@@ -99,7 +98,7 @@ class _Labels:
         return True
 
     def graded(self, topic_id: str | None, passages: list[Record] | None) -> list[Record] | None:
-        """Say of passages whether they are relevant: whether their grade is above 0."""
+        """Mark passages as relevant if their grade is above 0."""
         for passage in passages or ():
             graded = self.grades.get((topic_id or "", passage["docid"]))
             if graded is not None:
@@ -109,13 +108,12 @@ class _Labels:
         return passages
 
     def scores(self, topic_id: str | None, record: Record) -> Record:
-        """Return the measures of the run's answer to a topic."""
         of_run = self.measures.get((topic_id or "", _run_of(record)), {})
         self.used.update(place for place, _ in of_run.values())
         return {measure: value for measure, (_, value) in of_run.items()}
 
     def unused(self) -> Iterator[tuple[Place, str, str]]:
-        """Yield the labels that no answer took, each with what it is and why."""
+        """Yield labels that no answer took, with noun and reason."""
         for place, _ in self.grades.values():
             if place not in self.used:
                 yield place, "grade", "no answer to its topic has its document"

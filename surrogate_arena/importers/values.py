@@ -24,21 +24,21 @@ _PRINTED_OBJECT = re.compile(
 
 
 def is_missing_cell(value: object) -> bool:
-    """Return whether a cell is missing: None, NaN, an empty text, or a word for it."""
+    """Return whether a cell is None, NaN, empty, or a word for missing."""
     if isinstance(value, str):
         return value.strip().lower() in MISSING_WORDS
     return is_null(value)
 
 
 def is_value(value: object) -> bool:
-    """Return whether a cell holds something: neither a missing value nor an empty collection."""
+    """Return whether a cell is neither missing nor an empty collection."""
     if isinstance(value, list | dict):
         return bool(value)
     return not is_missing_cell(value) and value not in ("[]", "{}")
 
 
 def name_text(value: object) -> object:
-    """Write a number as the name or id it is: 4 and 4.0 are ``4``; anything else is unchanged."""
+    """Write the numbers 4 and 4.0 as ``4``; anything else is unchanged."""
     if isinstance(value, str) or value is None:
         return value
     digits = whole_digits(value)
@@ -49,12 +49,12 @@ def name_text(value: object) -> object:
 
 
 def id_text(value: object) -> str:
-    """Write an id as a text: a whole number in digits, anything else as Python does."""
+    """Write an id as text: whole numbers in digits, anything else as Python does."""
     return whole_digits(value) or str(value)
 
 
 def number_of(value: object) -> float | None:
-    """Return the number that a cell holds: also with a decimal comma, or as a percentage."""
+    """Return a cell's number, also with a decimal comma, or as a percentage."""
     if not isinstance(value, str):
         return finite_number(value)
     text = value.strip()
@@ -68,7 +68,7 @@ def number_of(value: object) -> float | None:
 
 
 def mark_of(value: object) -> float | None:
-    """Return the mark that a cell holds: a number, or 1 or 0 for true or false, pass or fail."""
+    """Return a cell's number, or 1 or 0 for true or false, pass or fail."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str) and value.strip().casefold() in _MARKS:
@@ -77,10 +77,7 @@ def mark_of(value: object) -> float | None:
 
 
 def opened(value: object) -> object:
-    """Open a list or record that was written as text, in JSON or as Python prints it.
-
-    Any other text stays. Texts in a list are not opened: a passage may be JSON.
-    """
+    """Open a list or record written as text, in JSON or by Python, but no texts in a list."""
     if not isinstance(value, str):
         return value
     text = value.strip()
@@ -110,7 +107,7 @@ def opened(value: object) -> object:
 
 
 def opened_or_same(value: object) -> object:
-    """Open a list or record that was written as text; anything else is unchanged."""
+    """Open a list or record written as text; anything else is unchanged."""
     try:
         return opened(value)
     except ValueError:
@@ -121,12 +118,12 @@ _PLACE = re.compile(r"\.(-?\d+)(?=\.|$)")
 
 
 def with_places(path: str) -> str:
-    """Return a path with its places in lists in brackets: ``args[0]`` of ``args.0``."""
+    """Return ``args[0]`` for ``args.0``."""
     return _PLACE.sub(r"[\1]", path)
 
 
 def unquoted(text: str) -> str:
-    """Return the text of a JSON string, also of a string in a string; any other text as it is."""
+    """Return a JSON string's text, also if quoted twice; other texts unchanged."""
     most_quoted = 8
     for _ in range(most_quoted):
         stripped = text.strip()
@@ -143,14 +140,14 @@ def unquoted(text: str) -> str:
 
 
 def first_text(value: object) -> object:
-    """Return the first of a list of texts; anything else is unchanged."""
+    """Return a list's first text; anything else is unchanged."""
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         return value[0]
     return value
 
 
 def short(value: object, most: int = 60) -> str:
-    """Return a value on one line, cut to some characters, for a message."""
+    """Return a value on one line, cut for a message."""
     text = " ".join(str(value).split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 

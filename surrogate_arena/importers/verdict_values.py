@@ -1,8 +1,6 @@
-"""What a value in a column of winners means: stated by the user, a word, a name, or a number.
+"""Meanings of winners' values: stated by the user, words (``names.toml``), names, or numbers.
 
-Words are data (``names.toml``). A number means something only with the other numbers of its
-column; what was assumed is said. A column that can be read in two ways is refused, with the
-command that states which.
+A column that can be read in two ways is refused, with the command that states which.
 """
 
 from __future__ import annotations
@@ -31,10 +29,10 @@ class StatedVerdict:
 
     Attributes:
         winner: ``a``, ``b`` or ``tie``; ``none`` where the cell holds no verdict.
-        is_both_bad: Whether neither answer is good: a tie for ratings.
-        is_strong: Whether it says that one side is much better.
+        is_both_bad: Neither answer is good: a tie for ratings.
+        is_strong: One side is much better.
         weight: How often it counts.
-        probability_a: Probability that side A wins, where the verdict is soft; B has the rest.
+        probability_a: Probability that side A wins, of a soft verdict.
     """
 
     winner: str
@@ -58,12 +56,11 @@ _BY_MEANING = MappingProxyType(
 
 @dataclass(frozen=True)
 class StatedValues:
-    """What a user says of the values of a column.
+    """Meanings that a user states for a column.
 
     Attributes:
-        verdicts: Value, as a text, to what it means.
-        scale: Lowest and highest number, and the side that each end is a win of; numbers halfway
-            are ties. None if no range was stated.
+        verdicts: Value, as a text, to its meaning.
+        scale: Lowest and highest number, and the winner at each end; numbers halfway are ties.
     """
 
     column: str
@@ -71,7 +68,7 @@ class StatedValues:
     scale: tuple[float, float, str, str] | None = None
 
     def verdict_of(self, cell: object) -> StatedVerdict | None:
-        """Return what a cell means; None if nothing is said of it."""
+        """Return a cell's stated meaning, if any."""
         number = number_of(cell)
         text = _value_text(cell)
         if text in self.verdicts:
@@ -130,11 +127,11 @@ def _value_text(cell: object) -> str:
 
 @dataclass(frozen=True)
 class ReadValues:
-    """What the values of a column mean.
+    """Meanings of a column's values.
 
     Attributes:
-        verdicts: Value to verdict; a name of a system has none, since its side differs by row.
-        assumed: What was assumed of them, for the user to see; empty if nothing was.
+        verdicts: Value to verdict; names of systems have none.
+        assumed: Assumption to show the user, if any.
         names: Values that may be the name of a system.
     """
 
@@ -147,7 +144,7 @@ class UnclearValuesError(ValueError):
     """Values that can be read in several ways, or in none.
 
     Attributes:
-        command: The option that states what they mean.
+        command: Option that states their meaning.
         hint: What to do, with that option.
     """
 
@@ -307,7 +304,7 @@ def _option_of_values(column: str, cells: Sequence[object]) -> str:
 
 
 def two_meanings(cell: object, column: str) -> UnclearValuesError:
-    """Return the error of a value that is the name of a system and a word for a side."""
+    """Return the error of a system's name that is also a word for a side."""
     fault = "is the name of a system of its row, and a word for a side"
     stated = option("values", f"{column}:a=a,b=b,tie=tie")
     return UnclearValuesError(
@@ -316,7 +313,7 @@ def two_meanings(cell: object, column: str) -> UnclearValuesError:
 
 
 def side_named(cell: object, system_a: str, system_b: str) -> str | None:
-    """Return the side whose system a cell names; None if it is neither."""
+    """Return the side whose system a cell names, if any."""
     names = (_value_text(system_a), _value_text(system_b))
     text = _value_text(cell)
     if names[0] == names[1] or text not in names:

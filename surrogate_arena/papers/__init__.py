@@ -1,7 +1,7 @@
 """Four papers, one folder for each: MIRAGE-Bench, MEMERAG, WikiEval (Ragas) and GroUSE.
 
 ``pairs`` tests judges on any pairs with a better answer. This folder holds what several papers
-share: judges compared with people, training sets, tuning. Only commands import from here.
+share.
 """
 
 from arena.data import lazy_names

@@ -33,7 +33,7 @@ class Chats:
         self.rows.append(row)
 
     def drop(self, language: str, reason: str, count: int = 1) -> None:
-        """Leave something out."""
+        """Count chats that are left out."""
         self.left_out[language, reason] += count
 
     @property

@@ -47,7 +47,7 @@ class JudgeFactory(ExitStack):
 
     @cached_property
     def store(self) -> Store:
-        """The store of replies; opened when the first LLM judge is made."""
+        """Open the store of replies, once the first LLM judge is made."""
         opening = open_for_dry_run if self.is_dry_run else open_store
         return self.enter_context(opening(self.options.store))
 
@@ -83,7 +83,7 @@ class Evaluation:
     def without_verdict(self) -> dict[tuple[str, str], str]:
         """Return the judges, by name and prompt, that gave no verdict at all, and why not.
 
-        A judge that was not asked because the budget was used up is none of them.
+        Judges that were not asked because the budget was used up are none of them.
         """
         reasons: dict[tuple[str, str], str] = {}
         for key, rows in judges_of(self.verdicts).items():
@@ -124,7 +124,7 @@ class Benchmark(ABC):
 
     @property
     def reference_judges(self) -> Sequence[str]:
-        """Judges that are evaluated whatever a user names, since others are compared with them."""
+        """Judges with which others are compared, evaluated whatever a user names."""
         return ()
 
     @property
@@ -135,7 +135,7 @@ class Benchmark(ABC):
     @property
     @abstractmethod
     def items(self) -> pd.DataFrame:
-        """Items to judge: ``key``, people's label as ``truth`` if there is one, and the like."""
+        """Items to judge: ``key``, people's label if any as ``truth``, and further columns."""
 
     @property
     @abstractmethod
@@ -143,7 +143,7 @@ class Benchmark(ABC):
         """All that a judge may be shown, one entry per verdict."""
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
-        """Let one judge judge every item; one row per item, see ``Evaluation``."""
+        """Let one judge judge every item; rows as in ``Evaluation``."""
         return self.items.join(verdict_table(judge_items(judge, self.tasks, self.noun)))
 
     @abstractmethod
@@ -156,11 +156,7 @@ def evaluate_judges(
 ) -> Evaluation:
     """Let judges judge a benchmark.
 
-    Judges may be named, see the benchmark's ``kinds``; ``run:FILE`` names verdicts of
-    ``write_run``.
-
-    Returns:
-        The verdicts of all judges, and what LLMs used.
+    Names are of the benchmark's ``kinds``, or ``run:FILE`` for verdicts of ``write_run``.
     """
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     # Files are read before the store of replies is opened.
@@ -194,10 +190,10 @@ def evaluate_judges(
 def dry_run_judges(
     benchmark: Benchmark, judges: Sequence[str], prices: Mapping[str, Price] = NO_PRICES
 ) -> pd.DataFrame:
-    """Count what LLMs would be asked, and what that would cost at most; nothing is sent.
+    """Count what LLMs would be asked, and its cost at most; nothing is sent.
 
-    Retries are not counted; GroUSE's usefulness and faithfulness, which are asked of some answers,
-    are counted for all. There is a row per LLM and prompt, with the fields of ``DryRun``.
+    Retries do not count; GroUSE's usefulness and faithfulness count for all answers. There is a row
+    per LLM and prompt, with the fields of ``DryRun``.
     """
     rows = []
     with JudgeFactory(benchmark.settings, None, is_dry_run=True) as factory:

@@ -20,9 +20,8 @@ from arena.data.errors import MissingDependencyError, checked_choice
 class Recipe:
     """Hyper-parameters of a LoRA (Hu et al., 2022).
 
-    ``warmup`` counts steps; below 1, it is a share of all steps. Longer examples than
-    ``max_length`` tokens are cut. ``is_quantized`` is for CUDA: weights and the optimizer's state
-    have 8 bits.
+    ``warmup`` counts steps, or below 1 is their share. Examples longer than ``max_length`` tokens
+    are cut. ``is_quantized`` (CUDA): weights and the optimizer's state have 8 bits.
     """
 
     rank: int
@@ -52,9 +51,9 @@ def finetune(
 ) -> None:
     """Tune a model; a run that was cut off goes on from its last checkpoint.
 
-    Only the last message of each chat is learned. The folder then holds the adapter and the
-    tokenizer, which servers load beside the base (a folder, or a name on the Hugging Face hub).
-    ``changes`` are fields of ``trl.SFTConfig``.
+    Only the last message of each chat is learned. ``base`` is a folder, or a name on the Hugging
+    Face hub; ``out`` will hold the adapter and the tokenizer. ``changes`` are fields of
+    ``trl.SFTConfig``.
     """
     checked_choice(recipe, RECIPES, "recipe")
     if find_spec("trl") is None:

@@ -1,7 +1,4 @@
-"""Judges: whoever gives a verdict on each item of a benchmark.
-
-Items say how a function is called; prompts say how an LLM is asked and its reply is read.
-"""
+"""Judges: whoever gives a verdict on each item of a benchmark."""
 
 from __future__ import annotations
 
@@ -59,7 +56,7 @@ class FunctionJudge:
     prompt: str = ""
 
     def judge(self, items: Sequence[Any]) -> list[Verdict]:
-        """Ask the function about each item; what is no verdict is a ``UsageError``."""
+        """Ask the function about each item; a ``UsageError`` for what is no verdict."""
         return [item.ask(self) for item in items]
 
     def refuse(self, returned: object, expected: str) -> UsageError:
@@ -68,10 +65,10 @@ class FunctionJudge:
 
 
 class JudgePrompts(ABC, Generic[ItemT]):
-    """How an LLM is asked about the items of a benchmark, and how its replies are read.
+    """Prompts about the items of a benchmark, and readers of their replies.
 
-    ``published`` are fields of the request that the paper states; a user's are sent instead. Where
-    a reply has no value there are ``retries``.
+    ``published`` are fields of the request that the paper states, unless a user states others.
+    Replies without a value have ``retries``.
     """
 
     kind: ClassVar[str] = "llm"
@@ -93,11 +90,11 @@ class JudgePrompts(ABC, Generic[ItemT]):
         """Read the value of a reply; an ``UnparsableError`` where it has none."""
 
     def settings(self, stated: LlmSettings) -> LlmSettings:
-        """Return the settings of a model that is given by name: the paper's, where none are."""
+        """Return the settings of a model given by name: the paper's, where none are stated."""
         return stated.with_defaults(self.published)
 
     def unusual_fields(self, settings: LlmSettings) -> str:
-        """Return which fields of a request differ from what is sent unless a user states others.
+        """Return which fields of a request differ from those sent by default.
 
         Such as ``sent:temperature=1 (published: 0.1)``; limits of tokens do not count.
         """
@@ -130,7 +127,7 @@ class JudgePrompts(ABC, Generic[ItemT]):
 class PromptJudge(Generic[ItemT]):
     """An LLM as a judge.
 
-    Each retry has a purpose of its own in the store, and the next seed where the settings have one.
+    Each retry has its own purpose in the store, and the next seed if seeds are set.
     """
 
     prompts: JudgePrompts[ItemT]
@@ -145,7 +142,7 @@ class PromptJudge(Generic[ItemT]):
 
     @property
     def prompt(self) -> str:
-        """Names and digests of the templates, and what is sent otherwise than usual."""
+        """Names and digests of the templates, and fields that are not sent by default."""
         unusual = self.prompts.unusual_fields(self.llm.settings)
         return "|".join(part for part in (self.prompts.version, unusual) if part)
 
@@ -158,7 +155,7 @@ class PromptJudge(Generic[ItemT]):
         """Ask the model about every item.
 
         A reply without a value after all retries counts against the model; an item without a reply
-        was not asked: run again.
+        was not asked.
         """
         replies: list[list[Verdict]] = [[] for _ in items]
         awaited = AwaitedReplies()
@@ -171,7 +168,7 @@ class PromptJudge(Generic[ItemT]):
         return [self.prompts.verdict(item_replies) for item_replies in replies]
 
     def dry_run(self, items: Sequence[ItemT], prices: Mapping[str, Price]) -> DryRun:
-        """Count what ``judge`` would ask about the items, without retries; nothing is sent."""
+        """Count what ``judge`` would ask, without retries; nothing is sent."""
         runs = []
         for task, indexed_prompts in self._prompts_by_task(items).items():
             prompts = [prompt for _, prompt in indexed_prompts]

@@ -32,7 +32,7 @@ class AgreementReport:
 
     Attributes:
         items: Number of items, with or without ratings.
-        items_with_pairs: Items with two ratings or more, on which agreement rests.
+        items_with_pairs: Those with two ratings or more.
         raters: Maximum number of ratings that an item could have.
         coefficients: ``ac1`` and ``fleiss_kappa``.
     """
@@ -60,19 +60,15 @@ def agreement_report(
 ) -> AgreementReport:
     """Measure the agreement of interchangeable raters: ``(p_a - p_e) / (1 - p_e)``.
 
-    Agreement by chance is ``p_e = sum pi (1 - pi) / (q - 1)`` for AC1 (Gwet, 2008), which is 0 and
-    makes AC1 1 where all chose one of several categories; and ``sum pi ** 2`` for Fleiss' kappa
-    (1971).
+    Agreement by chance is ``p_e = sum pi (1 - pi) / (q - 1)`` for AC1 (Gwet, 2008), and ``sum pi **
+    2`` for Fleiss' kappa.
 
     Args:
-        rows: The ratings of each item; None is missing.
+        rows: Ratings of each item; None is missing.
         categories: All possible labels, in order; by default those that were given, sorted.
-        replicates: Number of resamples of the units behind the percentile intervals.
-        seed: Seed of the draws.
-        units: What each item belongs to, such as a question; by default an item is a unit.
-
-    Returns:
-        Gwet's AC1 and Fleiss' kappa with 95% intervals, and counts of items and raters.
+        replicates: Resamples of the units, for percentile intervals.
+        seed: Of the resamples.
+        units: What items belong to, such as questions; by default each is a unit.
 
     Raises:
         UsageError: If a rating is none of the categories.

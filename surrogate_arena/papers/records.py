@@ -43,7 +43,7 @@ class VerdictRecord(StrictRecord):
 
 
 def refuse(fault: str, hint: str) -> PydanticCustomError:
-    """Return an error for a validator: what is wrong with a value, and what to do about it."""
+    """Return a validator's error: what is wrong with a value, and what to do about it."""
     return PydanticCustomError("refused", "{fault}", {"fault": fault, "hint": hint})
 
 
@@ -58,7 +58,7 @@ FilledText = Annotated[str, BeforeValidator(_filled)]
 
 
 def files_of_rows(path: Path) -> list[Path]:
-    """Return the path, or all files of rows in a folder, sorted by name."""
+    """Return the path, or a folder's files of rows, sorted by name."""
     if not path.is_dir():
         return [path]
     return sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES))
@@ -67,14 +67,14 @@ def files_of_rows(path: Path) -> list[Path]:
 def read_records(
     path: Path, record: type[RecordT], problems: list[Problem]
 ) -> list[tuple[int, RecordT]]:
-    """Read the records of a file with their lines; what is wrong is added to the problems."""
+    """Read a file's records with their lines; add what is wrong to the problems."""
     return records_of(read_rows(path), record, problems)
 
 
 def records_of(
     rows: Rows, record: type[RecordT], problems: list[Problem]
 ) -> list[tuple[int, RecordT]]:
-    """Return the records of a table with their lines; what is wrong is added to the problems."""
+    """Return a table's records with their lines; add what is wrong to the problems."""
     problems += rows.problems
     required = [name for name, field in record.model_fields.items() if field.is_required()]
     absent = [name for name in required if name not in rows.table]
@@ -113,7 +113,7 @@ def repeats(
 
 
 def raise_if(problems: Sequence[Problem]) -> None:
-    """Raise a ``DataError`` with all the problems by file and line, if there are any."""
+    """Raise a ``DataError`` with all the problems by file and line, if any."""
     if problems:
         raise DataError(in_file_order(problems))
 
@@ -130,7 +130,7 @@ def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
 
 
 def check_name(path: Path) -> None:
-    """Raise a ``UsageError`` if a file's name is not that of verdicts, before any is given."""
+    """Raise a ``UsageError`` if a file's name is not one for verdicts."""
     if not path.name.endswith(JSONL_SUFFIXES):
         raise UsageError(f"{path.name}: verdicts are JSON lines; use a name such as run.jsonl")
 
@@ -138,7 +138,7 @@ def check_name(path: Path) -> None:
 def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> None:
     """Write verdicts as JSON lines, one per judge and item; equal verdicts give equal bytes.
 
-    The notice, such as the license of the human labels, is a column of its own.
+    ``notice``, such as the license of the human labels, is a column.
     """
     check_name(Path(path))
     if notice:
@@ -147,11 +147,7 @@ def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> Non
 
 
 def read_run(path: Path | str, record: type[VerdictRecord]) -> pd.DataFrame:
-    """Read the verdicts of a file that ``write_run`` wrote.
-
-    Returns:
-        Columns named as the record's fields, one row per judge and item.
-    """
+    """Read the verdicts of a file that ``write_run`` wrote, with the record's fields as columns."""
     problems: list[Problem] = []
     rows = [verdict.model_dump() for _, verdict in read_records(Path(path), record, problems)]
     raise_if(problems)

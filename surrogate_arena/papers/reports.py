@@ -1,4 +1,4 @@
-"""Reports on judges: tables, notes on what is missing, and what an arena keeps of them."""
+"""Reports on judges: tables, notes on what is missing, and records for an arena."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BY_JUDGE = ["judge", "prompt"]
 
 @dataclass(frozen=True)
 class Report:
-    """A meta-evaluation: as JSON can hold it, as tables for people, and as an arena notes it.
+    """A meta-evaluation: for JSON, as tables for people, and as an arena's record.
 
     ``usages`` is None if no judge was at work.
     """
@@ -37,7 +37,7 @@ class Report:
     usages: Sequence[Usage] | None = None
 
     def as_json(self, prices: Mapping[str, Price] = MappingProxyType({})) -> dict[str, Any]:
-        """Return the content, with the usage and its cost if there was any judging."""
+        """Return the content, with usage and its cost if any."""
         if self.usages is None:
             return dict(self.content)
         used = [{**asdict(usage), "cost": usage.cost(prices)} for usage in self.usages]
@@ -51,11 +51,7 @@ def scores_by_part(
     names: Sequence[str] = (),
     total: str | None = None,
 ) -> pd.DataFrame:
-    """Score each judge on each part of its verdicts, and on all as ``total``, if it is named.
-
-    ``part`` is a column such as ``metric``; its ``names`` are by default those that the verdicts
-    have.
-    """
+    """Score each judge by ``part``, such as ``metric``, and on all as ``total``, if named."""
     rows = []
     for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
         tables = {}
@@ -73,7 +69,7 @@ def scores_by_part(
 
 
 def verdict_counts(verdicts: pd.DataFrame, may_be_null: bool = False) -> dict[str, int]:
-    """Count the verdicts: requested, failed, and not requested.
+    """Count verdicts requested, failed, and not requested.
 
     Without a value and a failure a verdict may be null (GroUSE).
     """
@@ -89,10 +85,7 @@ def verdict_counts(verdicts: pd.DataFrame, may_be_null: bool = False) -> dict[st
 def metaevaluations(
     scores: Iterable[Mapping[Any, Any]], dataset: str, metric: str, languages: Iterable[object]
 ) -> list[MetaEvaluation]:
-    """Sum up scores, for an arena's ``metaevaluation.json``.
-
-    Those without a value or a standard error are left out.
-    """
+    """Sum up scores with a value and an error, for an arena's ``metaevaluation.json``."""
     codes = list(map(str, languages))
     names = ("judge", "prompt", "value", "standard_error", "n", "failures")
     entries = []
@@ -111,7 +104,7 @@ def judges_of(table: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
 
 
 def judge_labels(table: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Name the judges of a table in their order; one with several prompts by its prompt, too."""
+    """Name a table's judges in their order, those with several prompts by these, too."""
     keys = list(judges_of(table))
     n_prompts = Counter(judge for judge, _ in keys)
     labels = {}
@@ -133,12 +126,12 @@ def short_prompt(prompt: object) -> str:
 
 
 def score_cell(row: Mapping[Any, Any]) -> str:
-    """Show a row of scores in percent with its standard error."""
+    """Show a score in percent with its standard error."""
     return percent_with_error(row["value"], row["standard_error"])
 
 
 def interval_cell(row: Mapping[Any, Any]) -> str:
-    """Show a row of scores in percent with its interval, if it is known."""
+    """Show a score in percent with its interval, if known."""
     cell = percent_with_error(row["value"])
     if np.isfinite(row["low"]):
         cell += f" ({100 * row['low']:.0f}–{100 * row['high']:.0f})"
@@ -196,10 +189,7 @@ def left_out_notes(
     value: str,
     part: str | None = None,
 ) -> list[str]:
-    """Return how many items judges gave no value for, why, and how many they were not asked about.
-
-    ``part`` is a column to name after the judge.
-    """
+    """Count the items without a judge's value, and why, and those it was not asked about."""
     names = judge_labels(scores)
     notes = []
     for row in scores.to_dict(orient="records"):
@@ -214,7 +204,7 @@ def left_out_notes(
 
 
 def failure_notes(verdicts: pd.DataFrame, names: Mapping[tuple[str, str], str]) -> list[str]:
-    """Say for each judge of ``names`` with failed verdicts why they failed."""
+    """Say why verdicts failed, for each judge of ``names`` with any."""
     failures = judges_of(verdicts[verdicts["failure"].notna()])
     notes = []
     for key, name in names.items():
@@ -224,7 +214,7 @@ def failure_notes(verdicts: pd.DataFrame, names: Mapping[tuple[str, str], str]) 
 
 
 def failure_reasons(verdicts: pd.DataFrame) -> str:
-    """Return the number of missing verdicts for each reason, with the first one's message."""
+    """Count missing verdicts by reason, each with its first message."""
     parts = []
     # Rows without a failure are in no group.
     for reason, rows in verdicts.groupby("failure", sort=False):

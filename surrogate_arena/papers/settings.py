@@ -18,7 +18,7 @@ OF_JUDGES = ("model",)
 
 
 class JudgeOptions(LlmSettings):
-    """How LLMs are asked, and models on this machine are run."""
+    """Options of LLMs that are asked, and of models on this machine."""
 
     store: Address = Field(
         default="metaevaluation.sqlite", description="SQLite file that keeps every reply."
@@ -33,7 +33,7 @@ class JudgeOptions(LlmSettings):
 
     @property
     def models(self) -> ModelOptions:
-        """How models on this machine are run, and how LLMs are asked."""
+        """The same, as options of models."""
         from features.models import ModelOptions
 
         return ModelOptions(download=self.download, llm=self)

@@ -1,4 +1,4 @@
-"""Intervals of shares of items that hang together within units, such as topics or questions."""
+"""Intervals of shares of items that hang together within units, such as topics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.statistics.significance import wilson_interval
 def share_interval(
     share: float, standard_error: float, n_units: int, degrees: float
 ) -> tuple[float, float]:
-    """Return the 95% interval of a share, by its standard error over units.
+    """Return a share's 95% interval, by its standard error over units.
 
     Student's in logits; of a share of 0 or 1, Wilson's.
     """

@@ -21,11 +21,7 @@ SHARED_FIELDS = frozenset({"teacher", "seed"})
 def make_trainset(
     kind: str, arena: Arena, settings: TrainsetSettings, progress: Progress | None = None
 ) -> Chats:
-    """Make a training set of all questions of an arena; ``select`` keeps others apart.
-
-    ``mirage`` teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3);
-    ``grouse`` to score an answer by all metrics in one reply (GroUSE, section 5).
-    """
+    """Make a training set of all questions of an arena."""
     checked_choice(kind, KINDS, "kind of training set")
     of_mirage = settings.model_fields_set & FIELDS_OF_MIRAGE
     of_grouse = settings.model_fields_set - FIELDS_OF_MIRAGE - SHARED_FIELDS

@@ -12,9 +12,9 @@ from arena.llm.replies import Reply
 class Verdict:
     """The verdict of a judge on an item: a label, the better text, or a score.
 
-    Without a value or a failure the judge finds nothing to score. What was not asked, since the
-    judge could not be reached, is left out of the results; a judge that was asked and gave no value
-    is wrong. ``detail`` holds the server's words, or those of the reply.
+    Without a value or a failure the judge finds nothing to score. A judge that was asked and gave
+    no value is wrong; what was not asked is left out. ``detail`` holds the words of the server or
+    reply.
     """
 
     value: str | int | float | None

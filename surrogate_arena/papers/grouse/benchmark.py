@@ -72,10 +72,10 @@ class ScoreVerdict(VerdictRecord):
 class Grouse(Benchmark):
     """Unit tests for judges of grounded answers.
 
-    A judge is asked as the pipeline says, see ``score_answers``. Verdicts have six rows a test,
-    one a metric. ``value`` is None if the metric is not defined, or ``failure`` says why there is
-    no score; ``passed`` is False where there is a failure, and None if the judge could not be
-    reached or the test calls for no score. ``source`` is the tests' file, None for this project's.
+    Verdicts have six rows a test, one a metric (``score_answers``). ``value`` is None if the metric
+    is not defined, or for a ``failure``; ``passed`` is False after a failure, and None if the judge
+    could not be reached or the test calls for no score. ``source`` is the tests' file, None for
+    this project's.
     """
 
     record = ScoreVerdict
@@ -98,7 +98,7 @@ class Grouse(Benchmark):
 
     @cached_property
     def prompts(self) -> list[GrousePrompts]:
-        """How LLMs given by name are asked; with several, each is a judge of its own."""
+        """Prompts for LLMs given by name, each a judge of its own."""
         names = self.settings.prompts or PROMPT_NAMES[:1]
         return [prompts_named(name, self.settings.replies, self.templates) for name in names]
 
@@ -114,7 +114,7 @@ class Grouse(Benchmark):
 
     @property
     def reference_judges(self) -> tuple[str, ...]:
-        """The judge that the scores of the others are compared with, if there is one."""
+        """The judge whose scores the others' are compared with, if any."""
         return (self.settings.reference,) if self.settings.reference else ()
 
     @cached_property
@@ -130,7 +130,7 @@ class Grouse(Benchmark):
 
     @cached_property
     def tasks(self) -> list[ScoringTask]:
-        """Tasks of a judge: each answer by four metrics; the last two depend on the others."""
+        """Tasks of a judge: each answer by four metrics, on which the last two depend."""
         return [
             ScoringTask(metric, test.sample) for metric in JUDGED_METRICS for test in self.tests
         ]
@@ -167,8 +167,7 @@ class Grouse(Benchmark):
     def report(self, evaluation: Evaluation) -> Report:
         """Report pass rates by metric, failure modes and types, or means; and calibration.
 
-        Pass rates are of tests that call for scores, means of answers that do not; where there is
-        a reference, the other judges are compared with it.
+        Pass rates are of tests that call for scores, means of answers that do not.
         """
         verdicts = evaluation.verdicts
         checked = verdicts[verdicts["condition"].notna()]

@@ -49,7 +49,7 @@ JOINT_PROMPT = ReplaceablePrompt(
 
 @dataclass(frozen=True)
 class JointPrompts(GrousePrompts):
-    """How an LLM is asked for all four metrics at once (appendix G), one call per answer."""
+    """Prompts for all four metrics at once (appendix G), one call per answer."""
 
     def __post_init__(self) -> None:
         if self.reply_form == "result":
@@ -61,7 +61,7 @@ class JointPrompts(GrousePrompts):
         return f"{self.prompt_version(JOINT_ORDER[0])}|{self.reply_form}"
 
     def prompt_version(self, metric: str) -> str:
-        """Return what identifies the prompt, which is the same for every metric."""
+        """Return what identifies the prompt, the same for every metric."""
         template = self.user_template(metric)
         if template is not None:
             return f"{template.version}|joint"
@@ -70,11 +70,11 @@ class JointPrompts(GrousePrompts):
         return f"{versions}|{self.fields.version}|joint"
 
     def user_template(self, metric: str) -> PromptTemplate | None:  # noqa: ARG002 - one for all
-        """Return the user's template for all metrics, if there is one."""
+        """Return the user's template for all metrics, if any."""
         return self.templates.replacing(JOINT_PROMPT)
 
     def packaged_prompt(self, metric: str, values: Mapping[str, Any]) -> Prompt:
-        """Fill this package's own templates: the task, all metrics, and how to reply."""
+        """Fill the packaged templates: the task, all metrics, and the form of replies."""
         reply = self.fields.values(*JOINT_ORDER)
         parts = [filled_instructions(TASK_PROMPT, reply)]
         for name in JUDGED_METRICS:
@@ -86,7 +86,7 @@ class JointPrompts(GrousePrompts):
         return Prompt.of(user_text(values, reply), system, self.prompt_version(metric))
 
     def answer_form(self, metric: str) -> tuple[str, dict[str, Any]]:  # noqa: ARG002 - one for all
-        """Return the name of a reply's schema, and the schema of what it says of an answer."""
+        """Return the name of a reply's schema, and the schema."""
         schemas = {name: answer_schema(name, self.fields) for name in JOINT_ORDER}
         return "all_metrics", object_schema(schemas)
 

@@ -118,7 +118,7 @@ class TestShares(LabeledTest):
 
 @dataclass(frozen=True)
 class LabelsJudge:
-    """Gives the scores of a file, by answer; tests that it does not hold were not asked."""
+    """Gives the scores of a file, by answer; other tests were not asked."""
 
     name: str
     scores: Mapping[AnswerSample, LabeledTest] = field(repr=False)
@@ -137,10 +137,10 @@ class LabelsJudge:
 
 
 def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) -> LabelsJudge:
-    """Read a file of scores, by people or by whatever tool.
+    """Read a file of scores.
 
-    Rows hold ``test_id`` and a column a metric, empty for null; ``annotator`` where several labeled
-    the same tests, of whom ``FILE#ANNOTATOR`` names one.
+    Rows hold ``test_id`` and a column a metric, empty for null; perhaps ``annotator``, of whom
+    ``FILE#ANNOTATOR`` names one.
     """
     name, _, annotator = spec.partition("#")
     problems: list[Problem] = []
@@ -165,7 +165,7 @@ def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) 
 
 
 def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
-    """Read what share of an answer's facts people found relevant, and faithful (section 4.3).
+    """Read which shares of an answer's facts people found relevant, and faithful (section 4.3).
 
     Of several annotators the mean counts.
     """
@@ -185,7 +185,7 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
 def near_shares(
     judge: LabelsJudge, tests: Sequence[UnitTest], shares: Shares
 ) -> Iterator[tuple[UnitTest, dict[str, Any]]]:
-    """Yield a row for each test and quality with an expected share: how near the tool's is."""
+    """Yield how near a tool's share is, for each test and quality with an expected one."""
     # A share passes where it is nearer than this to the one that people found (section 4.3)
     within = 0.2
     for test in tests:

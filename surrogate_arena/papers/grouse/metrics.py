@@ -32,7 +32,7 @@ _PREREQUISITES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerSample:
-    """An answer to score, and the expected one, which deserves the highest scores.
+    """An answer to score, and the expected one.
 
     Answers cite the references as ``[1]``, ``[2]``, ….
     """

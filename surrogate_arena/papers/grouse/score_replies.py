@@ -28,9 +28,8 @@ def read_metric_score(
 ) -> int | None:
     """Read the score of answer 2, or of the only answer, from a reply.
 
-    Of several objects with a score the last one counts, and nothing that is quoted inside their
-    texts. ``scored`` are keys of the answer to score, of which the first one present counts;
-    ``is_cut`` says whether a limit ended the reply.
+    The last object with a score counts, and nothing quoted inside texts. ``scored`` are keys of the
+    answer to score, of which the first one present counts; ``is_cut``: a limit ended the reply.
     """
     try:
         reply = last_json_object(without_thoughts(text, is_cut), scored, not is_cut)

@@ -22,16 +22,12 @@ _KEY = ["test_id", "metric"]
 def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
     """Count passed tests by judge and metric (table 3), and over all metrics as ``total``.
 
-    Tests of one topic are passed or failed together, in all languages, so errors and 95% intervals
-    are over topics, of which they need two; a question without a topic is one of its own.
-
-    Args:
-        scores: Verdicts, see ``Grouse``.
+    Errors and 95% intervals are over topics, in all languages; a question without a topic is one of
+    its own. Scores are verdicts of ``Grouse``.
 
     Returns:
         Columns ``judge, prompt, metric, value, standard_error, low, high, n, failures, not_asked,
-        reason, passed``. ``failures`` are among the ``n`` and not passed; ``not_asked`` are left
-        out.
+        reason, passed``. ``failures`` are among the ``n``, ``not_asked`` are not.
     """
     checked = scores[scores["condition"].notna()]
     return scores_by_part(checked, "metric", _rate, METRICS, TOTAL)
@@ -84,7 +80,7 @@ def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count how often each failure mode is found where it is (table 1, figure 4).
+    """Count how often each failure mode is found where it occurs (table 1, figure 4).
 
     Returns:
         Columns ``judge, prompt, failure_mode, meaning, metric, passed, tests``.
@@ -106,8 +102,8 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
 def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
     """Average each judge's scores of answers by metric, and over metrics as ``mean`` (section 4.4).
 
-    ``value`` is the mean over ``answers``, for which the metric is defined; ``nulls`` counts the
-    others. ``readable`` is the share of requested scores that could be read.
+    ``value`` is the mean over ``answers`` with a defined metric, ``nulls`` counts the others,
+    ``readable`` is the share of requested scores that could be read.
     """
     return scores_by_part(scores, "metric", _mean, METRICS, MEAN)
 
@@ -140,14 +136,13 @@ def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
 def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     """Compare judges' scores with reference scores, by people or by a trusted judge (table 4).
 
-    Answer relevancy and completeness are graded, so their ranks are compared (Spearman), without
-    pairs that hold a null. The other metrics have three classes, 0, 1 and null, which a
-    macro-averaged F1 compares (section 5.1). ``exact`` is the share of answers with the same score
-    on both sides, null or not (table 5).
+    Ranks of relevancy and completeness are compared (Spearman), without nulls; the classes 0, 1 and
+    null of the other metrics by a macro-averaged F1 (section 5.1). ``exact`` is the share of
+    answers with equal scores, null or not (table 5).
 
     Args:
-        scores: Verdicts, see ``Grouse``.
-        human: Columns ``test_id, metric, value``, one row per test and metric; missing is null.
+        scores: Verdicts of ``Grouse``.
+        human: Columns ``test_id, metric, value``; missing is null.
 
     Returns:
         Columns ``judge, prompt, metric, measure, value, n, nulls_left_out, failures_left_out,
@@ -164,7 +159,7 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
 def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     """Count ``answers`` by ``reference`` score and the judge's ``value`` (figure 6).
 
-    A missing score is null. Answers that the judge gave no score for are left out.
+    Missing reference scores are null; answers that the judge failed on are left out.
 
     Returns:
         Columns ``judge, prompt, metric, reference, value, answers``.

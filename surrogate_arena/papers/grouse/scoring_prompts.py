@@ -1,4 +1,4 @@
-"""How LLMs are asked for GroUSE's scores: prompts, and the form of their replies.
+"""Prompts for GroUSE's scores, and the form of their replies.
 
 Requests have their keys in alphabetical order, and models write fields in the order of the schema:
 names are chosen so that the reasoning comes before the score.
@@ -92,7 +92,7 @@ GROUSE_PROMPTS = {
 
 @dataclass(frozen=True)
 class ReplyFields:
-    """The parts of a reply, of which table 6 leaves each out once.
+    """Parts of a reply, of which table 6 leaves each out once.
 
     ``without`` may hold ``ground-truth`` (the expected answer, shown and scored beside the other),
     ``justification`` and ``chain-of-thought`` (the metric's conditions, one by one).
@@ -110,7 +110,7 @@ class ReplyFields:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Keys of all answers shown, the one in question last."""
+        """Keys of all answers shown, the one to score last."""
         if "ground-truth" in self.without:
             return (ONLY,)
         return ("answer_1", SCORED)
@@ -125,7 +125,7 @@ class ReplyFields:
         return tuple(names)
 
     def values(self, *metrics: str) -> dict[str, Any]:
-        """Return what the packaged templates say of a reply by one metric, or by all."""
+        """Return the values that packaged templates need to describe a reply."""
         form = self._answer_form(metrics[0])
         if len(metrics) > 1:
             # Appendix G: an object for each metric.
@@ -166,7 +166,7 @@ def answer_schema(metric: str, fields: ReplyFields) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ScoringTask:
-    """An answer to score by one metric; the verdict is a score of its scale, or null."""
+    """An answer to score by one metric."""
 
     metric: str
     sample: AnswerSample
@@ -180,7 +180,7 @@ class ScoringTask:
 
 @dataclass(frozen=True)
 class GrousePrompts(JudgePrompts[ScoringTask]):
-    """How an LLM is asked for the scores of the four judged metrics, one per prompt.
+    """Prompts for the four judged metrics, one each.
 
     ``reply_form`` is ``json_schema`` (the server enforces it, for our own prompts), ``text`` (JSON
     that nothing enforces), or ``result`` (texts that end in ``[RESULT] 5``).
@@ -219,14 +219,14 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         return template_versions(TASK_PROMPT, f"{metric}.v1")
 
     def prompt_version(self, metric: str) -> str:
-        """Return what identifies a metric's prompt: templates, and the fields of packaged ones."""
+        """Return what identifies a metric's prompt."""
         version = self._template_version(metric)
         if self.user_template(metric) is not None:
             return version
         return f"{version}|{self.fields.version}"
 
     def user_template(self, metric: str) -> PromptTemplate | None:
-        """Return the user's template for a metric, if there is one."""
+        """Return the user's template for a metric, if any."""
         return self.templates.replacing(GROUSE_PROMPTS[metric])
 
     def task(self, item: ScoringTask) -> str:
@@ -250,7 +250,7 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         return [Prompt.of(template.fill(values), version=self.prompt_version(item.metric))]
 
     def packaged_prompt(self, metric: str, values: Mapping[str, Any]) -> Prompt:
-        """Fill this package's own templates with an answer and the texts about it."""
+        """Fill the packaged templates with an answer and the texts about it."""
         shown = dict(values)
         # Figures 8 to 11 show each metric only what it is about.
         if metric not in _SHOWS_QUESTION:
@@ -263,7 +263,7 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         return Prompt.of(user_text(shown, reply), system, self.prompt_version(metric))
 
     def reply_format(self, task: str) -> Mapping[str, object] | None:
-        """Return the ``response_format`` of a metric's requests; None if it is left open."""
+        """Return the ``response_format`` of a metric's requests, if any."""
         if self.reply_form != "json_schema" or self.user_template(task) is not None:
             return None
         name, answer = self.answer_form(task)
@@ -271,14 +271,11 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         return schema_format(name, reply)
 
     def answer_form(self, metric: str) -> tuple[str, dict[str, Any]]:
-        """Return the name of a reply's schema, and the schema of what it says of an answer."""
+        """Return the name of a reply's schema, and the schema."""
         return metric, answer_schema(metric, self.fields)
 
     def read(self, completion: Completion, task: str) -> int | None:
-        """Read a metric's score; see ``read_metric_score``.
-
-        In replies that end in ``[RESULT] 5``, the text after the last mark counts.
-        """
+        """Read a metric's score: see ``read_metric_score`` and ``read_result``."""
         if self.reply_form == "result":
             return read_result(completion.answer, task)
         keys = self.fields.answers[-1:]
@@ -298,7 +295,7 @@ def json_prompts_refused(packaged: Sequence[str]) -> UsageError:
 
 
 def filled_instructions(name: str, reply: Mapping[str, Any]) -> str:
-    """Return a packaged template of instructions, filled with what replies hold."""
+    """Return a packaged template filled with what replies hold."""
     return packaged_prompt(PACKAGE, name, _REPLY).fill(reply)
 
 

@@ -40,7 +40,7 @@ GradedAnswer = tuple[QuestionKey, str, AnswerSample]
 
 
 def answers_of_arena(arena: Arena, systems: Sequence[str], chats: Chats) -> list[GradedAnswer]:
-    """Return the answers of an arena as GroUSE has them: references and citations numbered.
+    """Return an arena's answers as GroUSE has them: references and citations numbered.
 
     The reference system's answers are the expected ones.
     """
@@ -86,7 +86,7 @@ def _reference_text(passage: ShownPassage) -> str:
 
 
 def numbered(text: str, numbers: Mapping[str, int]) -> str:
-    """Write citations of passages by the numbers that these have as references."""
+    """Write citations of passages by their numbers."""
     parts: list[str] = []
     position = 0
     for marker in find_citations(text, list(numbers)):
@@ -105,10 +105,7 @@ def grouse_chats(
     options: JudgeOptions,
     progress: Progress | None = None,
 ) -> None:
-    """Let a teacher score answers by each metric, and join its replies to one per row.
-
-    The teacher gets one prompt per metric; the tuned model gets one for all.
-    """
+    """Let a teacher score answers metric by metric, and join its replies to one per row."""
     tasks = [ScoringTask(metric, sample) for *_, sample in graded for metric in JUDGED_METRICS]
     with JudgeFactory(options, progress) as factory:
         traces = _Traces(prompts.reply_form, prompts.fields)
@@ -126,7 +123,7 @@ def grouse_chats(
 def balance(chats: Chats, count: int, seed: int = 0) -> None:
     """Keep rows whose scores are as evenly spread as can be (appendix J).
 
-    The row is taken next whose scores are rarest among those taken so far; of equals one is drawn.
+    The next row is one whose scores are rarest among those taken so far.
     """
     # A metric and a score of it, such as ("usefulness", 1), is what is counted.
     scores = []

@@ -116,7 +116,7 @@ class FailureMode(BaseModel):
 
 
 class TestType(BaseModel):
-    """One of the 16 types of figure 4, with the scores of ``JUDGED_METRICS`` that it calls for.
+    """One of the 16 types of figure 4, with the scores that it calls for.
 
     ``references`` are groups of a topic's references to show, ``expected`` its expected answer.
     """
@@ -159,7 +159,7 @@ def type_name(value: str | None) -> str:
 def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> list[UnitTest]:
     """Return the tests that come with this project, by language, topic and type.
 
-    For training, that is, for trying prompts, there are 16 in English.
+    For trying prompts (``is_training``) there are 16 in English.
     """
     files_by_language = {language: language for language in LANGUAGES}
     if is_training:
@@ -195,7 +195,7 @@ def _builtin_test(kind: TestType, language: str, topic: str, texts: Mapping[str,
 def choose_tests(
     tests: Sequence[UnitTest], languages: Sequence[str] = (), limit: int | None = None
 ) -> list[UnitTest]:
-    """Choose tests by language, which some test must have; of each type the first so many."""
+    """Choose tests by language, which some test must have; of each type the first ``limit``."""
     available = dict.fromkeys(test.language for test in tests if test.language)
     for language in languages:
         checked_choice(language, available, "language of unit tests")
@@ -243,9 +243,6 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
 
     A test's id is such as ``tests.jsonl:3``. ``metadata`` may hold ``test_type``, ``language``,
     ``topic``.
-
-    Returns:
-        The tests, in the order of the lines.
     """
     path = Path(path)
     problems: list[Problem] = []

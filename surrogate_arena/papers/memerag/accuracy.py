@@ -1,13 +1,12 @@
-"""How right judges are on MEMERAG, and which of them are better: balanced accuracy and tests.
+"""Balanced accuracy of judges on MEMERAG, and tests of which are better.
 
 ``BAcc = (TP / (TP + FN) + TN / (TN + FP)) / 2`` (appendix F); languages weigh alike (section 5.1).
 A judge that gave no label was wrong; sentences it was not asked about are left out.
 
-Judges are compared by a paired permutation test (appendix E). Swapping two judges' verdicts on a
-unit changes the difference in balanced accuracy by a fixed amount: a replicate is a sum of these
-amounts with random signs. A judge may be right or wrong about an answer as a whole, so the units of
-tests and of the bootstrap are questions. ``as_in_paper``, they are sentences, and p-values are not
-corrected for the number of tests.
+A paired permutation test compares judges (appendix E): swapping two judges' verdicts on a unit
+changes the sign of its share in their difference. Units of tests and of the bootstrap are
+questions; ``as_in_paper`` they are sentences, and p-values are not corrected for the number of
+tests.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ def score_judges(verdicts: pd.DataFrame, settings: MetaevalSettings = DEFAULTS) 
     """Compute balanced accuracy of each judge, with bootstrap errors over questions.
 
     Returns:
-        A row per judge and language, and one for ``macro``, the mean of the languages: columns
-        ``judge, prompt, language, value, standard_error, reason, n, failures, not_asked``. A value
-        is missing, with a reason, where a language lacks sentences of one label.
+        Columns ``judge, prompt, language, value, standard_error, reason, n, failures, not_asked``;
+        ``macro`` is the mean of the languages. Without sentences of one label there is a reason
+        instead of a value.
     """
     rows = []
     for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
@@ -75,8 +74,6 @@ def average_over_judges(
     verdicts: pd.DataFrame, settings: MetaevalSettings = DEFAULTS
 ) -> pd.DataFrame:
     """Average the balanced accuracy that several judges reach with the same prompt (table 11).
-
-    Each resample holds the same questions for all judges.
 
     Returns:
         Columns ``prompt, language, judges, value, standard_error, reason``.
@@ -133,7 +130,7 @@ def _estimate(verdicts: pd.DataFrame, settings: MetaevalSettings) -> _Estimate:
 
 
 def _marks(judged: pd.DataFrame, positive: str) -> pd.DataFrame:
-    """Return columns whose sums are TP + FN, TP, TN + FP and TN (appendix F)."""
+    """Return columns that sum to TP + FN, TP, TN + FP and TN (appendix F)."""
     is_positive = judged["truth"] == positive
     is_correct = judged["value"] == judged["truth"]
     columns = {
@@ -180,7 +177,7 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Tell how the errors of each judge are spread over fine-grained labels (figure 5).
+    """Spread each judge's errors over fine-grained labels (figure 5).
 
     Returns:
         Columns ``judge, prompt, fine, sentences, errors, share``.
@@ -192,7 +189,7 @@ def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _correct(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Tell which judge (columns) was right on which sentence (rows); NaN where it was not asked."""
+    """Return which judge (columns) was right on which sentence (rows); NaN where not asked."""
     asked = verdicts[verdicts["was_asked"].astype(bool)]
     asked = asked.assign(correct=(asked["value"] == asked["truth"]).astype(float))
     keys = [*SENTENCE_KEY, "truth"]
@@ -205,7 +202,7 @@ def _correct(verdicts: pd.DataFrame) -> pd.DataFrame:
 def _p_values(
     correct: pd.DataFrame, language: str, settings: MetaevalSettings
 ) -> dict[tuple[int, int], float]:
-    """Return the p-value of every pair of columns in a language; NaN where it is not defined."""
+    """Return the p-value of every pair of columns; NaN where it is not defined."""
     if language != MACRO:
         correct = correct.xs(language, level="language", drop_level=False)
     units = _units(settings)
@@ -242,16 +239,7 @@ def _difference_terms(correct: pd.DataFrame, units: list[str]) -> pd.Series:
 
 
 def permutation_p_values(terms: Floats, permutations: int, random: np.random.Generator) -> Floats:
-    """Return the two-sided p-values of sums whose terms may have either sign.
-
-    Args:
-        terms: Of N units, for each of K sums, shape (N, K).
-        permutations: Number of random signs of the units, which the sums share.
-        random: Generator of the signs.
-
-    Returns:
-        Shape (K,).
-    """
+    """Return two-sided p-values of sums, (K,), of terms (N, K) whose signs are random."""
     # The identity must count as a hit although sums of floats differ in their last digits.
     rounding = 1e-12
     observed = np.abs(terms.sum(axis=0)) - rounding
@@ -274,19 +262,18 @@ def mark_best(
 ) -> pd.DataFrame:
     """Mark in each language, and on average, the best judge and those not shown to be worse.
 
-    Which judge is best is seen in the same sentences, so p-values are corrected for all pairs of
-    judges, not only those with the best.
+    The same sentences say which judge is best, so p-values are corrected for all pairs of judges.
 
     Args:
-        scores: As of ``score_judges``.
+        scores: Of ``score_judges``.
         verdicts: What was scored.
-        settings: Of these ``permutations``, ``seed`` and ``as_in_paper`` count.
-        within: Columns of groups: ``["judge"]`` finds the best prompt of each model (table 5),
-            ``["prompt"]`` the best model with each prompt (figure 2).
+        settings: ``permutations``, ``seed`` and ``as_in_paper`` count.
+        within: Columns of groups: ``["judge"]`` for the best prompt of each model (table 5),
+            ``["prompt"]`` for the best model with each prompt (figure 2).
 
     Returns:
-        The scores with a ``p_value`` of the test against the best, and a ``mark``: ``best``, ``†``
-        where p > 0.05, or nothing.
+        The scores with a ``p_value`` against the best, and a ``mark``: ``best``, ``†`` where p >
+        0.05, or nothing.
     """
     correct = _correct(verdicts)
     marked = scores.assign(p_value=float("nan"), mark="")
@@ -311,7 +298,7 @@ def mark_best(
 
 
 def marked_scores(verdicts: pd.DataFrame, settings: MetaevalSettings = DEFAULTS) -> pd.DataFrame:
-    """Score judges, and mark the best: with several prompts of one judge, of each prompt.
+    """Score judges, and mark the best; of several prompts, those of each prompt, too.
 
     Returns:
         As ``mark_best``.

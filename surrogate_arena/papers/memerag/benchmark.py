@@ -86,7 +86,7 @@ class LabelVerdict(VerdictRecord):
 class Memerag(Benchmark):
     """Sentences that people could label, for judges of faithfulness or relevance (section 5.1).
 
-    Verdicts have people's coarse and fine label as ``truth`` and ``fine``, and their ``comments``.
+    Verdicts have people's coarse label as ``truth``, the ``fine`` one, and ``comments``.
     """
 
     record = LabelVerdict
@@ -105,7 +105,7 @@ class Memerag(Benchmark):
 
     @property
     def prompts(self) -> list[ClaimPrompts]:
-        """How LLMs given by name are asked; with several, each is a judge of its own."""
+        """Prompts for LLMs given by name, each a judge of its own."""
         replaceable = claims.FAITHFULNESS_PROMPT
         if self.quality == "relevance":
             replaceable = claims.RELEVANCE_PROMPT
@@ -124,7 +124,7 @@ class Memerag(Benchmark):
 
     @cached_property
     def judged(self) -> pd.DataFrame:
-        """Sentences with a coarse label to compare judges with, as ``truth``, and ``fine``."""
+        """Sentences with a coarse label, as ``truth``, and ``fine``."""
         if self.quality == "faithfulness":
             truth = self.sentences["factuality"].where(self.sentences["factuality"].isin(JUDGED))
             fine = self.sentences["fine_grained_factuality"]
@@ -144,7 +144,7 @@ class Memerag(Benchmark):
 
     @cached_property
     def tasks(self) -> list[Claim]:
-        """Tasks of a judge: every sentence that has a label to compare with."""
+        """Tasks of a judge: every sentence with a label."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
         return [replace(Claim(*row), quality=self.quality) for row in shown]
@@ -152,8 +152,7 @@ class Memerag(Benchmark):
     def report(self, evaluation: Evaluation) -> Report:
         """Report balanced accuracy by language, best judges marked.
 
-        With several prompts, prompts are compared, too; accuracy by fine-grained label is shown of
-        a single language.
+        Several prompts are compared; a single language has accuracy by fine-grained label.
         """
         verdicts = evaluation.verdicts
         settings = self.settings

@@ -1,6 +1,6 @@
 """Claims of MEMERAG, whose faithfulness or relevance is judged, and the prompts about them.
 
-A prompt for relevance is not published (section 5.1 invites to judge it): that one is ours.
+The prompt for relevance is ours: none is published.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ RELEVANCE_PROMPT = ReplaceablePrompt(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer to judge, without its human labels, and what is judged of it."""
+    """A sentence of an answer, without its human labels, and the quality to judge."""
 
     language: str
     question: str
@@ -130,7 +130,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimPrompts(JudgePrompts[Claim]):
-    """How LLMs are asked about claims: by one of the paper's prompts, or a user's template."""
+    """One of the paper's prompts, or a user's template."""
 
     name: str = BEST_PROMPT
     template: PromptTemplate | None = None
@@ -191,9 +191,9 @@ def label_of_reply(
 ) -> str | None:
     """Read the label of a reply; anything unclear is no label, never a guess.
 
-    The last ``<answer>`` counts, outside of thoughts, rationales and quotations; without a tag the
-    reply is the label and nothing else. The text of a tag must begin with a label and hold no
-    further word on support. Of relevance it must be a label, coarse or one of the paper's three.
+    The last ``<answer>`` outside of thoughts, rationales and quotations counts, or else the whole
+    reply, if it is a label. A tag's text must begin with a label and hold no further word on
+    support; of relevance it must be a label, coarse or one of the paper's three.
     """
     reply = _RATIONALE.sub(" ", without_thoughts(text, is_cut))
     reply = _FORMAT.sub(" ", reply)

@@ -1,4 +1,4 @@
-"""How labels are spread (tables 1, 3, 4, 8 and 9), and how far people agree (tables 2, 6 and 7)."""
+"""Spread of labels (tables 1, 3, 4, 8 and 9), and agreement of people (tables 2, 6 and 7)."""
 
 from __future__ import annotations
 
@@ -42,10 +42,8 @@ TITLES = {
 def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Count labels by language: tables 1 and 8 (``general``), 3, 4 and 9 (``by_model``).
 
-    Percentages are of all sentences of a language. Words are what stands between white space.
-
-    Returns:
-        ``general, factuality, relevance, fine_grained, by_model``, a table each.
+    Percentages are of all sentences of a language. Tables are ``general, factuality, relevance,
+    fine_grained, by_model``.
     """
     # Table 4 has a last block of the sentences that nobody could label further.
     challenging = sentences["factuality"] == CHALLENGING
@@ -95,9 +93,6 @@ def agreement_of_people(
     """Measure how far people agree, by language and ``QUALITIES``, where several labeled.
 
     Intervals are over questions. A challenging sentence has that as the fine-grained label, too.
-
-    Returns:
-        Language to quality to the agreement.
     """
     reports_by_language = {}
     for language, part in sentences.groupby("language", sort=False):

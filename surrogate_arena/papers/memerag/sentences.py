@@ -145,7 +145,7 @@ class LabeledSentence(StrictRecord):
     comments: Annotated[list[str], BeforeValidator(_texts)] = Field(default_factory=list)
 
     def labels(self) -> dict[str, object]:
-        """Return each field's label by majority, the fine-grained one of the coarse one's."""
+        """Return each field's label by majority; the fine-grained one is of the coarse one."""
         factuality = majority(self.factuality)
         fine = [vote for vote in self.fine_grained_factuality if vote is not None]
         if len(self.factuality) > 1:
@@ -174,9 +174,8 @@ class LabeledAnswer(StrictRecord):
 def read_memerag(path: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
     """Read MEMERAG's files: LANGUAGE.jsonl, or a folder of them, one row a sentence.
 
-    A field holds one label, or one a person (MEMERAG-Ext, appendix B), of which the most frequent
-    counts; of equals the one given first. Of fine-grained labels only those vote that belong to the
-    coarse one that won. A label is missing where nobody gave one.
+    A field holds one label, or one a person (MEMERAG-Ext, appendix B), of which the ``majority``
+    counts; only fine-grained labels of the coarse one that won have votes.
 
     Returns:
         Columns ``language, query_id, sentence_id, query, model, passages, answer, sentence,

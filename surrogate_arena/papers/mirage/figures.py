@@ -58,8 +58,8 @@ def _draw_lollipops(axes: Axes, values: pd.DataFrame) -> None:
 def importance_boxes(board: Board, arena: Arena | Path | str | None = None) -> Figure:
     """Draw how each feature's share in the surrogate spreads over tournaments (figure 5).
 
-    A surrogate that learns from all languages together has the board's shares alone. ``arena`` is
-    by default the one that the board was built from.
+    A surrogate of all languages together has the board's shares alone. ``arena`` is by default the
+    board's.
     """
     final = board.importances.groupby("feature")["importance"].mean().dropna()
     if final.empty:

@@ -129,8 +129,8 @@ def add_prompts(collected: Collected, rows: Rows, language: str) -> None:
 def _context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Find the passages in the contexts of a prompt, by id; and ids that were left out.
 
-    A passage begins at its id, at the start of a line if possible, and ends where the next one
-    begins. Ids that are not listed, and repeated ones, are left out.
+    A passage begins at its id, at the start of a line if possible. Ids that are not listed, and
+    repeated ones, are left out.
     """
     marks = _marks(contexts, listed)
     ends = [mark.start() for mark in marks[1:]]
@@ -184,7 +184,7 @@ def _check_ids(collected: Collected, place: Place, row: PromptRow, texts: dict[s
 def add_outputs(collected: Collected, rows: Rows, language: str) -> pd.DataFrame:
     """Add published outputs as answers, and return their features.
 
-    Why a value is NaN stands in ``<feature>:missing``. BLEU is from 0 to 1, as ours.
+    ``<feature>:missing`` says why a value is NaN. BLEU is from 0 to 1.
     """
     records: list[Record] = []
     for line, row in records_of(rows, ScoredRow, collected.problems):
@@ -227,7 +227,7 @@ def _feature_table(scores: pd.DataFrame, rows: Rows) -> pd.DataFrame:
 def add_judgments(collected: Collected, rows: Rows, language: str) -> None:
     """Add published verdicts; the judge's ``output`` is kept as ``reason``.
 
-    A verdict other than A, B or Tie is left out and counted, and never becomes a tie.
+    A verdict other than A, B or Tie is left out and counted.
     """
     for line, row in records_of(rows, JudgmentRow, collected.problems):
         place = Place(rows.source, line)

@@ -58,15 +58,15 @@ def read_mirage(
     """Read clones of MIRAGE-Bench's data sets, or any folders and files of their schemas.
 
     A file's columns identify its contents, its folder or name the language
-    (``en/dev-00000-of-00001.parquet``). Several files of a language and kind are read together.
+    (``en/dev-00000-of-00001.parquet``).
 
     Args:
         paths: Clones of ``nthakur/mirage-bench``, ``-output`` and ``-pairwise-judgments``.
         language: Language of all files, where names do not tell.
-        languages: Languages to read; all there are if left out.
+        languages: Languages to read; empty for all.
         name: Name of the arena.
         reference_system: Model whose answers serve as reference.
-        download: Read them from the hub, or its cache on this machine, too.
+        download: Read them from the hub, or its local cache, too.
     """
     if download:
         paths = [*paths, *_downloaded(languages)]

@@ -64,9 +64,8 @@ def validate_table_3(
 ) -> StudyTable:
     """Compare surrogates on random held-out systems (table 3), by default the paper's five.
 
-    Each repeat takes one tournament, holds out four systems drawn by the seed, trains on the
-    others' features in that tournament, and scores both. ``repeats`` number those with a defined
-    holdout R².
+    Each repeat trains on one tournament without four systems drawn by the seed. ``repeats`` number
+    those with a defined holdout R².
     """
     settings = study_settings(options)
     compared = tuple(REGRESSORS) if surrogates is None else surrogates
@@ -116,11 +115,10 @@ def validate_table_4(
 ) -> StudyTable:
     """Rank all systems by the paper's groups of features (table 4).
 
-    Each group trains on all judged systems but the held-out ones: those named, or two that are
-    drawn, the first time as a board with this seed does. Tau compares predicted ratings of all
-    judged systems with the arena's. Most were trained on, so tau is higher than for new systems
-    (``Study.ablate``). Features are the paper's unless some are chosen; tau is NaN for a group of
-    which none is there.
+    Each group trains on all judged systems but those held out: named, or two that are drawn. Tau
+    compares predicted ratings of all judged systems with the arena's, so it is higher than for new
+    systems (``Study.ablate``), and NaN for a group without any of its features. Features are the
+    paper's unless some are chosen.
     """
     settings = study_settings(options)
     if surrogate is None:
@@ -142,7 +140,7 @@ def validate_table_4(
 
 
 def papers_groups(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Return the columns of each of the paper's groups; empty where a group is of none of them."""
+    """Return the columns of each of the paper's groups; empty if all are in none."""
     llm_measured = []
     low_correlation = []
     for column in columns:

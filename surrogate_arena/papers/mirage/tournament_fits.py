@@ -1,7 +1,4 @@
-"""Surrogates of single tournaments: R² on held-out systems (table 5), and what they use (figure 5).
-
-A board's own surrogate learns from all its tournaments at once.
-"""
+"""Surrogates of single tournaments: R² on held-out systems (table 5), shares of features."""
 
 from __future__ import annotations
 
@@ -30,8 +27,7 @@ from surrogate.learning.surrogate import Surrogate, reseeded
 class TournamentFit:
     """A surrogate trained on a single tournament of one language.
 
-    Its ratings of judged systems, the tournament's coefficients and which were held out have shape
-    (S,), shares of features (F,).
+    Ratings of systems, coefficients and held-out flags have shape (S,), shares of features (F,).
     """
 
     ratings: Floats
@@ -96,8 +92,7 @@ def tournament_fits(
 ) -> dict[str, list[TournamentFit]]:
     """Train a board's surrogate on each of its tournaments alone, by language.
 
-    There is none of a surrogate that learns from all languages together. ``arena`` is by default
-    the one that the board was built from.
+    There is none of a surrogate of all languages together. ``arena`` is by default the board's.
     """
     surrogate = board.surrogate
     if surrogate.pooled:
@@ -152,8 +147,7 @@ def share_quantiles(
 ) -> pd.DataFrame:
     """Return how features' shares spread over tournaments, mean over languages (figure 5).
 
-    Returns:
-        A row for each feature that the board's surrogate uses, a column for each quantile.
+    Rows are features that the board's surrogate uses, columns quantiles.
     """
     quantiles = [0.025, 0.25, 0.5, 0.75, 0.975]
     final = board.importances.set_index(["language", "feature"])["importance"].dropna()

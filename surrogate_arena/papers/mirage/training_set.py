@@ -27,9 +27,8 @@ NO_RELEVANT = "questions without a relevant passage"
 def mirage_chats(arena: Arena, teacher: str, system: LlmSystem) -> Chats:
     """Make chats of a teacher's answers, curated.
 
-    The teacher answered from relevant passages alone; the prompts show all. Kept are answers with
-    both markers, whose citations are passages of the question and not labeled irrelevant, in the
-    question's language.
+    The teacher saw relevant passages alone; the prompts show all. Kept are answers in the
+    question's language with both markers, which cite its passages and none labeled irrelevant.
     """
     answers = _answers_of(arena, teacher)
     texts = ArenaTexts(arena)

@@ -82,7 +82,7 @@ class PairBenchmark(Benchmark):
 
     @property
     def default_judges(self) -> list[str]:
-        """The judges whose verdicts the arena holds, as they are named here."""
+        """The judges whose verdicts the arena holds."""
         return [RECORDED + name for name in self.gold.recorded_judges]
 
     @property

@@ -21,8 +21,8 @@ GOLD_COLUMNS = ["split", "question", "language", "query_id", "system_a", "system
 class GoldPairs:
     """Pairs of answers with a known better one, columns ``GOLD_COLUMNS``.
 
-    ``name`` is that of the data, or who decides the pairs of an arena: the ``reference`` judges.
-    ``skipped`` counts pairs that are left out, by reason.
+    ``name`` is that of the data, or of an arena's ``reference`` judges. ``skipped`` counts pairs
+    that are left out, by reason.
     """
 
     name: str

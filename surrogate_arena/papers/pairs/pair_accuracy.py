@@ -1,4 +1,4 @@
-"""How often a judge picks the better of two answers, where people or the data say which it is."""
+"""Scores of a judge on pairs of which people or the data say which answer is better."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ def score_pairs(
 ) -> dict[str, Estimate]:
     """Score the verdicts of one judge on pairs with a known better answer.
 
-    ``consistent_accuracy`` is the share of pairs, of those asked in both orders, in which the judge
-    picks the better answer twice (Xu et al., 2025). ``accuracy`` is of single verdicts; a tie
-    counts one half. A verdict that failed is wrong in both. ``flip_rate`` is of pairs with two
-    verdicts. ``share_a`` and ``share_longer`` are of decided verdicts, with equal weight for pairs
-    whose better answer is on side A (or longer) and for the others.
+    ``consistent_accuracy`` is the share of pairs asked in both orders in which the better answer
+    wins twice (Xu et al., 2025), ``accuracy`` of single verdicts; a tie counts half, a failure is
+    wrong. ``flip_rate`` is of pairs with two verdicts. ``share_a`` and ``share_longer`` are of
+    decided verdicts, with equal weight for pairs whose better answer is on side A (or longer) and
+    others.
 
     Args:
         verdicts: Columns ``question``, ``pair`` (the same in both orders), ``better_on_a``,
             ``winner`` (None after a failure) and ``longer_on_a`` (1, -1, or 0 for equal lengths).
         replicates: Resamples of the questions.
-        seed: Seed of the resamples.
+        seed: Of the resamples.
     """
     counts = _counts_by_question(verdicts)
     n_replicates = replicates if len(counts) > 1 else 0
@@ -92,7 +92,7 @@ def _estimate(ratios: Ratios, counts: pd.DataFrame, resampled: pd.DataFrame) -> 
 def estimate_of(
     value: float, replicates: Floats, n: int, n_questions: int, degrees: float
 ) -> Estimate:
-    """Return a value with its standard error, that of its finite replicates, and its interval."""
+    """Return a value with the standard error of its finite replicates, and its interval."""
     error = spread(replicates)
     low, high = share_interval(value, error, n_questions, degrees)
     return Estimate(value, error, low, high, n)

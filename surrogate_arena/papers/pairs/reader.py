@@ -54,13 +54,10 @@ def read_gold_pairs(
 ) -> GoldPairs:
     """Read pairs with a known better answer: of an arena folder, a table, or a folder of tables.
 
-    A row has a ``question``, a ``positive_response`` and a ``negative_response``, as
-    ContextualJudgeBench is published; and may have ``context``, ``split`` (else the name of the
-    file) and ``language``. In an arena the majority of people says which answer is better, or of
-    the judges that ``reference`` names.
-
-    Returns:
-        The pairs, with their questions and answers as an arena.
+    As in ContextualJudgeBench, a row has a ``question``, a ``positive_response`` and a
+    ``negative_response``, and may have ``context``, ``split`` (else the file's name) and
+    ``language``. In an arena the majority of people, or of the judges that ``reference`` names,
+    decides.
     """
     path = Path(path)
     if path.is_dir() and (path / INFO_FILE).is_file():

@@ -25,9 +25,9 @@ def soft_pairwise_accuracy(
 
     SPA = mean over pairs of systems of 1 - |p - p_reference|, where p is the p-value of the
     hypothesis that the second system is at least as good (Thompson et al., 2024, arXiv 2409.09598,
-    equation 3; used in WMT24). It is that of the paired permutation test in its normal limit: Φ(Σd
-    / √Σd²) for differences d of mean points on a question. Languages have equal weight. The value
-    is NaN where the two share fewer than ``FEWEST_SYSTEMS`` systems in every language.
+    equation 3), by the paired permutation test in its normal limit: Φ(Σd / √Σd²) for differences d
+    of mean points on a question. Languages have equal weight; NaN with fewer than
+    ``FEWEST_SYSTEMS`` shared systems in every language.
     """
     values = []
     resampled = []
@@ -54,7 +54,7 @@ def soft_accuracy_by_chance(
 ) -> Estimate:
     """Return the soft pairwise accuracy of a judge's verdicts turned by coin flips.
 
-    With few systems it is often far from one half: its mean, and what holds 95% of the flips.
+    The estimate is its mean, and the interval that holds 95% of the flips.
     """
     values = []
     n_pairs = 0
@@ -111,10 +111,7 @@ def _question_scores(items: pd.DataFrame, systems: pd.Index, points: str) -> Flo
 
 
 def _agreement(scores: Floats, reference: Floats, weights: Integers) -> tuple[Floats, int]:
-    """Return SPA of scores, shape (Q, S), in resamples, shape (B,), and the number of pairs.
-
-    ``weights`` say how often each resample holds each question, shape (B, Q).
-    """
+    """Return SPA of scores, (Q, S), for weights (B, Q), shape (B,); and the number of pairs."""
     first, second = np.triu_indices(scores.shape[1], 1)
     differences = scores[:, first] - scores[:, second]
     reference_differences = reference[:, first] - reference[:, second]

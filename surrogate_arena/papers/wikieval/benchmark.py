@@ -59,8 +59,8 @@ class ChoiceVerdict(VerdictRecord):
 class Wikieval(Benchmark):
     """Pairs of texts of which people preferred one, for judges of Ragas' three qualities.
 
-    Which text a judge sees first is drawn by the pair's content. Verdicts, and ``truth``, are
-    ``first``, ``second`` or ``tie``.
+    The pair's content decides which text comes first. Verdicts, and ``truth``, are ``first``,
+    ``second`` or ``tie``.
     """
 
     record = ChoiceVerdict
@@ -138,8 +138,7 @@ def score_preferences(
 ) -> pd.DataFrame:
     """Compute the share of pairs in which each judge prefers what people preferred.
 
-    Ties are broken by a draw that rests on the question, as the paper does for scores of an LLM.
-    A judge that did not choose is wrong.
+    Ties are broken by a draw by question, as in the paper. A judge that did not choose is wrong.
 
     Returns:
         Columns ``judge, prompt, criterion, value, standard_error, n, failures, not_asked, reason,

@@ -131,10 +131,7 @@ DEFINITIONS: Mapping[str, str] = tomllib.loads(
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two answers or contexts, in an order that does not tell which is the better one.
-
-    A verdict is ``first``, ``second`` or ``tie``. Only faithfulness has a context.
-    """
+    """Two answers or contexts; only faithfulness has a context."""
 
     criterion: Criterion
     question: str
@@ -143,7 +140,7 @@ class Pair:
     second: str
 
     def ask(self, judge: FunctionJudge) -> Verdict:
-        """Ask for a score of each text, or None if there is none; the higher is preferred."""
+        """Ask for a score of each text, if any; the higher is preferred."""
         return higher(self._score(judge, self.first), self._score(judge, self.second))
 
     def _score(self, judge: FunctionJudge, text: str) -> Verdict:
@@ -156,7 +153,7 @@ class Pair:
 
 
 def higher(first: Verdict, second: Verdict) -> Verdict:
-    """Prefer the text with the higher score; there is no preference where a score is missing."""
+    """Prefer the text with the higher score, if both have one."""
     if first.value is None or second.value is None:
         reason = first.failure or second.failure or NO_SCORE
         detail = first.detail if first.failure else second.detail
@@ -201,7 +198,7 @@ class ScorePrompts(JudgePrompts[Pair]):
 
 @dataclass(frozen=True)
 class RankingPrompts(ScorePrompts):
-    """Asks which of the two texts is the better one (GPT Ranking)."""
+    """Asks which text is better (GPT Ranking)."""
 
     kind = "gpt-ranking"
     replaceable = RANKING
@@ -253,7 +250,7 @@ def read_score(text: str, is_cut: bool | None = None) -> float:
 
 
 def read_choice(text: str, is_cut: bool | None = None) -> int:
-    """Read the last ``Better: 1`` or ``Better: 2``, a bare number, or an order of the two texts."""
+    """Read the last ``Better: 1`` or ``Better: 2``, a bare number, or an order of the texts."""
     text = without_thoughts(text, is_cut)
     matches = own_matches(_CHOICE, text)
     last = matches[-1] if matches else _BARE_CHOICE.fullmatch(text)

@@ -36,10 +36,9 @@ PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse"]
 def read_wikieval(path: Path | str) -> pd.DataFrame:
     """Read WikiEval's pairs of the published data set (explodinggradients/WikiEval), or its labels.
 
-    The first answer, and the first context, are the better ones. ``context`` is the one that
-    answers were written from, None but for faithfulness. A file with ``label`` has a good (1) and a
-    bad text (0) a question: an ``answer`` for relevance, or with a ``context`` for faithfulness; or
-    a ``context``.
+    The first answer, and the first context, are the better ones. ``context`` is given for
+    faithfulness alone. A file with ``label`` has a good (1) and a bad text (0) a question: an
+    ``answer`` for relevance, or with a ``context`` for faithfulness; or a ``context``.
 
     Returns:
         Columns ``criterion, question, context, better, worse``.
@@ -63,7 +62,6 @@ def read_wikieval(path: Path | str) -> pd.DataFrame:
 def _labeled_pairs(
     file: Path, records: list[tuple[int, LabeledText]], problems: list[Problem]
 ) -> Iterator[tuple[str, str, str | None, str, str]]:
-    """Join the good and the bad text of each question."""
     keys = [(line, (row.question, row.label)) for line, row in records]
     problems += repeats(file, keys, "question", "keep a good and a bad text of each question")
     by_label = {(row.question, row.label): row for _, row in records}
