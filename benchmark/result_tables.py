@@ -33,12 +33,16 @@ def write_tables(page: Path, results: Path) -> None:
 
 
 def read_results(folder: Path) -> pd.DataFrame:
-    """Return all runs, with ``method, arena, column``.
+    """Return all runs of all methods."""
+    parts = [pd.read_csv(path).assign(method=path.stem) for path in sorted(folder.glob("*.csv"))]
+    return with_columns(pd.concat(parts, ignore_index=True))
+
+
+def with_columns(runs: pd.DataFrame) -> pd.DataFrame:
+    """Add each run's ``arena``, and the ``column`` of tables that it belongs to.
 
     Where systems may not be asked about, scores are those over pairs with such a system.
     """
-    parts = [pd.read_csv(path).assign(method=path.stem) for path in sorted(folder.glob("*.csv"))]
-    runs = pd.concat(parts, ignore_index=True)
     is_hidden = runs["track"] == "hidden"
     column = runs["budget"].astype(str) + " calls"
     column = column.mask(runs["track"] == "none", "no calls").mask(is_hidden, "not asked about")
@@ -71,9 +75,17 @@ def difference_table(scores: pd.Series) -> pd.DataFrame:
         if method in (ANCHOR, CEILING) or column not in COLUMNS:
             continue
         differences = (by_arena.loc[method, column] - by_arena.loc[ANCHOR, column]).dropna()
-        error = differences.std(ddof=1) / len(differences) ** 0.5
-        shown.loc[method, column] += f" ({differences.mean():+.2f} ± {error:.2f})"
+        shown.loc[method, column] += f" ({shown_difference(differences)})"
     return shown
+
+
+def shown_difference(differences: pd.Series) -> str:
+    """Show a mean difference, with its standard error if there are several arenas."""
+    mean = f"{differences.mean():+.2f}"
+    if len(differences) < 2:
+        return mean
+    error = differences.std(ddof=1) / len(differences) ** 0.5
+    return f"{mean} ± {error:.2f}"
 
 
 def arena_table(scores: pd.Series) -> pd.DataFrame:

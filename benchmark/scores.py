@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,30 @@ from tasks import Puzzle
 Rating = float | tuple[float, float, float]
 Floats = npt.NDArray[np.float64]
 NORMAL_90 = 1.645
+
+
+class MethodError(Exception):
+    """A method failed, or returned what are no ratings."""
+
+
+def checked_ratings(ratings: object, systems: Sequence[str], at: str) -> dict[str, Rating]:
+    """Return a method's ratings, each a number or three.
+
+    Raises:
+        MethodError: If they are none of these systems'.
+    """
+    expected = "return a number, or (share, low, high), for each system"
+    if not isinstance(ratings, Mapping | pd.Series):
+        raise MethodError(f"returned {type(ratings).__name__} on {at}: {expected}")
+    checked: dict[str, Rating] = dict(ratings.items())
+    for system, rating in checked.items():
+        if system not in systems:
+            names = ", ".join(systems)
+            raise MethodError(f"rated {system!r} on {at}; the systems are {names}")
+        numbers = rating if isinstance(rating, tuple) else (rating,)
+        if len(numbers) not in (1, 3) or not all(isinstance(n, Real) for n in numbers):
+            raise MethodError(f"rated {system} as {rating!r} on {at}: {expected}")
+    return checked
 
 
 def scores_of(ratings: Mapping[str, Rating], puzzle: Puzzle) -> dict[str, float]:

@@ -89,10 +89,12 @@ class Ask:
         if winner is None:
             mirrored = self._winners.get((query_id, system_b, system_a))
             if mirrored is None:
-                raise NotRecordedError(f"{system_a} and {system_b} on {query_id}")
+                raise NotRecordedError(
+                    f"{system_a} and {system_b} on {query_id}: `ask.pairs` holds what may be asked"
+                )
             winner = MIRRORED[mirrored]
         if self.left == 0:
-            raise BudgetSpentError(f"{self.budget} calls are spent")
+            raise BudgetSpentError(f"all {self.budget} calls are spent: stop when `ask.left` is 0")
         self._calls.append((query_id, system_a, system_b, winner))
         return winner
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -114,14 +115,12 @@ def test_intervals_hold_within_the_joint_error():
 def test_a_method_is_run_on_every_track(tmp_path, monkeypatch, capsys):
     out = tmp_path / "out.csv"
     method = FOLDER / "methods" / "win_rate.py"
-    arguments = ["run.py", str(method), "--tasks", "crowd-rag", "--seeds", "1", "--jobs", "1"]
-    monkeypatch.setattr(sys, "argv", [*arguments, "--out", str(out)])
-    benchmark.main()
+    run_benchmark(monkeypatch, method, "--out", out)
     table = pd.read_csv(out)
     assert set(table["track"]) == {"calls", "hidden", "none"}
     asked = table[table["track"] == "calls"]
     assert (asked["calls"] == asked["budget"]).all()
-    assert "tau" in capsys.readouterr().out
+    assert "win_rate" in capsys.readouterr().out
 
 
 def test_the_page_shows_what_the_results_say(tmp_path):
@@ -135,3 +134,48 @@ def test_the_page_shows_what_the_results_say(tmp_path):
 def test_every_method_has_results():
     methods = {path.stem for path in (FOLDER / "methods").glob("*.py")}
     assert {path.stem for path in (FOLDER / "results").glob("*.csv")} == {*methods, "ceiling"}
+
+
+METHOD = "def method(arena, ask, budget, seed):\n"
+FAULTS = {
+    "return {'nobody': 1.0}": "rated 'nobody' on crowd-rag en",
+    "return None": "returned NoneType on crowd-rag en",
+    "return dict.fromkeys(arena.answers['system'], 'high')": "return a number, or",
+    "raise KeyError('what the method lacks')": "what the method lacks",
+    "[ask(*pair) for pair in ask.pairs.to_numpy()]": "stop when `ask.left` is 0",
+    "ask('no question', 'x', 'y')": "`ask.pairs` holds what may be asked",
+}
+
+
+def run_benchmark(monkeypatch, *arguments):
+    options = ["--tasks", "crowd-rag", "--seeds", "1", "--jobs", "1"]
+    monkeypatch.setattr(sys, "argv", ["run.py", *map(str, arguments), *options])
+    benchmark.main()
+
+
+@pytest.mark.parametrize(("body", "message"), FAULTS.items())
+def test_what_a_method_does_wrong_is_told_with_its_file(body, message, tmp_path, monkeypatch):
+    method = tmp_path / "mine.py"
+    method.write_text(f"{METHOD}    {body}\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match=re.escape(message)) as raised:
+        run_benchmark(monkeypatch, method)
+    assert "mine.py" in str(raised.value)
+
+
+def test_files_without_a_method_are_named(tmp_path, monkeypatch):
+    method = tmp_path / "mine.py"
+    with pytest.raises(SystemExit, match=r"no file .*mine\.py"):
+        run_benchmark(monkeypatch, method)
+    method.write_text("def methods(): ...\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"mine\.py has no function"):
+        run_benchmark(monkeypatch, method)
+
+
+def test_the_method_of_the_page_runs_and_stands_beside_the_others(tmp_path, monkeypatch, capsys):
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    method = tmp_path / "mine.py"
+    method.write_text(page.split("```python\n")[1].split("```")[0], encoding="utf-8")
+    run_benchmark(monkeypatch, method)
+    rows = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert {"mine", "random_pairs", "ceiling"} <= set(rows)
+    assert not (FOLDER / "results" / "mine.csv").exists()
