@@ -26,9 +26,9 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
-    """A passage as a judge sees it; relevance is not shown unless a template does.
+    """A passage as a judge sees it.
 
-    ``given_to`` names the answers it was given for, such as ``answer 2``; empty if for all.
+    ``given_to`` names its answers, such as ``answer 2``; empty for all.
     """
 
     passage_id: str
@@ -244,7 +244,7 @@ class PairDraw:
 def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: int = 0) -> PairDraw:
     """Draw a pair's side A, and whether it is audited.
 
-    It depends on question and answers alone, in either order: a new system reshuffles nothing.
+    It depends on question and answers alone, in either order.
     """
     first, second = sorted((one, other), key=lambda answer: answer[::-1])
     sequence = seed_sequence(seed, "judging", "order", language, query_id, first[1], second[1])

@@ -93,11 +93,10 @@ def append_rows(
 ) -> tuple[Path, int]:
     """Add rows to an arena folder's table, in the file's format.
 
-    The file is replaced in one step, under a lock. Rows whose key exists are kept, or with
-    ``replacing`` overwritten; judgments of a pair's former texts are replaced. Systems of new
-    answers are declared in ``arena.json``, with ``state`` in ``systems.csv`` before they have
-    answers, and votes in ``votes.jsonl`` become judgments. Returns the file, and how many rows were
-    added.
+    The file is replaced in one step, under a lock. Rows whose key exists stay, unless
+    ``replacing``; judgments of a pair's former texts are replaced. Systems of new answers are
+    declared in ``arena.json``, with ``state`` in ``systems.csv``, and votes in ``votes.jsonl``
+    become judgments. Returns the file, and how many rows were added.
     """
     folder = Path(folder)
     with locked_folder(folder):
@@ -112,22 +111,21 @@ def add_answers(
     *,
     is_held: bool = False,
 ) -> tuple[Path, int, int]:
-    """Add a new system's answers, or further answers of a known one, to an arena folder.
+    """Add answers of new or known systems to an arena folder.
 
     Args:
         folder: Arena folder; new systems are declared in its ``arena.json``.
-        answers: Columns ``query_id, language, system, answer``, or the path of their file; those
-            that the arena has already are left as they are.
-        is_held: Keep its systems off boards and from judges until they are listed.
+        answers: Columns ``query_id, language, system, answer``, or their file; those that the arena
+            has are skipped.
+        is_held: Keep its systems off boards and from judges.
 
     Returns:
-        The file, how many were added, and how many the arena had.
+        The file, and how many answers were added and skipped.
 
     Raises:
-        UsageError: If the folder is no arena folder, there is no such file, or the name of a new
-            system looks like another's.
-        DataError: For malformed answers, answers to unknown questions, and answers that differ
-            from those that the arena has of the same system; nothing is added.
+        UsageError: If there is no such folder or file, or a new system's name looks like another's.
+        DataError: For malformed answers, and those that have an unknown question or differ from the
+            arena's; nothing is added.
     """
     arena = read_arena(folder, has_unlisted=True)
     table = read_own_answers(answers, arena.queries)
@@ -250,7 +248,6 @@ def _declare_systems(systems: Iterable[str], info: ArenaInfo, folder: Path) -> N
 
 
 def _rewrite_lines(path: Path, is_kept: Flags, new: pd.DataFrame) -> None:
-    """Keep lines byte for byte, then append new rows."""
     lines = []
     with open_text(path) as stream:
         for line in stream:

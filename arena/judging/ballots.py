@@ -48,8 +48,8 @@ class Ballot:
     """Pairs to judge, in the order drawn, and a digest of them.
 
     Attributes:
-        left_out: Number of pairs chosen that did not fit.
-        identical: Number of pairs of the same text, which nobody needs to judge.
+        left_out: Number of pairs beyond ``most``.
+        identical: Number of pairs of the same text.
     """
 
     id: str
@@ -60,13 +60,13 @@ class Ballot:
 
 
 def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0) -> Ballot:
-    """Make a ballot of chosen pairs in random order; the first ones if there are too many.
+    """Make a ballot of chosen pairs in random order.
 
     Args:
         arena: Questions and answers.
         pairs: What to judge.
-        most: Maximum number of pairs.
-        seed: Seed of the order.
+        most: Maximum number of pairs; of more, the first.
+        seed: Of the order.
 
     Returns:
         The ballot, without names of systems.
@@ -174,17 +174,17 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFra
     """Read votes back as judgments; a person's later file counts.
 
     Args:
-        arena: The arena that the ballot was made of.
-        files: What the ballot's page exported.
+        arena: The ballot's arena.
+        files: Exported by the ballot's page.
 
     Returns:
-        An arena's ``judgments``, with ``person:NAME`` as judge, and their ``DIGESTS``; and how many
-        votes of earlier files were replaced.
+        An arena's ``judgments`` with ``DIGESTS`` and ``person:NAME`` as judge; and how many votes
+        were replaced.
 
     Raises:
         UsageError: If a file is absent or too large.
-        DataError: If a file is malformed, votes twice on a pair, or is about pairs that the arena
-            does not have as shown; lists all problems.
+        DataError: With all problems: malformed files, two votes on a pair, pairs that the arena
+            does not have as shown.
     """
     pairs = pairs_by_id(arena)
     judges = judges_by_name(arena)

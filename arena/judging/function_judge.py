@@ -32,7 +32,7 @@ _RESULT = "return 'a', 'b' or 'tie', or a tuple of that and the reason as a text
 
 @dataclass(frozen=True)
 class FunctionPrompt(ComparisonPrompt):
-    """What a judge that is a function gets of a pair: its arguments, without names of systems.
+    """Arguments of a judge that is a function, without names of systems.
 
     ``judge_version`` has the judge's name, its file's digest, and its package.
     """

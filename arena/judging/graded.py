@@ -82,13 +82,12 @@ class GradedPrompt(TemplatePrompt):
     ) -> list[tuple[ShownAnswer, ...]]:
         """Split the distinct answers into those that a prompt shows together, in its order.
 
-        Scores of all groups are compared: those that mean something side by side alone, such as
-        places, belong into one group.
+        Answers whose scores are relative, such as places, belong into one group.
         """
 
     @abstractmethod
     def answer_values(self, answers: Sequence[str]) -> dict[str, object]:
-        """Return the template's variables that show a group's answers."""
+        """Return the template's variables for a group's answers."""
 
     @abstractmethod
     def read(self, completion: Completion) -> tuple[int, ...]:
@@ -110,10 +109,7 @@ class GradedPrompt(TemplatePrompt):
         return pairs.within_questions(n_calls, cls.calls_on)
 
     def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
-        """Ask for the scores of all groups, and compare those of each pair.
-
-        A pair lacks a verdict if a score is unreadable.
-        """
+        """Ask for the scores of all groups, and compare those of each pair if readable."""
         texts = ArenaTexts(task.arena)
         answered = ask_table(
             self.groups(task, texts),
@@ -128,7 +124,7 @@ class GradedPrompt(TemplatePrompt):
         return Outcomes(outcomes, answered.usage)
 
     def groups(self, task: JudgingTask, texts: ArenaTexts) -> list[AnswerGroup]:
-        """Return what each prompt shows; answers that look the same are shown once."""
+        """Return what each prompt shows; answers that look the same once."""
         groups: list[AnswerGroup] = []
         for question, answers in self._answers_to_show(task, texts).items():
             # A set has no order of its own: sort by content before anything is drawn.
@@ -278,7 +274,7 @@ class OrderPrompt(GradedPrompt):
     def grouped(
         self, question: QuestionKey, answers: Sequence[ShownAnswer]
     ) -> list[tuple[ShownAnswer, ...]]:
-        """Show all answers, in an order that depends on the question and the texts alone."""
+        """Show all answers, in an order by question, texts and seed."""
         content = [answer.text for answer in answers]
         draw = generator(self.seed, "judging", "list", *question, *content)
         order = draw.permutation(len(answers))

@@ -39,15 +39,15 @@ def judge_pairs(
     progress: Progress | None = None,
     people: Mapping[str, PeopleAgreement] | None = None,
 ) -> Judging:
-    """Judge pairs that were chosen, with judges that were made; ``judge`` makes both.
+    """Judge chosen pairs with given judges; ``judge`` makes both.
 
     Args:
-        arena: Questions, answers, and the judgments so far.
-        judges: One judge, or several, all of which are asked about every round.
+        arena: Questions, answers, and judgments so far.
+        judges: One judge, or several, all asked about every round.
         pairs: Pairs, such as from ``choose_pairs``, or ``AdaptivePairs``.
         store: Keeps the replies.
-        budget: Maximum number of calls of all judges; pairs left fail as ``over_budget``.
-        prices: Price of each model, for the cost.
+        budget: Of all judges' calls; pairs left fail as ``over_budget``.
+        prices: Price of each model.
         progress: Called with a judge's name, the pairs done, and all pairs.
         people: Agreement of judges with people, where measured before.
 
@@ -104,6 +104,6 @@ def _distinct_names(judges: Sequence[LlmJudge]) -> list[str]:
 
 
 def _renewed(judgments: pd.DataFrame, judges: Sequence[LlmJudge]) -> pd.DataFrame:
-    """Make verdicts again by tables that people may have edited."""
+    """Make verdicts again from tables that people may have edited."""
     renewing = [judge.judge for judge in judges if judge.prompt.renews_verdicts]
     return judgments[judgments["judge"].isin(renewing)]

@@ -35,18 +35,18 @@ class Judging:
     """Result of judging; the arena itself is unchanged.
 
     Attributes:
-        judgments: New rows, with ``DIGESTS``, and ``chosen`` for adaptive pairs.
+        judgments: New rows with ``DIGESTS``; adaptive pairs have ``chosen``.
         failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
         summaries: One for each judge.
-        pairs: The pairs chosen, in this run and before.
-        agreement: Agreement of every two judges.
+        pairs: Pairs chosen, in this run and before.
+        agreement: Of every two judges.
         rounds: How often judges were asked.
-        reason: Why the run stopped; empty where all that was chosen is judged.
-        derived: Verdicts that a plan makes of several judges'.
-        records: What judges made besides, such as nuggets and marks.
-        n_renewed: Judgments that replace earlier ones, which followed from other records.
-        progress: With adaptive pairs, what each language has judged.
-        ratings: With adaptive pairs, ratings by prior and verdicts.
+        reason: Why the run stopped; empty if all is judged.
+        derived: A plan's verdicts from several judges'.
+        records: Other results, such as nuggets and marks.
+        n_renewed: Judgments that replace earlier ones, after records changed.
+        progress: Of adaptive pairs, by language.
+        ratings: With adaptive pairs, by prior and verdicts.
         error: Why a judge was asked no more.
     """
 

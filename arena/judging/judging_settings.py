@@ -1,4 +1,4 @@
-"""How an LLM judges pairs: settings that Python, the command line and TOML share."""
+"""Settings of judging, shared by Python, the command line and TOML."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class JudgingSettings(LlmSettings):
 
     @property
     def judge(self) -> str:
-        """Return the name in the ``judge`` column: the panel's, if there is one; of two, both."""
+        """Return the name in the ``judge`` column: the panel's, if any; of two, both."""
         if self.escalate:
             return f"{self.escalate},{self.first_judge}"
         return PANEL_JUDGE if self.panel else self.first_judge
@@ -148,7 +148,7 @@ class JudgingSettings(LlmSettings):
 
     @property
     def is_adaptive(self) -> bool:
-        """Whether pairs are chosen as verdicts come."""
+        """Return whether pairs are chosen as verdicts come."""
         if self.pairs is None:
             return self.form == "pairwise" and not self.batch
         return self.pairs == "adaptive"
@@ -162,7 +162,7 @@ class JudgingSettings(LlmSettings):
 
     @property
     def pairs_plan(self) -> PlanName:
-        """Return the plan by which pairs are chosen, whoever is asked about them."""
+        """Return the plan by which pairs are chosen."""
         return "adaptive" if self.is_adaptive else "fixed"
 
     @property
@@ -173,15 +173,11 @@ class JudgingSettings(LlmSettings):
         return 1.0 if self.both_orders else self.audit
 
     def default_budget(self, n_systems: int) -> int:
-        """Return the maximum number of all judges' calls, where no budget is set."""
+        """Return the maximum number of all judges' calls, if no budget is set."""
         return CALLS_A_SYSTEM * n_systems * len(self.judges)
 
     def require_plan(self) -> None:
-        """Check that the settings do not contradict each other.
-
-        Raises:
-            UsageError: If they do.
-        """
+        """Raise a UsageError if the settings contradict each other."""
         if self.plug_in is not None:
             self._require_no_llm()
         if self.is_adaptive and self.batch:
@@ -232,5 +228,5 @@ class JudgingSettings(LlmSettings):
 
 
 def judge_name(model: str, form: JudgingForm) -> str:
-    """Name a judge by its model, and by the form of judging unless it is pairwise."""
+    """Name a judge by model, and by form unless it is pairwise."""
     return model if form == "pairwise" else f"{model}:{form}"

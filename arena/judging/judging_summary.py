@@ -1,4 +1,4 @@
-"""The summary of one judge's run: counts, cost, how far to trust the judge, and remarks."""
+"""The summary of one judge's run: counts, cost, trust, and remarks."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class JudgingSummary:
     Attributes:
         pairs: Pairs chosen; each order counts.
         already_judged: Pairs that this judge had judged before.
-        rejudged: Earlier verdicts that were replaced, since an answer was edited after them.
+        rejudged: Earlier verdicts that were replaced, as an answer was edited.
         identical: Pairs of identical answers, which are ties without a call.
-        flags: Pairs by what was odd about their answers or the reply.
-        check: How far to trust this judge.
+        flags: Pairs by oddities of answers or replies.
+        check: Label of trust.
     """
 
     judge: str
@@ -57,7 +57,7 @@ class JudgingSummary:
 
     @property
     def invalid(self) -> int:
-        """Return the number of unreadable replies; refusals and failed calls are not among them."""
+        """Return the number of unreadable replies, without refusals and failed calls."""
         return self.usage.failures.get(UNPARSABLE, 0)
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a judge is asked in a round of pairs, and what came of it."""
+"""A judge's task in a round of pairs, and its outcomes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JudgingTask:
 
 
 class PairOutcome(NamedTuple):
-    """A pair, its verdict or why there is none, and flags of what in the answers is odd."""
+    """A pair, its verdict or why there is none, and flags of its answers."""
 
     key: PairKey
     reply: Reply[PairVerdict]
@@ -35,7 +35,7 @@ class PairOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What came of a task: an outcome per pair left, in order, and what was made besides."""
+    """An outcome per pair left, in order, and other results."""
 
     outcomes: list[PairOutcome]
     usage: Usage

@@ -1,4 +1,4 @@
-"""An LLM as a judge: how it is asked about pairs of answers, and its verdicts."""
+"""An LLM as a judge of pairs of answers."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class LlmJudge:
 
     Attributes:
         settings: How its model is asked.
-        prompt: What it is asked for; by default the better of two answers. A ``FunctionPrompt`` is
-            for a judge of another package.
+        prompt: Form of judging; by default pairwise. A ``FunctionPrompt`` is for a judge of another
+            package.
         name: In the ``judge`` column.
     """
 
@@ -80,7 +80,7 @@ class LlmJudge:
 
     @property
     def asked_settings(self) -> LlmSettings:
-        """Return the settings with what the form of judging needs, such as log-probabilities."""
+        """Return the settings with what the form needs, such as log-probabilities."""
         return self.prompt.request_settings(self.settings)
 
 
@@ -168,8 +168,8 @@ def dry_run_judge(
 
     Args:
         arena: Questions and answers.
-        judge: Who would be asked.
-        pairs: About which pairs.
+        judge: The judge.
+        pairs: Pairs to ask about.
         store: Replies in it cost nothing.
         prices: Price of each model.
 

@@ -132,9 +132,8 @@ class PairwisePrompt(ComparisonPrompt, TemplatePrompt):
     """Asks an LLM for the better of two answers.
 
     Attributes:
-        verdict: How it is stated. ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the
-            reply. ``logprobs``: the likeliest of the letters A, B, C as its first token; one token
-            is asked for, whatever the settings say.
+        verdict: ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply. ``logprobs``:
+            the likeliest of the letters A, B, C as its first and only token.
     """
 
     verdict: VerdictForm = "text"
@@ -148,7 +147,7 @@ class PairwisePrompt(ComparisonPrompt, TemplatePrompt):
         return cls(prompt.template(settings.template), settings.verdict)
 
     def request_settings(self, settings: LlmSettings) -> LlmSettings:
-        """Return the settings with what the form of verdict needs, such as log-probabilities."""
+        """Return the settings with what the form of verdict needs."""
         reply_form = REPLY_FORMS[self.verdict]
         if reply_form.max_tokens is not None:
             settings = settings.model_copy(update={"max_tokens": reply_form.max_tokens})
@@ -179,7 +178,7 @@ def pairwise_prompt(
 
     Args:
         template: A user's Jinja template; None for the packaged one.
-        verdict: How the verdict is stated: one of ``REPLY_FORMS``.
+        verdict: One of ``REPLY_FORMS``.
 
     Returns:
         The prompt, to give to ``LlmJudge``.

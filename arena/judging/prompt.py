@@ -1,4 +1,4 @@
-"""What the forms of judging share: their protocol, and what every prompt shows of a question.
+"""The protocol of the forms of judging, and the parts that all prompts show.
 
 Answers that try to steer the judge are reported, never altered.
 """
@@ -77,12 +77,11 @@ SHOWN_QUESTION = MappingProxyType(
 
 
 class JudgePrompt(ABC):
-    """A form of judging: what a judge is asked, and how its replies become verdicts on pairs.
+    """A form of judging: prompts, and how replies become verdicts on pairs.
 
     Attributes:
         form: Name of the form.
-        renews_verdicts: Whether verdicts follow from tables that people may edit, and so are made
-            again in every run.
+        renews_verdicts: Whether every run makes verdicts again, from tables that people may edit.
     """
 
     form: ClassVar[JudgingForm]
@@ -91,15 +90,12 @@ class JudgePrompt(ABC):
     @property
     @abstractmethod
     def version(self) -> str:
-        """Return what verdicts depend on besides settings and texts: a template's digest, say."""
+        """Return what verdicts depend on besides settings and texts, such as the template."""
 
     @classmethod
     @abstractmethod
     def within(cls, pairs: ChosenPairs, n_calls: int) -> ChosenPairs:
-        """Keep the first pairs that a number of calls can ask.
-
-        Pairs of identical texts take no call, and are all kept.
-        """
+        """Keep the first pairs that so many calls can ask; identical texts take no call."""
 
     @abstractmethod
     def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
@@ -107,8 +103,8 @@ class JudgePrompt(ABC):
 
         Args:
             task: The pairs to judge.
-            llm: Who is asked.
-            progress: Called as replies come, with the judge's name first.
+            llm: The model.
+            progress: Called as replies come, with the judge's name.
 
         Raises:
             UsageError: If the settings or the template cannot be used.
@@ -171,10 +167,7 @@ class TemplatePrompt(JudgePrompt):
 
 
 def answer_flags(answer: str) -> tuple[str, ...]:
-    """Name what in an answer may steer the judge; a hint for people.
-
-    Such as ``[[A]]``, "ignore the above", or text like the prompt's own delimiters.
-    """
+    """Name what in an answer may steer the judge: ``[[A]]``, "ignore the above", delimiters."""
     flags: list[str] = []
     if holds_verdict(answer):
         flags.append(STATES_VERDICT)

@@ -1,4 +1,4 @@
-"""What a form of judging makes besides verdicts, such as tables that these follow from."""
+"""Further tables that a form of judging makes, from which verdicts follow."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ class FurtherRecords(Protocol):
         """Add them to an arena folder."""
 
     def counts(self) -> dict[str, int]:
-        """Count what is new, by what people call it."""
+        """Count new rows, by what people call them."""

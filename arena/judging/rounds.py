@@ -23,7 +23,7 @@ from arena.quality.judge_tests import same_verdict
 class JudgedRounds:
     """The rounds asked in one run, and each judge's outcomes and usages.
 
-    ``reason`` says why no more was asked, ``useless`` if a judge's verdicts say nothing.
+    ``reason`` says why asking stopped, ``useless`` if a judge's verdicts say nothing.
     """
 
     def __init__(self, judges: Sequence[str]) -> None:
@@ -125,7 +125,7 @@ def _counted_on(progress: Progress | None, n_before: int, n_planned: int | None)
 
 
 def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
-    """Put the outcomes of several judges, or rounds, into one."""
+    """Join the outcomes of several judges, or rounds."""
     return Verdicts(
         judgments=_joined_rows([part.judgments for part in parts], VERDICT_COLUMNS),
         failures=_joined_rows([part.failures for part in parts], FAILURE_COLUMNS),

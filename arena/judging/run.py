@@ -37,26 +37,25 @@ def judge(
 ) -> Judging:
     """Judge pairs of an arena's answers with an LLM, a panel of them, or two in turn.
 
-    Judged pairs and stored replies are not asked for again. A pair without a verdict is a counted
-    failure, never a tie.
+    Judged pairs and stored replies are not asked for again. A pair without a verdict is a failure,
+    never a tie.
 
     Args:
-        arena: The arena, or the path of its folder.
+        arena: The arena, or its folder.
         settings: Who judges which pairs, and how.
-        store: Keeps the replies: an open store, or the path of its file.
-        prior: With adaptive pairs, ``language, system, rating, standard_error`` (logits), as of
+        store: Keeps the replies: an open store, or its file.
+        prior: For adaptive pairs, ``language, system, rating, standard_error`` (logits); see
             ``surrogate.judging_prior``.
-        failed: With adaptive pairs, pairs that got no verdict before.
+        failed: Pairs that got no verdict before.
         prices: Price of each model.
         progress: Called with a judge's name, the pairs done, and all pairs.
-        people: Agreement of judges with people, where measured before.
+        people: Measured agreement of judges with people.
 
     Returns:
         The new verdicts, with failures, calls and cost.
 
     Raises:
-        UsageError: If settings contradict each other, a judge cannot be used, or nothing is left to
-            judge.
+        UsageError: If settings contradict each other, a judge cannot be used, or nothing is left.
         RepliesAwaitedError: If replies are awaited in batches; the same call collects them.
     """
     settings.require_plan()
@@ -85,16 +84,16 @@ def forecast(
     prior: pd.DataFrame | None = None,
     failed: pd.DataFrame | None = None,
 ) -> Forecast | None:
-    """Say what judging is likely to take and to give; nothing is asked.
+    """Forecast a run's verdicts and their ranking; nothing is asked.
 
     Args:
-        arena: Questions, answers, and the judgments so far.
+        arena: Questions, answers, and judgments so far.
         settings: Who judges which pairs, and how.
         prior: Expected ratings, as for ``judge``.
         failed: Pairs that got no verdict before.
 
     Returns:
-        The forecast; None where the pairs are known before any verdict.
+        The forecast; None for pairs known beforehand.
 
     Raises:
         UsageError: If settings contradict each other, or there is nothing to judge.
@@ -112,23 +111,18 @@ def forecast(
 def likely_pairs(
     arena: Arena, settings: JudgingSettings, expected: Forecast | None
 ) -> list[tuple[LlmJudge, ChosenPairs]]:
-    """Return each judge with its pairs, to count what asking them would cost.
-
-    For adaptive judging these are as many random ones, which cost as much.
+    """Return judges with pairs for ``dry_run_judge``; of adaptive ones, as many at random.
 
     Args:
         arena: Questions and answers.
         settings: Who judges which pairs, and how.
-        expected: The result of ``forecast``.
-
-    Returns:
-        Every judge, with pairs to give to ``dry_run_judge``.
+        expected: Of ``forecast``.
     """
     return plan_of(settings.plan).likely_pairs(JudgingRun(arena, settings, ""), expected)
 
 
 def questions_to_judge(arena: Arena, settings: JudgingSettings) -> pd.DataFrame:
-    """Draw the questions that are judged, in the order drawn.
+    """Draw the questions to judge, in the order drawn.
 
     Args:
         arena: Questions and answers.

@@ -76,11 +76,11 @@ class PairVerdict:
 def read_verdict(completion: Completion) -> PairVerdict:
     """Read a reply's verdict, and flag what is odd.
 
-    Lower case, full-width letters and brackets, marks inside, ``[[Assistant A]]``, ``[[C: tie]]``
-    and ``[[tie]]`` count.
+    Lower case, full-width letters, marks inside, ``[[Assistant A]]``, ``[[C: tie]]`` and
+    ``[[tie]]`` count.
 
     Raises:
-        UnparsableError: If there is none, which makes the judgment INVALID, never a tie.
+        UnparsableError: If there is none.
     """
     # Characters of a reason that are kept with a verdict; the store has the whole reply
     longest_reason = 2000

@@ -46,13 +46,11 @@ T = TypeVar("T")
 class Llm:
     """A model, and where its replies are kept.
 
-    ``dataclasses.replace(llm, settings=...)`` asks another model on the same budget.
-
     Attributes:
         settings: How it is asked.
-        store: Keeps every reply: what it has is not asked again.
-        budget: Most prompts to send, shared by all that asks with it.
-        dry_runs: Where given, calls are counted there, and none is made.
+        store: Keeps every reply.
+        budget: Shared by all that asks with it.
+        dry_runs: If given, calls are counted there and not made.
     """
 
     settings: LlmSettings
@@ -85,14 +83,7 @@ class Asked(Generic[R, T]):
 
 
 def read_text(completion: Completion) -> str:
-    """Return the text of an answer as it is: a parser for ``ask_table``.
-
-    Args:
-        completion: The model's answer.
-
-    Returns:
-        Its text, thoughts included; empty if there is none.
-    """
+    """Return an answer's text, thoughts included: a parser for ``ask_table``."""
     return completion.text or ""
 
 
@@ -107,12 +98,11 @@ def ask_table(
 ) -> Asked[R, T]:
     """Ask a model about every row of a table.
 
-    Each answer is stored before it is read and asked once, also across processes with the same
-    store. Passing failures are counted, and a later run tries them again. With ``settings.batch``,
-    a later call collects the replies.
+    Each answer is asked once by all processes that share the store. A later run tries passing
+    failures again and, with ``settings.batch``, collects replies.
 
     Args:
-        rows: What to ask about, such as ``list(table.itertuples(index=False))``.
+        rows: Such as ``list(table.itertuples(index=False))``.
         prompt: Makes a row's prompt.
         parse: Reads a value from an answer, or raises ``UnparsableError``.
         llm: The model to ask.
@@ -120,11 +110,11 @@ def ask_table(
         progress: Called as replies come.
 
     Returns:
-        A reply per row, and what was used.
+        A reply per row, and usage.
 
     Raises:
-        UsageError: If a prompt or setting cannot be sent, or no call can succeed (no key, no
-            server, an unknown model).
+        UsageError: If a prompt or setting cannot be sent, or no call can succeed (no key, server or
+            model).
         MissingDependencyError: If the extra ``llm`` is not installed.
         RepliesAwaitedError: If replies are awaited in batches.
     """

@@ -75,8 +75,8 @@ class MalformedAnswerError(ValueError):
 def read_completion(payload: object, latency_s: float | None = None) -> Completion:
     """Read the JSON of a chat completion without thoughts.
 
-    NUL and half surrogate pairs become U+FFFD. An answer that the server broke off, not for its
-    length, can be asked again (``broken_off``).
+    NUL and half surrogate pairs become U+FFFD. An answer that the server broke off (``broken_off``)
+    can be asked again.
     """
     answer = _mapping(payload, "the answer")
     choices = answer.get("choices")

@@ -61,7 +61,7 @@ def dry_run(
 
     Args:
         prompts: The prompts.
-        settings: How the model would be asked.
+        settings: How the model is asked.
         store: Replies in it cost nothing.
         prices: Price of each model.
 

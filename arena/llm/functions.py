@@ -1,4 +1,4 @@
-"""Functions that answer in a model's place, in this process: systems and judges of the user's."""
+"""Functions that answer in a model's place: systems and judges of the user's."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FunctionTransport:
     files: tuple[str, ...]
 
     async def close(self) -> None:
-        """Do nothing: nothing was opened."""
+        """Do nothing."""
 
     async def call(self, request: Request) -> Completion | Fault:
         """Call the function once; an exception explains the missing answer."""

@@ -1,4 +1,4 @@
-"""How a model is asked: one record of where, how and how hard."""
+"""How a model is asked: address, model, limits."""
 
 from __future__ import annotations
 
@@ -143,11 +143,11 @@ Variable = Annotated[str, AfterValidator(_name_of_variable)]
 
 @dataclass(frozen=True)
 class SettingUse:
-    """What a setting is for: metadata of its field.
+    """Use of a setting, as metadata of its field.
 
     Attributes:
-        replies: Whether replies depend on its ``value``, on the ``file`` that it names, or ``not``.
-        plans_pairs: Whether it plans which pairs are judged, and within which means.
+        replies: ``value`` or ``file`` (that it names) if replies depend on it, else ``not``.
+        plans_pairs: Whether it plans which pairs are judged.
     """
 
     replies: Literal["value", "file", "not"]
@@ -164,7 +164,7 @@ class LlmSettings(BaseModel):
     """How a model is asked, in Python, on the command line and in TOML.
 
     ``model``, ``temperature``, ``max_tokens``, ``body`` and ``omit`` may change a reply and are
-    part of its key in a store. ``settings.model_copy(update={"model": name})`` asks another model.
+    part of its key in a store.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
@@ -234,11 +234,11 @@ class LlmSettings(BaseModel):
 
     @property
     def transport(self) -> Any:  # noqa: ANN401 - of a stage above
-        """Return what takes the requests in a server's place, if anything."""
+        """Return what answers in a server's place, if anything."""
         return self._transport
 
     def handled_by(self, transport: object, where: str, model: str) -> Self:
-        """Return settings for what answers in this process instead of a server."""
+        """Return settings for what answers in a server's place."""
         stated: dict[str, Any] = {
             "api_key_env": None,
             "temperature": None,
@@ -267,10 +267,7 @@ class LlmSettings(BaseModel):
         return self.model_copy(update={"body": body})
 
     def fields(self) -> dict[str, object]:
-        """Return the fields of the request, without messages.
-
-        ``max_tokens`` is left out where the body limits them by another name, and so is ``omit``.
-        """
+        """Return the request's fields without messages, ``omit``, and doubled limits of tokens."""
         fields: dict[str, object] = {"model": self.model, **self.body}
         if self.temperature is not None and self.temperature >= 0:
             fields["temperature"] = self.temperature
@@ -292,7 +289,7 @@ class LlmSettings(BaseModel):
             )
 
     def api_key(self) -> str:
-        """Read the key from the environment, or return a placeholder for a server without keys.
+        """Read the key from the environment, or return a placeholder for a local server.
 
         Raises:
             UsageError: If it is not set for a remote server, or no header can hold it.
@@ -317,7 +314,7 @@ class LlmSettings(BaseModel):
 
 
 class EmbeddingSettings(LlmSettings):
-    """How a model that embeds texts is asked, for JSON vectors."""
+    """Settings of a model that embeds texts."""
 
     temperature: None = None
     max_tokens: None = None

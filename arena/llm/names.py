@@ -1,4 +1,4 @@
-"""Names of models: whether the one that answered is the one that was asked."""
+"""Names of models: is the one that answered the one that was asked?"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class PromptTemplate:
 
     @property
     def digest(self) -> str:
-        """Return twelve hexadecimal digits that stand for the text."""
+        """Return twelve hexadecimal digits of the text's digest."""
         return self.version.rpartition("@")[2]
 
     def fill(self, values: Mapping[str, Any]) -> str:

@@ -32,7 +32,7 @@ _INTRODUCED = re.compile(
 def own_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """Return the matches that a text says, rather than quotes.
 
-    Quoted is what stands between our prompts' delimiters, in a block quote, quotation marks or
+    Quotations stand between our prompts' delimiters, in a block quote, quotation marks or
     backticks, unless introduced as the writer's own (``My verdict is "…"``), or at the end of a
     finished line.
     """

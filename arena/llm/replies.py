@@ -66,7 +66,7 @@ T = TypeVar("T")
 
 
 class UnparsableError(ValueError):
-    """Raised by a parser of completions where the text holds no value; the message says why."""
+    """Raised by a parser where the text holds no value; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,13 @@ class Completion:
     Attributes:
         text: The answer, if any.
         finish_reason: ``stop``, ``length`` (cut off), or the endpoint's word for anything else.
-        refusal: The model's refusal, where the endpoint tells it from an answer.
-        failure: Why there is no usable answer (one of ``FINAL`` or ``PASSING``), or None.
-        detail: More about the failure, for people.
+        refusal: A refusal, where the endpoint tells it from an answer.
+        failure: Why there is no usable answer, one of ``FINAL`` or ``PASSING``.
+        detail: More about it, for people.
         served_model: The model that answered, in the endpoint's words.
-        tokens_in: Tokens of the prompt; None if the endpoint does not count.
+        tokens_in: Tokens of the prompt, if the endpoint counts.
         tokens_out: Tokens of the answer, likewise.
-        latency_s: Seconds to the whole answer, without waits and earlier tries; None in batches.
+        latency_s: Seconds of the successful call; None in batches.
         logprobs: Where asked for and given.
     """
 
@@ -108,17 +108,17 @@ class Completion:
 
     @property
     def is_cut(self) -> bool | None:
-        """Whether a limit ended the text; None if unknown."""
+        """Return whether a limit ended the text; None if unknown."""
         return {CUT: True, WHOLE: False}.get(self.finish_reason or "")
 
     @property
     def answer(self) -> str:
-        """Return the text without thoughts; empty if there is none, or they were cut off."""
+        """Return the text without thoughts; empty if there is none."""
         return without_thoughts(self.text or "", self.is_cut)
 
     @property
     def is_final(self) -> bool:
-        """Whether asking again would bring the same."""
+        """Return whether asking again would bring the same."""
         return self.failure is None or self.failure in FINAL
 
 
@@ -130,7 +130,7 @@ class Fault:
         detail: Message of the server or the network, without keys.
         again: Whether to try again in this run.
         asked_wait_s: Seconds that the server asks to wait.
-        advice: A step that the user must take before any call can succeed.
+        advice: Step that the user must take before any call can succeed.
         setting: Which settings to change, where a field is refused.
         is_paid: Whether each further try may cost as much.
     """
@@ -149,11 +149,11 @@ class Reply(Generic[T]):
     """The reply to one row's prompt.
 
     Attributes:
-        value: The value read from the model's answer; None if there is a reason.
-        reason: Why there is no value (``unparsable``, ``refusal``, ``timeout`` ...), or None.
+        value: Read from the model's answer; None if there is a reason.
+        reason: Why there is no value (``unparsable``, ``refusal``, ``timeout`` ...).
         detail: More about the reason.
         key: Key in the store.
-        from_store: Whether the store had it, from an earlier run or another process.
+        from_store: Whether the store had it.
     """
 
     value: T | None
@@ -164,7 +164,7 @@ class Reply(Generic[T]):
 
     @property
     def was_asked(self) -> bool:
-        """Whether the model answered, if only unusably; else a later run asks again."""
+        """Return whether the model answered; else a later run asks again."""
         return self.reason not in PASSING and self.reason != OVER_BUDGET
 
 

@@ -1,4 +1,4 @@
-"""What is sent to a model: a prompt, and its request as the one canonical JSON that is digested."""
+"""Prompts and requests: the canonical JSON that is sent and digested."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Prompt:
 
     Attributes:
         messages: In order.
-        version: Of the template, kept with the result; not part of the key.
-        purpose: Part of the key, but not sent: tells equal prompts apart that are each asked, such
-            as ``"repetition 2"``.
+        version: Of the template; not part of the key.
+        purpose: Part of the key, but not sent: tells equal prompts apart, such as ``"repetition
+            2"``.
     """
 
     messages: tuple[Message, ...]

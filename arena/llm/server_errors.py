@@ -1,7 +1,7 @@
-"""What a server reports in place of an answer, and what it means for the run.
+"""Errors of servers, and their meaning for the run.
 
-HTTP status, error codes and the field that an error names decide, then ``PHRASES``; all else fails
-that call alone.
+HTTP status, codes and the field that an error names decide, then ``PHRASES``; all else fails that
+call alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which of several marked values in a reply counts: one rule for verdicts, ratings and orders."""
+"""Which of several values in a reply counts: one rule for verdicts, ratings and orders."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def stated_match(
 ) -> re.Match[str]:
     """Return the match that states a reply's result: the last that ends its line.
 
-    Quotations, lines with several values and remarks in parentheses do not count. If one value
-    stands alone on its line, and a later one does not and differs, such as a criterion's, the reply
-    is unclear. Without a line that counts, all matches must agree, and the reply be whole.
+    Quotations, lines with several values and remarks in parentheses do not count. A value alone on
+    its line must not differ from a later one that is not. Without a line that counts, all matches
+    must agree, and the reply be whole.
 
     Raises:
         UnparsableError: If there is none, or it is unclear which one counts.

@@ -117,13 +117,13 @@ def save_completion(
 
 
 def open_store(where: str | Path) -> Store:
-    """Open a store: an SQLite file on a local disk, which is made if absent or empty.
+    """Open a store, an SQLite file on a local disk, made if absent or empty.
 
     Args:
         where: The file.
 
     Returns:
-        The store, to be closed by ``close``.
+        The store; ``close`` closes it.
 
     Raises:
         UsageError: If the file is something else, or its folder is absent.
@@ -143,13 +143,7 @@ def open_store(where: str | Path) -> Store:
 
 
 def open_for_dry_run(where: str | Path) -> Store:
-    """Open a store to look into; if there is no such file, an empty one in memory.
-
-    Args:
-        where: The file.
-
-    Returns:
-        The store.
+    """Open a store to look into; without a file, an empty one in memory.
 
     Examples:
         >>> open_for_dry_run("replies.sqlite").look_up(["a key"])

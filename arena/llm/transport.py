@@ -1,4 +1,4 @@
-"""Sending one request by the OpenAI client over aiohttp, and saying why no completion came."""
+"""Sending one request by the OpenAI client over aiohttp, and explaining failures."""
 
 from __future__ import annotations
 

@@ -22,11 +22,7 @@ Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Price:
-    """The prices of a model, in any one currency, per million tokens.
-
-    Attributes:
-        tokens_in: Price of the tokens of prompts.
-        tokens_out: Price of the tokens of answers.
+    """The prices of a model's tokens, in any one currency, per million.
 
     Examples:
         >>> Price(tokens_in=2.5, tokens_out=10).of(1_000_000, 100_000)
@@ -45,8 +41,8 @@ class Price:
 def read_prices(path: Path | str) -> dict[str, Price]:
     """Read the prices of models.
 
-    The file is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens. For
-    calls sent as batches it holds the prices of batches.
+    The file is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens; for
+    batches, their prices.
 
     Args:
         path: The file.
@@ -56,7 +52,7 @@ def read_prices(path: Path | str) -> dict[str, Price]:
 
     Raises:
         UsageError: If there is no such file.
-        DataError: If the file has something else.
+        DataError: If it holds something else.
 
     Examples:
         >>> from pathlib import Path
@@ -81,15 +77,15 @@ class Usage:
 
     Attributes:
         prompts: Completed prompts.
-        from_store: Prompts answered before, or meanwhile by another process.
-        collected: Prompts answered by batches of earlier runs that this one collected.
-        repeated: Prompts that share the call of an equal prompt in this run.
+        from_store: Prompts answered before, or by another process.
+        collected: Prompts answered by batches of earlier runs.
+        repeated: Prompts equal to another one of this run.
         calls: Calls sent, including retries.
-        retries: Calls after one that failed for a passing reason.
+        retries: Calls after a passing failure.
         failures: Outcomes without a usable answer, by reason.
         details: Detail of the first failure of each reason.
-        tokens_in: Tokens of this run's prompts, as the endpoint counts, and of collected ones.
-        tokens_out: Tokens of their answers.
+        tokens_in: Tokens of prompts, as the endpoint counts.
+        tokens_out: Tokens of answers.
         without_tokens: Answers whose endpoint did not count tokens.
         other_models: Answers of another model than the one asked, by its name.
     """
@@ -143,12 +139,12 @@ class Usage:
 
     @property
     def is_unusable(self) -> bool:
-        """Whether prompts were asked, and none got a usable answer."""
+        """Return whether prompts were asked, and none got a usable answer."""
         return self.asked > 0 and self.answered == 0
 
     @property
     def states_tokens(self) -> bool:
-        """Whether an endpoint stated any number of tokens, or none had to."""
+        """Return whether an endpoint stated tokens, or none had to."""
         return self.without_tokens == 0 or self.tokens_in + self.tokens_out > 0
 
     @property
@@ -183,13 +179,13 @@ class Usage:
         self.without_tokens += tokens_in is None or tokens_out is None
 
     def count_failure(self, reason: str, rows: int, detail: str = "") -> None:
-        """Count rows without a usable answer; the first detail of a reason is kept."""
+        """Count rows without a usable answer; keep the first detail of a reason."""
         self.failures[reason] = self.failures.get(reason, 0) + rows
         if detail:
             self.details.setdefault(reason, detail)
 
     def shown_failures(self) -> str:
-        """Return the number of failures for each reason, with the detail of the first."""
+        """Return the failures of each reason, with the first one's detail."""
         parts = []
         for reason, count in sorted(self.failures.items()):
             detail = f" ({self.details[reason]})" if reason in self.details else ""
@@ -220,7 +216,7 @@ class Usage:
 
 @dataclass
 class Budget:
-    """Maximum number of prompts to send, shared by all runs that use it.
+    """Limits shared by all runs that use it.
 
     Attributes:
         max_calls: Maximum number of calls without retries; None for any number.

@@ -86,8 +86,7 @@ class NuggetPrompt(TemplatePrompt):
     def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
         """Make missing nuggets, mark the answers, and compare their scores.
 
-        The arena's nuggets and marks are used as they are. An empty answer states nothing, without
-        a call.
+        The arena's nuggets and marks are used as they are; an empty answer takes no call.
         """
         run = _Run(task, self)
         usages = [run.make_nuggets(llm, progress), run.mark_answers(llm, progress)]
@@ -103,7 +102,7 @@ class NuggetPrompt(TemplatePrompt):
     def nugget_prompt_for(
         self, question: QuestionKey, texts: ArenaTexts
     ) -> tuple[Prompt, PooledPassages]:
-        """Make the prompt for a question's nuggets; also return the passages that it shows."""
+        """Return the prompt for a question's nuggets, and the passages that it shows."""
         empty = self._nugget_prompt(question, (), texts)
         n_tokens = Trimmer().count(empty.messages[-1].content)
         passages = PooledPassages.fitting(pooled_passages(texts, question), n_tokens)

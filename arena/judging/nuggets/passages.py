@@ -1,4 +1,4 @@
-"""What the facts of a question are taken from: its passages and those that systems retrieved."""
+"""Sources of a question's facts: its passages and those that systems retrieved."""
 
 from __future__ import annotations
 

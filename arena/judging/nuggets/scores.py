@@ -1,7 +1,6 @@
-"""Scores of answers by nuggets: how much of what a good answer states an answer states.
+"""Scores of answers by nuggets, as of TREC's AutoNuggetizer.
 
-They are those of TREC's AutoNuggetizer (Pradeep et al., 2024, "Initial nugget evaluation results
-for the TREC 2024 RAG track"). Verdicts follow the weighted score, which is tied least often.
+Pradeep et al., 2024, "Initial nugget evaluation results for the TREC 2024 RAG track".
 """
 
 from __future__ import annotations

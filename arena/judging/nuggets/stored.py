@@ -1,4 +1,4 @@
-"""The nuggets of questions and the marks of answers that an arena already holds."""
+"""An arena's nuggets of questions and marks of answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Nuggets of an arena: facts that a good answer to a question states, and which answers do.
+"""Nuggets of an arena: facts that a good answer states, and which answers do.
 
-People may edit both tables. A mark names its nugget's text and its answer's digest, so that it no
-longer counts once either has changed.
+People may edit both tables: a mark counts for its nugget's text and its answer's digest alone.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Nuggets:
 
     @classmethod
     def of(cls, arena: Arena) -> Nuggets:
-        """Return those of an arena, which people may have edited."""
+        """Return those of an arena."""
         nuggets, problems = _checked(arena, NUGGETS, NUGGET_KEY)
         marks, mark_problems = _checked(arena, NUGGET_MARKS, MARK_KEY)
         problems += mark_problems

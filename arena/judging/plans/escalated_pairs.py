@@ -122,7 +122,7 @@ def n_calibration(n_systems: int) -> int:
 def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd.DataFrame:
     """Scale the first judge's ratings to the second one's verdicts.
 
-    The factor b maximizes the likelihood of the verdicts given ratings b theta, with b ~ N(1, 1/4).
+    The factor b, with prior N(1, 1/4), is the most probable given verdicts by ratings b theta.
     """
     rating_of = first_ratings.set_index(["language", "system"])["rating"]
     systems_a = pd.MultiIndex.from_frame(by_second[["language", "system_a"]])

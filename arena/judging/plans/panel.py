@@ -1,4 +1,4 @@
-"""A panel: several judges are asked about the same pairs, and the majority of them decides."""
+"""A panel: several judges are asked about the same pairs, and their majority decides."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class PanelPlan(JudgingPlan):
 
 
 def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> DerivedVerdicts:
-    """Make one verdict of several judges' verdicts on the same pair in the same order.
+    """Make one verdict of several on the same pair in the same order.
 
-    An item needs verdicts of at least half of the judges. The verdict with the most votes wins; if
-    several have the most, the item is a tie. Probabilities are shares of votes.
+    At least half of the judges must have one. The most votes win, else it is a tie. Probabilities
+    are shares of votes.
 
     Args:
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``; a judge's last
-            verdict on an item counts.
+            verdict counts.
         judges: Names of the panel's judges.
 
     Returns:

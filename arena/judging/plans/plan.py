@@ -1,4 +1,4 @@
-"""What every plan of judging does, and what it is given."""
+"""The protocol of plans of judging."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from arena.quality.people_agreement import PeopleAgreement
 
 @dataclass(frozen=True)
 class JudgingRun:
-    """What is judged, how, and from what."""
+    """Arena, settings and store of a run."""
 
     arena: Arena
     settings: JudgingSettings

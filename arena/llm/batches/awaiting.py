@@ -1,4 +1,4 @@
-"""Replies that are awaited in batches: why a step has no result yet."""
+"""Replies awaited in batches: why a step has no result yet."""
 
 from __future__ import annotations
 

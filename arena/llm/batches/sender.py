@@ -41,7 +41,7 @@ _LOG = logging.getLogger(__name__)
 class BatchSender:
     """Sends batches, after collecting earlier ones; no run waits.
 
-    ``finished`` holds completions by key, None while awaited; ``collected`` keys of this run's.
+    ``finished`` holds completions by key, None while awaited; ``collected`` this run's keys.
     """
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:
