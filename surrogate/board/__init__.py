@@ -1,1 +1,1 @@
-"""The main job: from an arena to a board, and the folder it lives in."""
+"""The main job: from an arena to a board, and its folder."""

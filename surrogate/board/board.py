@@ -1,4 +1,4 @@
-"""A board: a leaderboard with everything it rests on, and the folder it is kept in."""
+"""A board: a leaderboard with everything it rests on, and its folder."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ class Manifest(BaseModel):
 class Board:
     """A leaderboard by verdicts and surrogate, with everything it rests on.
 
-    A loaded board equals the saved one: numbers have six decimals, ranks and counts are ``Int64``,
-    texts are never missing.
+    Numbers have six decimals, ranks and counts are ``Int64``, texts are never missing.
 
     Attributes:
         ratings: Ratings by language, best first.
@@ -51,15 +50,15 @@ class Board:
         verdict_ratings: Ratings by verdicts alone.
         importances: Feature importances by language.
         win_matrix: Who won against whom.
-        differences: How far apart every two systems are, and how surely.
+        differences: Difference of every two systems, and how sure it is.
         features: Feature table, one row per answer.
         judge_report: The quality of the judge.
-        summary: Settings, agreement, holdout scores, what was skipped.
+        summary: Settings, agreement, scores, what was skipped.
         surrogate_or_file: The surrogate, or the file to load it from.
-        built_from: The arena it was built from, or its folder; None if loaded.
+        built_from: The arena, or its folder; None if loaded.
         folder: Folder it was loaded from.
-        own_features: Features of the user's own, which no file has.
-        own_regressor: A regressor of the user's own, likewise.
+        own_features: The user's features, which no file has.
+        own_regressor: The user's regressor, likewise.
     """
 
     ratings: pd.DataFrame
@@ -93,7 +92,7 @@ class Board:
 
     @property
     def systems(self) -> Sequence[str]:
-        """Return every system: ranked ones by overall rank, then the others by name."""
+        """Return every system: ranked ones by overall rank, then others by name."""
         rest = sorted(set(self.ratings["system"]) - set(self.overall["system"]))
         return [*self.overall["system"], *rest]
 
@@ -113,7 +112,7 @@ class Board:
         return table.reindex(index=self.systems, columns=self.languages).astype(float)
 
     def table(self, language: str | None = None) -> pd.DataFrame:
-        """Return the ratings of a language, by default of the only one, or ranks over several.
+        """Return the ratings of a language, by default the only one, or the overall ranks.
 
         Raises:
             UsageError: If the board has no such language.
@@ -127,19 +126,11 @@ class Board:
         return self.ratings[self.ratings["language"] == language].reset_index(drop=True)
 
     def own_arena(self) -> Arena | Path:
-        """Return the arena the board was built from, or its folder.
-
-        Raises:
-            UsageError: If it was not noted or is gone.
-        """
+        """Return the board's arena, or its folder; UsageError if not noted or gone."""
         return self.arena_folder() if self.built_from is None else self.built_from
 
     def arena_folder(self) -> Path:
-        """Return the arena folder the board was built from.
-
-        Raises:
-            UsageError: If it was not noted or is gone.
-        """
+        """Return the board's arena folder; UsageError if not noted or gone."""
         name = self.summary.arena
         path = self._noted_folder()
         if path is None:
@@ -162,15 +153,15 @@ class Board:
     def save(self, folder: Path | str, arena: Path | str | None = None) -> Board:
         """Write the board's folder whole or not at all; the same board gives the same bytes.
 
-        A board that is there is replaced; files that are not of a board stay.
+        A board there is replaced; other files stay.
 
         Args:
             folder: Created if absent.
-            arena: Arena folder the board was built from, noted so that new systems can be ranked
-                without naming it again; by default the one it was built from or had noted.
+            arena: Arena folder to note for ranking new systems; by default the one it was built
+                from.
 
         Returns:
-            The board as it lies in the folder.
+            The board in the folder.
 
         Raises:
             UsageError: If the folder is not empty and holds no board.
@@ -207,12 +198,12 @@ class Board:
         features: Sequence[Feature] = (),
         regressor: BaseEstimator | None = None,
     ) -> Board:
-        """Read a board folder; its surrogate is loaded when it is first asked for.
+        """Read a board folder.
 
         Args:
-            folder: What ``save`` wrote.
-            features: Features of your own that the board was built with: a file holds no code.
-            regressor: A regressor of your own that it was built with.
+            folder: Of ``save``.
+            features: Your features that the board was built with: a file holds no code.
+            regressor: Your regressor that it was built with.
 
         Returns:
             The board that was saved.

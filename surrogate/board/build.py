@@ -1,4 +1,4 @@
-"""Building the board of an arena: measure answers, learn from verdicts, estimate ratings."""
+"""Building the board of an arena: measure, learn, estimate."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ def build_board(
     An arena without any verdict or published rating gets a board without verdicts.
 
     Args:
-        arena: The arena, or the path of its folder.
+        arena: The arena, or its folder.
         settings: Settings of the board; ``options`` override them.
-        feature_table: Features already at hand; only lacking ``features`` are measured.
-        judging_records: The judge's meta-evaluations and failures; by default the folder's.
+        feature_table: Features at hand; only missing ones are measured.
+        judging_records: Of the judge; by default the folder's.
         n_jobs: Processes to use; -1 for all cores.
         models: How features' models are run.
         progress: Called as stages advance.
         cache: Folder that keeps features.
-        options: Listed below; ``features`` may hold features as values, too.
+        options: Listed below; ``features`` may hold ``Feature`` values.
 
     Returns:
         The board, with a surrogate that ranks new systems.
@@ -129,7 +129,7 @@ def build_board(
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is known of a board before answers are measured; features are unresolved."""
+    """Arena and settings of a board before answers are measured."""
 
     arena: Arena
     surrogate: Surrogate

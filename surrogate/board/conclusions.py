@@ -45,8 +45,8 @@ def probability_of_use(tau: float, standard_error: float, n_systems: int) -> flo
     """Return the probability that a surrogate ranks unseen systems at all.
 
     Bayes' rule with a mixture prior over arenas: tau is normal about ``TAU_ELSEWHERE`` in most, and
-    about 0 in ``USELESS_ELSEWHERE`` of them, both with ``SPREAD_ELSEWHERE``. Resamples of few
-    systems understate the error: it is at least that of tau without association (Kendall, 1938).
+    about 0 in ``USELESS_ELSEWHERE`` of them, both with ``SPREAD_ELSEWHERE``. The error is at least
+    that of tau without association (Kendall, 1938).
     """
     if n_systems > 1:
         null_variance = 2 * (2 * n_systems + 5) / (9 * n_systems * (n_systems - 1))
@@ -166,27 +166,24 @@ def on_mean(conclusion: Remark, mean: str) -> Remark:
 
 
 def of_judge(conclusion: Remark, *, has_fault: bool) -> Remark:
-    """Limit a conclusion by a faulty judge, unknown in other arenas."""
+    """Limit a conclusion by a faulty judge."""
     return UNSEEN_BY_DOUBTFUL_JUDGE if has_fault and conclusion == UNSEEN_LIKELY else conclusion
 
 
 class Agreements(SummaryPart):
-    """How far ratings agree with verdicts they have not seen.
+    """Agreement of ratings with verdicts they have not seen.
 
     Attributes:
-        basis: What ranks answers: verdicts, else their agreement (``consensus``) or what judges of
-            other arenas liked (``preferences``).
+        basis: What ranks answers: verdicts, ``consensus``, or other judges' ``preferences``.
         tau: Kendall tau-b of the trained surrogate with ratings by verdicts alone (MIRAGE-Bench,
-            table 2); high, since trained on these. 95% bootstrap interval over systems and
-            questions.
-        tau_unseen: Kendall tau-b by surrogates trained without the system and its battles (three to
-            five folds), with its 95% bootstrap interval over systems, as ``gain`` has.
-        r2_unseen: R² of the same predictions; 0 for the mean of the systems trained on.
-        coverage_unseen: Share of the ratings inside the 90% intervals of the same predictions.
-        is_untested: Whether too few systems are judged to leave any out.
+            table 2), with a 95% bootstrap interval over systems and questions.
+        tau_unseen: Kendall tau-b by surrogates trained without the system (three to five folds),
+            with its 95% bootstrap interval over systems.
+        r2_unseen: R² of the same predictions; 0 for the training mean.
+        coverage_unseen: Share of ratings inside their 90% intervals.
+        is_untested: Whether too few systems are judged.
         systems_compared: Judged systems that ``tau_unseen`` compares.
-        split_half: Kendall tau-b of ratings by half of the questions with verdicts on the other
-            half.
+        split_half: Kendall tau-b of ratings by half of the questions with verdicts on the other.
         split_half_verdicts: The same for ratings by the verdicts alone.
         gain_low: Lower bound of ``gain``, ``split_half`` less ``split_half_verdicts``.
     """
@@ -218,7 +215,7 @@ class Agreements(SummaryPart):
 
     @property
     def gain(self) -> float | None:
-        """Return by how much the surrogate helps on other questions, in tau."""
+        """Return the surrogate's gain in tau on other questions."""
         if self.split_half is None or self.split_half_verdicts is None:
             return None
         return self.split_half - self.split_half_verdicts
@@ -235,15 +232,15 @@ class Agreements(SummaryPart):
 
     @property
     def is_lost(self) -> bool:
-        """Whether verdicts alone agree better with the verdicts on other questions."""
+        """Return whether verdicts alone agree better with verdicts on other questions."""
         return self.gain_high is not None and self.gain_high < 0
 
     @property
     def standing(self) -> Standing:
         """Return whether the surrogate ranks unseen systems better than chance.
 
-        ``shown`` here; ``likely`` with other arenas, or ``unproven``. Without an interval of tau,
-        ``untested`` if other arenas tell how wide intervals are, else ``unknown``.
+        ``shown`` here, ``likely`` by other arenas, or ``unproven``; without an interval of tau
+        ``untested`` if other arenas tell the width of intervals, else ``unknown``.
         """
         if self.tau_unseen is None or self.tau_unseen_low is None or self.tau_unseen_high is None:
             return "untested" if self.is_untested else "unknown"
@@ -255,7 +252,7 @@ class Agreements(SummaryPart):
 
     @property
     def ranks_unseen(self) -> bool:
-        """Whether systems without verdicts are ranked."""
+        """Return whether systems without verdicts are ranked."""
         return self.standing in ("shown", "likely", "untested")
 
     @property

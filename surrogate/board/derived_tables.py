@@ -1,4 +1,4 @@
-"""What an estimator says of an arena's systems, and the tables of a board that follow from it."""
+"""An estimator's results for an arena, and the tables of a board that follow from them."""
 
 from __future__ import annotations
 
@@ -86,8 +86,7 @@ def joint_covariance(
 ) -> pd.DataFrame:
     """Arrange all ratings' covariance over languages; NaN where unknown.
 
-    Those absent from ``across`` have one surrogate's errors, the same in every language: more
-    languages make them no surer.
+    Ratings absent from ``across`` have the same surrogate's errors in every language.
     """
     names: list[tuple[str, str]] = []
     for language, part in parts.items():
@@ -147,7 +146,7 @@ Rated = tuple[pd.DataFrame, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Estimation:
-    """What an estimator says of an arena, languages' best first."""
+    """Results for an arena, languages' best first."""
 
     rated: Sequence[Rated]
     judgments: pd.DataFrame
@@ -211,7 +210,7 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def difference_table(rated: Iterable[Rated]) -> pd.DataFrame:
-    """Say how much better one of every two systems is, and how surely.
+    """Return how much better one of every two systems is, and how surely.
 
     Ratings are jointly normal: Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b). NaN where unknown.
     """

@@ -1,8 +1,7 @@
-"""A first board without any verdict, by what can be compared without one.
+"""A first board without verdicts: the mean share of other answers that a system's are above.
 
-Each feature in ``EVIDENCE`` compares the answers to a question: how far they agree with others,
-references and labels; without passages, what judges of other arenas liked takes the place of
-agreement with others. A rating is the mean share of other answers that a system's are above.
+Features in ``EVIDENCE`` compare the answers to a question; without passages, preferences of other
+arenas' judges do.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ IS_REFERENCE = "; its own answers are the references, with which they are not co
 class FirstRatings:
     """The systems of one language, rated without verdicts.
 
-    Ratings are shares with a mean of 0.5; intervals, ranks and covariance are of a bootstrap over
-    questions. Columns that rest on verdicts are NaN. ``left_out`` says why a feature is not used.
+    Ratings are shares with a mean of 0.5, with intervals by a bootstrap over questions. Columns
+    that rest on verdicts are NaN. ``left_out`` says why a feature is not used.
     """
 
     table: pd.DataFrame
@@ -254,10 +253,7 @@ def _evidence(
 
 
 def _preferred_shares(peers: PeerAnswers, preferences: Mapping[str, float]) -> Floats | None:
-    """Weigh the shares of others that an answer is above by each feature, shape (N, Q).
-
-    Negative weights count those below, missing values the middle. NaN without others.
-    """
+    """Weigh features' shares of other answers below, (N, Q); missing values count half."""
     view = peers.self_view
     has_values = np.asarray(np.isfinite(view.values).any(axis=(0, 1)))
     weights = preference_slopes(preferences, peers.names, has_values)

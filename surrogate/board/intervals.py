@@ -1,11 +1,11 @@
 """Intervals of a surrogate's predictions for systems that it has not seen.
 
-With many judged systems, split conformal prediction (Lei et al., 2018, section 2): as wide as the
-errors in cross-fitting, in standard errors where there are some (section 5.2).
+With many judged systems, split conformal prediction (Lei et al., 2018, section 2) on errors in
+cross-fitting, in standard errors where there are some (section 5.2).
 
-With few, n, the surrogate's error variance is 3.5/(n - 1) of that of their ratings, as other arenas
-show (``benchmarks/few_systems.py``), with n - 1 degrees of freedom, corrected by the systems left
-out here (docs/reference/formulas.md, "New systems").
+With few, n, the error variance is 3.5/(n - 1) of the ratings', as in other arenas
+(``benchmarks/few_systems.py``), with n - 1 degrees of freedom, corrected by systems left out here
+(docs/reference/formulas.md, "New systems").
 """
 
 from __future__ import annotations
@@ -158,8 +158,8 @@ def student_half_width(
         spread: Standard deviation of the judged ratings (logits).
         n_systems: Judged systems (n).
         residuals: Errors for systems left out, shape (M,); may be empty.
-        training_share: Share of the systems that the residuals' surrogates had learned from.
-        is_informed: Whether other arenas tell of the surrogate; else it knows the mean alone.
+        training_share: Share of systems that residuals' surrogates had learned from.
+        is_informed: Whether other arenas tell of the surrogate.
     """
     share = _error_share(n_systems) if is_informed else 1 + 1 / n_systems
     prior_residuals = _PRIOR_RESIDUALS if is_informed else 2.0
@@ -177,10 +177,7 @@ def _error_share(n_systems: int) -> float:
 
 
 def rank_share(half_width: float) -> float:
-    """Return the share of ranks that an interval spans, given in the ratings' deviations.
-
-    Ratings are normal: |a - b| is below h with probability 2 Φ(h / √2) - 1.
-    """
+    """Return the share of ranks within a half-width h in deviations: 2 Φ(h / √2) - 1."""
     return float(2 * ndtr(half_width / math.sqrt(2)) - 1)
 
 
@@ -208,10 +205,10 @@ def _usual_half_width(n_systems: int, n_residuals: int) -> float:
 def variances_of_coverage(
     surrogate: Surrogate, X: pd.DataFrame, n_questions: Mapping[str, int]
 ) -> dict[Key, float]:
-    """Return by how much ratings vary for want of answers, in squared logits.
+    """Return variances of predictions due to missing answers, in squared logits.
 
-    The delete-a-group jackknife (Kott, 2001) of the predictions, times 1 - n / Q. Systems that
-    answered all Q questions, or one alone, are left out.
+    The delete-a-group jackknife (Kott, 2001), times 1 - n / Q, of systems that answered more than
+    one but not all of Q questions.
     """
     replicates = []
     corrections: dict[Key, float] = {}

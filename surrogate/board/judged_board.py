@@ -50,8 +50,8 @@ from surrogate.learning.surrogate import Surrogate
 class Learned:
     """Everything learned from an arena, and its sources.
 
-    ``judged`` has the verdicts of the board's own judge alone, ``X`` also the answers' texts,
-    ``predictions`` also the systems trained on.
+    ``judged`` has the board's judge alone, ``X`` also texts, ``predictions`` also systems trained
+    on.
     """
 
     arena: Arena

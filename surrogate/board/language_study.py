@@ -1,4 +1,4 @@
-"""Training for the board of one language, and how its ratings agree with the arena's."""
+"""Training for the board of one language, and agreement with the arena's ratings."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class LanguageStudy:
     Attributes:
         ratings: The arena's ratings of the judged systems.
         posterior: Their ratings by verdicts and surrogate together.
-        rated_by: What rates on the board: the posterior or the surrogate's predictions.
+        rated_by: Source of the board's ratings: posterior or surrogate.
         holdout: Judged systems kept out of training.
-        unseen: Each judged system's rating by a surrogate trained without it.
+        unseen: Judged systems' ratings by surrogates trained without them.
         failure: Why no surrogate could be trained here.
-        borrows: Whether few systems are judged, so that other languages' verdicts count, too.
+        borrows: Whether other languages' verdicts count, too, as few systems are judged.
     """
 
     data: LanguageData
@@ -85,9 +85,10 @@ def study_languages(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> tuple[list[LanguageStudy], JointPosterior]:
-    """Train all languages; return studies, and the joint posterior.
+    """Train on all data, without each fold of systems, and on halves of the questions.
 
-    Besides the final one, without each fold of systems, and on each half of the questions.
+    Returns:
+        The studies, and the joint posterior.
     """
     training = [part.without_answers_of(settings.holdout).X for part in data]
     rows = pd.concat(training, ignore_index=True)
@@ -158,7 +159,7 @@ def _nothing_predicted(data: LanguageData, surrogate: Surrogate, reason: str) ->
 
 
 def _few_tournaments_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
-    """Leave systems out, and draw few tournaments: enough to tell who is connected."""
+    """Leave systems out, and draw few tournaments, to tell who is connected."""
     return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
 
 
@@ -175,10 +176,8 @@ def _question_splits(data: Sequence[LanguageData], surrogate: Surrogate) -> int:
 
 
 def _system_splits(data: Sequence[LanguageData]) -> int:
-    """Return how often systems are split into folds.
-
-    Of few systems, tau depends on the split: with nine it was 0.56 by one and 0.94 by another.
-    """
+    """Return how often systems are split into folds."""
+    # Of few systems, tau depends on the split: with nine it was 0.56 by one and 0.94 by another.
     if _most_systems(data) >= 40:
         return 1  # five folds of eight systems: 140 pairs are compared
     n_ratings = sum(len(part.systems) for part in data)

@@ -1,4 +1,4 @@
-"""Verdicts rank, predictions are placed: ranks, places, and who has neither and why."""
+"""Ranks by verdicts, places by predictions, and who has neither and why."""
 
 from __future__ import annotations
 
@@ -127,10 +127,7 @@ def ranked_rows(
 
 
 def counting_languages(ratings: pd.DataFrame) -> list[str]:
-    """Return languages that count overall: they rank at least half of all ranked systems.
-
-    The first of few cannot be compared with the first of many. All count where none has so many.
-    """
+    """Return languages that rank at least half of all ranked systems; all if none does."""
     ranked = ratings[ratings["rank"].notna()]
     n_ranked = ranked.groupby("language").size()
     counting = n_ranked.index[2 * n_ranked >= ranked["system"].nunique()]
@@ -166,10 +163,7 @@ def ranking_status(
 
 
 def reasons_without_rank(systems: pd.DataFrame, unproven: Collection[str]) -> pd.Series:
-    """Say why systems of a language have no rank; else empty.
-
-    Judged systems have one whatever their answers say, unless these are lost.
-    """
+    """Say why systems have no rank, else empty; judged ones only if answers are lost."""
     is_unjudged = systems["split"].isin(UNJUDGED_SPLITS)
     is_free = (systems["unranked"] == "") & (systems["original"] == "")
     rests_on_nothing = systems.index.isin(list(unproven)) & systems["rating"].notna()

@@ -1,4 +1,4 @@
-"""The rows of a board: one rating of every system, by verdicts and surrogate together."""
+"""The rows of a board: one rating of every system."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ def rated_rows(
 ) -> pd.DataFrame:
     """Rate the systems of one language: judged, unjudged and new ones.
 
-    A rating is the posterior or, without one, the surrogate's prediction with its conformal
-    interval, whose upper bound is infinite where a system may be better than every judged one.
+    A rating is the posterior, or the surrogate's prediction with its conformal interval, open above
+    where a system may be better than every judged one.
 
     Args:
         estimates: By system, with their ``_error``: ``posterior``, ``predicted`` (without a
-            posterior), ``unseen`` (by a surrogate that has not seen the system); and
-            ``verdict_share, answers, coverage, split, why``.
+            posterior), ``unseen`` (when left out); and ``verdict_share, answers, coverage, split,
+            why``.
         interval: Conformal interval of the surrogate's predictions.
         status: By system, as in ``ranking_status``.
         unproven: As in ``reasons_without_rank``.
-        originals: Rows that copies take their rating from; by default those made here.
+        originals: Rows that copies take ratings from; by default those made here.
     """
     table = estimates.join(status)
     texts = table[["unranked", "original"]].astype(object).fillna("").astype("str")
@@ -153,8 +153,8 @@ def rows_with_verdicts(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate all systems of a language with verdicts; return the covariance, too.
 
-    Judged systems have the posterior, others the surrogate's prediction. A board by the surrogate
-    alone rates all by it: the synthetic leaderboard of MIRAGE-Bench (figure 4, right).
+    Judged systems have the posterior, others the surrogate's prediction; so have all on a board by
+    the surrogate alone (MIRAGE-Bench, figure 4, right).
     """
     if study.borrows and interval.half_width is None:
         interval = BY_STANDARD_ERRORS

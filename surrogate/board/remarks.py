@@ -1,7 +1,4 @@
-"""What a board says in words: who is first, how surely, and what limits it.
-
-Pages and commands print no other sentence on a board than these remarks.
-"""
+"""What a board says in words: pages and commands print no other sentences on it."""
 
 from __future__ import annotations
 
@@ -248,7 +245,7 @@ def on_judge(board: Board) -> Remark:
 
 
 def judge_tests(board: Board) -> Iterator[Remark]:
-    """Say what tests found of the judge, faults first, and how many judgments failed."""
+    """Say what tests found of the judge, faults first, and count failed judgments."""
     label = board.judge_report.label
     if label is None:
         return
@@ -301,10 +298,7 @@ def _predicted(board: Board) -> Iterator[Remark]:
 
 
 def _published(judge: str) -> str:
-    """Say whose ratings were published, without the full stop.
-
-    The board's ratings are not these: it weighs each by its error against the surrogate's.
-    """
+    """Say whose published ratings are weighed against the surrogate's, without the full stop."""
     from arena.data.published import PUBLISHED
 
     whose = "published ones" if judge == PUBLISHED else f"those that {judge} published"

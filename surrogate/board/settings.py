@@ -1,4 +1,4 @@
-"""Settings of a board, and as they were resolved: what reproduces it, and its signature."""
+"""Settings of a board, and as resolved: what reproduces it, and its signature."""
 
 from __future__ import annotations
 

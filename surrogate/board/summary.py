@@ -49,10 +49,10 @@ class RatingInterval(SummaryPart):
     Attributes:
         half_width: Distance from a rating to either end, in logits or in its standard errors.
         best: Rating of the best judged system (logits).
-        frontier: How far from the best (negative: below) a predicted system may already be better
-            than every judged one, in units of the half-width.
-        residuals: Ratings of unseen systems it rests on.
-        freedom: Degrees of freedom of Student's t with few judged systems; null if conformal.
+        frontier: Distance from the best (negative: below) at which a predicted system may be better
+            than every judged one, in half-widths.
+        residuals: Number of unseen ratings it rests on.
+        freedom: Of Student's t with few judged systems; null if conformal.
         limit: Why there is none, or it is wide; empty if narrow.
     """
 
@@ -66,7 +66,7 @@ class RatingInterval(SummaryPart):
 
     @property
     def is_by_other_arenas(self) -> bool:
-        """Whether other arenas alone tell the width."""
+        """Return whether other arenas alone tell the width."""
         return self.half_width is not None and not self.residuals
 
     def width(self, standard_errors: Floats) -> Floats:
@@ -93,9 +93,9 @@ class LanguageSummary(Agreements):
     Attributes:
         systems_judged: Systems that were judged, or have a published rating.
         questions_judged: Questions with judgments; all, where ratings are published.
-        judgments: Judgments that ratings count; none where ratings are published.
+        judgments: Judgments that count.
         dropped_ties: Ties left out by the tie rule.
-        remarks: Anything else that limits how far the numbers can be trusted.
+        remarks: Further limits of trust.
     """
 
     holdout: tuple[str, ...] = ()
@@ -111,8 +111,8 @@ class LanguageSummary(Agreements):
 class MacroSummary(Agreements):
     """Averages over languages of equal weight; undefined ones are left out.
 
-    ``worth`` counts the verdicts on a system that tell as much of it as an unseen prediction;
-    ``mean`` names the average, such as ``mean over 4 languages``.
+    ``worth`` is the number of verdicts worth an unseen prediction; ``mean`` names the average, such
+    as ``mean over 4 languages``.
     """
 
     judge: JudgeLabel | None = Field(default=None, exclude=True)
@@ -142,17 +142,14 @@ class MacroSummary(Agreements):
 
     @property
     def is_unreliable(self) -> bool:
-        """Whether the judge's label is unreliable.
-
-        Ranks may be right all the same: of six judges that often flip with the order, in three
-        public arenas, five have a tau of 0.8 or more with people or GPT-4o-mini, one 0.33 with
-        GPT-4o.
-        """
+        """Return whether the judge's label is unreliable."""
+        # Ranks may be right all the same: of six judges that often flip with the order, in three
+        # public arenas, five have a tau of 0.8 or more with a better judge, one has 0.33.
         return self.judge is not None and self.judge.grade == "unreliable"
 
     @property
     def is_one_sided(self) -> bool:
-        """Whether all verdicts are the same, and so say nothing about systems."""
+        """Return whether all verdicts are the same."""
         return self.judge is not None and self.judge.is_one_sided
 
     def _on_unseen(self) -> Remark:
@@ -200,12 +197,12 @@ class BoardSummary(SummaryPart):
         return str(self.settings)
 
     def judged(self, label: JudgeLabel | None) -> BoardSummary:
-        """Add the judge's label, which is kept in ``judge_report.json``."""
+        """Add the judge's label, kept in ``judge_report.json``."""
         macro = self.macro.model_copy(update={"judge": label})
         return self.model_copy(update={"macro": macro})
 
     def conclusions_of(self, part: LanguageSummary) -> tuple[Remark, ...]:
-        """Return a language's conclusions, as far as its judge allows."""
+        """Return a language's conclusions, limited by its judge."""
         has_fault = bool(self.macro.judge_fault)
         return tuple(of_judge(conclusion, has_fault=has_fault) for conclusion in part.conclusions)
 
@@ -235,12 +232,12 @@ class BoardSummary(SummaryPart):
 
     @property
     def is_compared(self) -> bool:
-        """Whether ranks by verdicts stand beside, as in MIRAGE-Bench."""
+        """Return whether ranks by verdicts stand beside, as in MIRAGE-Bench."""
         return bool(self.settings.holdout) or self.settings.ratings == "surrogate"
 
     @property
     def is_first(self) -> bool:
-        """Whether it is a board without verdicts."""
+        """Return whether it is a board without verdicts."""
         return self.settings.ratings == "consensus"
 
     @property
@@ -262,7 +259,7 @@ class BoardSummary(SummaryPart):
 
     @property
     def is_published(self) -> bool:
-        """Whether it learns from published ratings, without judgments."""
+        """Return whether it learns from published ratings."""
         n_judgments = sum(summary.judgments for summary in self.languages.values())
         return not self.is_first and not n_judgments
 

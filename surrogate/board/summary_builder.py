@@ -1,4 +1,4 @@
-"""Summing up a board: agreement with the arena, holdout scores, counts of what was skipped."""
+"""Summing up a board: agreement, holdout scores, counts of what was skipped."""
 
 from __future__ import annotations
 
@@ -217,11 +217,7 @@ def _mean(values: Iterable[float | None]) -> float:
 
 
 def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
-    """Count verdicts worth as much as an unseen prediction.
-
-    It is the n at which the rating's variance, which falls as 1/n, equals the squared error of
-    predictions.
-    """
+    """Return the n at which a rating's variance, falling as 1/n, is predictions' squared error."""
     with_verdicts = [study for study in studies if len(study.data.judgments)]
     ratings = {study.language: study.data.tournaments for study in with_verdicts}
     observations = observe(training_ratings(ratings))

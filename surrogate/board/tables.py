@@ -1,7 +1,4 @@
-"""The files of a board folder: names, columns, reading and writing.
-
-Nothing else in the project names a file of a board or reads one.
-"""
+"""The files of a board folder: names, columns, reading and writing, only here."""
 
 from __future__ import annotations
 

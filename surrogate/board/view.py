@@ -1,4 +1,4 @@
-"""The part of an arena that a board rests on; slices by a column in the place of languages."""
+"""The part of an arena that a board rests on; slices in the place of languages."""
 
 from __future__ import annotations
 

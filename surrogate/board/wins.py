@@ -1,4 +1,4 @@
-"""Wins: how often a system is expected to win against the other ranked ones."""
+"""Wins: expected shares of points against the other ranked systems."""
 
 from __future__ import annotations
 
@@ -37,10 +37,7 @@ def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
 
 
 def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
-    """Return the covariance of S quantities by derivatives (S, N).
-
-    An unknown variance leaves quantities that grow with the value NaN.
-    """
+    """Return the covariance of S quantities by derivatives (S, N), or NaN."""
     values = covariance.to_numpy(np.float64)
     is_unknown = np.isnan(np.diag(values))
     variances = slopes @ np.nan_to_num(values) @ slopes.T

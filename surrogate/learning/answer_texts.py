@@ -1,8 +1,6 @@
 """Answers as vectors of character n-grams, and how alike these are.
 
-N-grams within words are hashed with signs (Weinberger et al., 2009), counted by their logarithm,
-weighted by inverse document frequency, and brought to unit length (docs/reference/surrogate.md,
-section 1).
+Formulas: docs/reference/surrogate.md, section 1; signed hashes: Weinberger et al., 2009.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The default surrogate: a system's rating by what verdicts say of answers like its own.
 
-It blends two linear predictions: by its answers' scores on their questions (``question_scores``)
-and by the system as a whole (``system_ridge``). Formulas: docs/reference/surrogate.md, sections 1
-to 3.
+It blends predictions by answers' scores (``question_scores``) and by whole systems
+(``system_ridge``). Formulas: docs/reference/surrogate.md, sections 1 to 3.
 """
 
 from __future__ import annotations
@@ -60,11 +59,11 @@ from surrogate.learning.training import (
 class AnswersSurrogate(Surrogate):
     """Learns from verdicts on answers, all languages together, by features and texts (``answer``).
 
-    Peers are all systems that answered. ``seed`` draws training rows of over 200 questions or
-    300 systems; ``rows`` is not used; ``preferences`` of other arenas' judges weigh features.
+    ``seed`` draws training rows of over 200 questions or 300 systems; ``rows`` is not used;
+    ``preferences`` of other arenas' judges weigh features.
 
     Attributes:
-        peers_: Language to the systems that answers are compared with.
+        peers_: Language to all systems that answered.
         scores_: Prediction of answers' scores; None where only ratings are known.
         levels_: Language to the mean rating of its systems (logits).
         observed_: Language to its ratings, with their sampling covariance.
@@ -82,7 +81,7 @@ class AnswersSurrogate(Surrogate):
 
     @property
     def signature(self) -> str:
-        """The settings as part of a board's signature."""
+        """Settings as part of a board's signature."""
         return f"surrogate:{self.name}"
 
     def fit_with(
@@ -183,7 +182,7 @@ class AnswersSurrogate(Surrogate):
         return np.asarray(ratings.reindex(systems).to_numpy(np.float64))
 
     def _left_out_predictions(self, ratings: Mapping[str, Floats]) -> pd.DataFrame:
-        """Return columns ``ridge, variance, scores, target`` of each rated system when left out."""
+        """Return columns ``ridge, variance, scores, target`` of rated systems when left out."""
         scores = []
         targets = []
         for language, values in ratings.items():

@@ -1,7 +1,4 @@
-"""Rating systems by surrogates that did not see them: the one k-fold over systems.
-
-An unseen system is held out of the answers, the judgments and the scaling.
-"""
+"""Rating systems by surrogates that saw neither answers nor verdicts of them: k-fold."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ class FoldRatings(NamedTuple):
 
 @dataclass(frozen=True)
 class Repeats:
-    """How often surrogates are trained, from which seed, how parallel."""
+    """Number of trainings, their seed, and processes."""
 
     times: int
     seed: int
@@ -81,7 +78,7 @@ class HeldOutRatings:
 
     @classmethod
     def gathered(cls, folds: Iterable[FoldRatings]) -> HeldOutRatings:
-        """Put together the ratings of all folds of all repeats."""
+        """Join the ratings of all folds of all repeats."""
         tables = []
         reasons: dict[str, dict[str, None]] = {}  # of ordered sets
         for fold in folds:
@@ -97,14 +94,14 @@ class HeldOutRatings:
     def matrix(
         self, language: str, systems: Sequence[str], repeats: int, column: str = "rating"
     ) -> Floats:
-        """Arrange a column of a language, shape (R, S); NaN where there is none."""
+        """Arrange a language's column, shape (R, S), or NaN."""
         rows = self.table[self.table["language"] == language]
         wide = rows.pivot(index="repeat", columns="system", values=column)
         arranged = wide.reindex(index=range(repeats), columns=list(systems))
         return np.asarray(arranged, dtype=np.float64)
 
     def outcome(self, data: LanguageData, repeats: int) -> Outcome:
-        """Compare ratings with the arena's, but for its reference system's."""
+        """Compare ratings with the arena's, without its reference system's."""
         predicted = self.matrix(data.language, data.systems, repeats)
         errors = self.matrix(data.language, data.systems, repeats, "standard_error")
         folds = self.matrix(data.language, data.systems, repeats, "fold")
@@ -164,9 +161,8 @@ def held_out_ratings(
 ) -> HeldOutRatings:
     """Rate what is held out, fold by fold, alike in every language.
 
-    Each fold is rated by a surrogate trained on the others, whose tournaments are drawn again
-    without it, and moved to the arena's scale by where the others lie on it. ``training`` chooses
-    the data to learn from, ``rated`` the rows to rate.
+    Tournaments of the other folds are drawn again; ratings are moved to the arena's scale by these.
+    ``training`` chooses the data to learn from, ``rated`` the rows to rate.
     """
     tasks = []
     for fold in folds or system_folds(languages, repeats):
@@ -184,8 +180,7 @@ def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[lis
 def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
     """Split the systems into folds to hold out, at random.
 
-    Of many draws it keeps the one that pairs systems paired least before, so that five repeats
-    compare nearly all pairs of a dozen.
+    Of many draws it keeps the one that pairs systems paired least before.
     """
     n_draws = 100
     systems = systems_by_content(languages)

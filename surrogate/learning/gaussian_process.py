@@ -1,9 +1,8 @@
 """The Gaussian process of ratings, whose kernels say how alike two systems are.
 
-The model of small areas (Fay and Herriot, 1979): a rating is a sum of functions, each with a
-kernel, and a residual, observed with its sampling covariance; each group has its own unknown mean
-(Rasmussen and Williams, 2006, section 2.7). Variances maximize the restricted likelihood (Patterson
-and Thompson, 1971). Formulas: docs/reference/surrogate.md, sections 2 and 4.
+The model of small areas (Fay and Herriot, 1979), with an unknown mean per group (Rasmussen and
+Williams, 2006, section 2.7) and variances of maximum restricted likelihood (Patterson and Thompson,
+1971). Formulas: docs/reference/surrogate.md, sections 2 and 4.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class GaussianProcess:
     """A process of known variances, conditioned on N ratings.
 
     Attributes:
-        variances: Of each of K kernels, then of the residual, shape (K + 1,).
+        variances: Of K kernels, then of the residual, shape (K + 1,).
         noise: Sampling covariance of the ratings, shape (N, N).
         restricted: The matrix P of restricted likelihood, shape (N, N).
         means: Estimated mean of each of G groups, shape (G,).
@@ -79,9 +78,9 @@ class GaussianProcess:
     def resolved(self, kernels: Floats, groups: Floats) -> GaussianProcess:
         """Leave ratings that contradict predictions to themselves.
 
-        Answers written to please a surrogate gain nothing once judged. A left-out rating's residual
-        is (P y)ᵢ / Pᵢᵢ, its variance 1 / Pᵢᵢ.
+        A left-out rating's residual is (P y)ᵢ / Pᵢᵢ, its variance 1 / Pᵢᵢ.
         """
+        # Answers written to please a surrogate then gain nothing once judged.
         process = self
         for _ in range(MOST_CONTRADICTED):
             # A rating that is alone in its group has neither a residual nor a precision.
@@ -107,7 +106,7 @@ class GaussianProcess:
 
         Returns:
             Means, shape (N,); covariance, shape (N, N); and the weight of each item's own rating,
-            (N,), from 0 (nothing but noise) to 1 (none), unless noise is shared.
+            (N,), 0 to 1 unless noise is shared.
         """
         # The noise that is estimated from the ratings is this matrix times them, shape (N, N).
         noise_filter = self.noise @ self.restricted
@@ -128,8 +127,7 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
 
     ``noise`` is their sampling covariance, ``groups`` are one-hot, (N, G). Variances have wide
     log-normal priors centered on equal shares of the signal, and the likelihood is multiplied by
-    their sum (Li and Lahiri, 2010): with few ratings the plain likelihood often takes everything
-    for noise.
+    their sum (Li and Lahiri, 2010).
     """
     # Standard deviation of the logarithm of each variance: a factor of 4.5 up or down
     prior_deviation = 1.5
@@ -148,7 +146,6 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
     start = np.full(n_variances, np.log(_signal_variance(ratings, noise, groups) / n_variances))
 
     def loss(logs: Floats) -> tuple[float, Floats]:
-        """Return minus the variances' log density, and its gradient."""
         variances = np.exp(logs)
         deviations = logs - start
         prior_slopes = deviations / prior_deviation**2

@@ -36,7 +36,7 @@ FEW_TOURNAMENTS = 20
 
 @dataclass(frozen=True)
 class TournamentSettings:
-    """How tournaments are drawn; see ``arena.rating.tournaments.bootstrap_tournaments``."""
+    """How tournaments are drawn; see ``bootstrap_tournaments``."""
 
     tournaments: int = DEFAULT_TOURNAMENTS
     questions: int = DEFAULT_QUESTIONS
@@ -60,11 +60,9 @@ class LanguageData:
         judgments: Judgments of one judge; none where ratings are published.
         X: Features of every system's answers to every question.
         questions: Every question of the language, judged or not.
-        others: Judgments of other judges, which may predict this one's.
-        unconnected: Systems that no judgments connect with the largest group; left out, as nothing
-            places them on its scale.
-        reference: The arena's reference system. Features compare all answers with its, so every
-            surrogate has seen it.
+        others: Judgments of other judges.
+        unconnected: Systems that no judgments connect with the largest group, left out.
+        reference: The arena's reference system, which every surrogate has seen through features.
     """
 
     language: str
@@ -159,11 +157,8 @@ class LanguageData:
         return self.with_judgments(judgments, is_wanted[battles.question])
 
     def origin_of(self, part: LanguageData) -> float:
-        """Return what brings a part's ratings to this scale.
-
-        Coefficients are centered on the part's systems, whose mean is lower the stronger the
-        held-out ones are: without this, strong folds would be rated up.
-        """
+        """Return what brings a part's ratings, centered on its systems, to this scale."""
+        # The stronger the held-out systems are, the lower is the mean of the part's.
         ratings = pd.Series(self.arena_ratings, self.systems).reindex(part.systems).to_numpy()
         differences = pd.Series(ratings - part.arena_ratings)
         return float(np.nan_to_num(differences.mean()))

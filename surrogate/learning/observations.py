@@ -66,12 +66,12 @@ def observe(
 
 @dataclass(frozen=True)
 class RatingLikelihoods:
-    """What battles say about ratings, as normal densities.
+    """Likelihoods of ratings given battles, as normal densities.
 
     The Bradley-Terry likelihood with the weak prior (Laplace). The covariance is the inverse
     information, each system's score scaled to its design effect (Kish, 1965), drawn to the mean
-    over systems and languages: an estimate by few questions would be singular. Unknown published
-    variances are assumed (``completed_variances``); where none is known, ratings are exact.
+    over systems and languages. Unknown published variances are assumed (``completed_variances``);
+    where none is known, ratings are exact.
     """
 
     published: Mapping[str, Observation]
@@ -109,11 +109,8 @@ class RatingLikelihoods:
         return self.effects.common if fit is None else fit.effects.common
 
     def about(self, posteriors: Mapping[str, RatingPosterior]) -> RatingLikelihoods:
-        """Approximate about posterior ratings (Rasmussen and Williams, 2006, section 3.4).
-
-        At its own fit, a system that won nearly all of few battles would seem less sure than
-        others.
-        """
+        """Approximate about posterior ratings (Rasmussen and Williams, 2006, section 3.4)."""
+        # At its own fit, a system that won nearly all of few battles would seem less sure.
         fits: dict[str, _BattleFit] = {}
         for language, fit in self.fits.items():
             fits[language] = fit.about(posteriors[language])
@@ -145,7 +142,6 @@ class _BattleFit:
         return replace(self, mode=np.append(ratings - ratings.mean(), biases))
 
     def observed(self, effects: Floats, common_effect: float) -> Observation:
-        """Observe ratings: the normal density with the likelihood's slope and curvature."""
         n_systems = len(self.systems)
         ratings = slice(n_systems)
         # The information is in units of verdicts, and several may count for one. The weak prior
@@ -193,8 +189,8 @@ def centering(n_systems: int) -> Floats:
 class JointPosterior:
     """N ratings (logits) in languages, and their covariance, (N, N).
 
-    ``shares`` is the weight of a system's own verdicts in its rating, (N,); ``contradicted`` are
-    systems whose verdicts contradict the prediction from their answers.
+    ``shares`` are weights of systems' own verdicts, (N,); ``contradicted`` are systems whose
+    verdicts contradict predictions.
     """
 
     keys: pd.MultiIndex

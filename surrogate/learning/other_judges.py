@@ -1,7 +1,6 @@
-"""What other judges' verdicts say of the ratings by a reference judge.
+"""Ratings by a reference judge, predicted from other judges' verdicts.
 
-A logistic regression, on pairs that both judged, turns verdicts into probabilities of the
-reference's. Ratings from these are the prior mean; ratings by the other judges alone are a kernel
+A logistic regression on common pairs gives a prior mean; ratings by the others a kernel
 (docs/reference/surrogate.md, section 4).
 """
 
@@ -27,8 +26,8 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 class OtherJudges:
     """Ratings by J other judges, and how far they predict the reference's.
 
-    ``slopes`` is the logit that a judge's verdict adds to the reference's; 0 if unrelated. By
-    language and system are each judge's own ratings, and the ``expected`` one by the reference.
+    ``slopes`` are logits that a judge's verdict adds to the reference's; 0 if unrelated. By
+    language and system are judges' own ratings, and the ``expected`` one.
     """
 
     slopes: Mapping[str, float]
@@ -113,9 +112,8 @@ def _judged_languages(judgments: pd.DataFrame) -> list[_JudgedLanguage]:
 def _slope(shares: pd.DataFrame, targets: pd.DataFrame) -> float:
     """Regress the reference's shares on another judge's; 0 where no relation is shown.
 
-    Shares are scaled to -1 to 1, the likelihood is divided by its design effect (Kish, 1965). The
-    prior is N(1, 1): of 50 pairs of judges of two public arenas all slopes were between .5 and 2.1;
-    a third arena's judges had nothing in common.
+    Shares are scaled to -1 to 1, the likelihood is divided by its design effect (Kish, 1965); the
+    prior is N(1, 1), as 50 pairs of judges had slopes of .5 to 2.1.
     """
     # Shared questions below which the variance between questions is not known
     fewest_questions = 2
@@ -151,7 +149,7 @@ def _information(verdicts: Floats, slope: float) -> float:
 
 
 def _design_effect(verdicts: Floats, target: Floats, question: Indices, slope: float) -> float:
-    """Variance of the score over questions, relative to that of single verdicts; at least 1."""
+    """Return the score's variance over questions, relative to single verdicts; at least 1."""
     scores = np.bincount(question, verdicts * (target - expit(slope * verdicts)))
     n_questions = len(scores)
     variance = float(scores @ scores) * n_questions / (n_questions - 1)

@@ -1,8 +1,6 @@
 """Agreement of the arena's ratings with those by surrogates that did not see the systems.
 
-Only systems held out together, and so rated by one surrogate, are compared (leave-pair-out: Airola
-et al., 2011). Across folds, a surrogate that knows nothing would rank systems upside down, as a
-strong system's training systems are weaker.
+Only systems held out together are compared (leave-pair-out: Airola et al., 2011).
 """
 
 from __future__ import annotations
@@ -29,8 +27,8 @@ MANY_SYSTEMS = 300
 class Outcome:
     """Predicted and arena ratings of S systems in R repeats, (R, S).
 
-    ``folds`` says which were held out together; None if one surrogate rates all. ``r2`` is NaN
-    where ratings are on another scale; None for that of ``predicted``.
+    ``folds`` says which were held out together; None if one surrogate rates all. ``r2`` is NaN for
+    ratings on another scale; None for that of ``predicted``.
     """
 
     language: str
@@ -45,6 +43,8 @@ class Outcome:
     @property
     def groups(self) -> Indices:
         """Return predictions' fold and repeat, shape (R * S,)."""
+        # Across folds, a surrogate that knows nothing would rank systems upside down: the training
+        # systems of a strong one are weaker.
         folds = np.zeros(self.predicted.shape, np.intp) if self.folds is None else self.folds
         repeats = np.arange(len(self.predicted))[:, None]
         n_folds = 1 + folds.max(initial=0)
@@ -54,7 +54,7 @@ class Outcome:
     def tau(self) -> float:
         """Return Kendall's tau-b of systems held out together.
 
-        0 without signal or with equal predictions; NaN where no two systems can be compared.
+        0 with equal predictions; NaN where no two systems can be compared.
         """
         predicted = self.predicted.ravel()[None]
         arena_ratings = self.arena_ratings.ravel()[None]
@@ -102,10 +102,7 @@ class Outcome:
 
     @property
     def coverage(self) -> float:
-        """Return the share of ratings inside 90% prediction intervals.
-
-        NaN without standard errors. The arena's own noise counts as an error of the prediction.
-        """
+        """Return the share of ratings inside 90% prediction intervals; NaN without errors."""
         if self.standard_errors is None:
             return float("nan")
         errors = np.abs(self.predicted - self.arena_ratings)
@@ -156,7 +153,7 @@ def resampled_systems(
 ) -> pd.DataFrame:
     """Draw systems with replacement; count each in each resample.
 
-    Systems are ordered by their mean ratings, so that names have no influence.
+    Systems are ordered by mean ratings.
     """
     fewest_resamples = 100
     by_system = pd.Series(np.asarray(ratings), np.asarray(names, dtype=object))

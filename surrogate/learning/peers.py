@@ -42,11 +42,11 @@ class PeerView:
     Attributes:
         answered: Who answered which question, shape (M, Q).
         values: F features, the consensus last, shape (M, Q, F).
-        peer_values: The same of the peers' answers, shape (N, Q, F).
-        is_self: Who of the peers each system is, shape (M, N).
-        means: Mean feature less the peers' mean on the question, shape (M, F); NaN without values.
+        peer_values: Of the peers' answers, shape (N, Q, F).
+        is_self: Which peer each system is, shape (M, N).
+        means: Mean feature less the peers' mean by question, shape (M, F), or NaN.
         errors: Squared standard error of each mean, shape (M, F); NaN with fewer than two values.
-        profiles: Mean vector of a system's answers, shape (M, D); no columns without texts.
+        profiles: Mean vectors of answers, shape (M, D); no columns without texts.
     """
 
     systems: tuple[str, ...]
@@ -94,8 +94,8 @@ class PeerView:
     def ranks(self) -> Floats:
         """Rank values among the other peers' answers, (M, Q, F).
 
-        A rank is the mean sign of the differences: 1 above all of them, -1 below, 0 without a
-        value. Values 3, 5, 5, 9 have the ranks -1, 0, 0, 1.
+        A rank is the mean sign of the differences, 0 without a value: 3, 5, 5, 9 have the ranks -1,
+        0, 0, 1.
         """
         signs = np.zeros(self.values.shape, dtype=np.int32)
         for index, others in enumerate(self.peer_values):
@@ -112,8 +112,8 @@ class PeerView:
 class PeerAnswers:
     """Answers of the N systems of a language to Q questions.
 
-    The last of the F features is the consensus, where there are texts, which ``tensor`` lacks.
-    ``counts`` are hashed n-grams, a row per answer.
+    With texts, the last of the F features is the consensus, which ``tensor`` lacks. ``counts`` are
+    hashed n-grams by answer.
     """
 
     names: tuple[str, ...]
@@ -156,7 +156,7 @@ class PeerAnswers:
         return self._view(self.tensor, self.vectors)
 
     def unused_features(self, features: Sequence[str]) -> dict[str, str]:
-        """Return features that tell no systems apart, with reasons."""
+        """Return reasons why features tell no systems apart."""
         n_values = np.isfinite(self.tensor.values).sum(axis=(0, 1))
         differences = np.abs(self.self_view.ranks).sum(axis=(0, 1))
         reasons = {}
@@ -193,7 +193,7 @@ class PeerAnswers:
 
     @cached_property
     def _document_weights(self) -> Floats:
-        """Inverse document frequency of each column in the peers' answers, (D,) or (0,)."""
+        """Return the inverse document frequency of columns in the peers' answers, (D,) or (0,)."""
         return np.empty(0) if self.counts is None else document_weights(self.counts)
 
     def _view(self, tensor: FeatureTensor, vectors: AnswerVectors) -> PeerView:

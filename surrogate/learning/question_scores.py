@@ -1,16 +1,16 @@
-"""Predicting scores of single answers: one regression on all questions, in closed form.
+"""Predicting scores of answers: one regression on all questions, in closed form.
 
-The score of an answer is the share of its battles on its question that it won. Scores are
+The score of an answer is the share of its battles that it won:
 
     score(s, q) = mean(q) + w · ranks(s, q) + e(q, answer) + noise
 
 with one w for all questions and languages (a ridge), and on each question a Gaussian process e
 whose covariance is the cosine of answers (Rasmussen and Williams, 2006, section 2.7). Both
-variances are constants: tuning them hardly ever helps, and with few systems fits noise. Each system
-can be left out without a refit (section 5.4.2), but for its battles in the others' scores.
+variances are constants. Each system can be left out without a refit (section 5.4.2), but for its
+battles in the others' scores.
 
-What judges of other arenas liked (``preferences.json``) is one more feature, only without passages,
-since these arenas have none. Formulas: docs/reference/surrogate.md, section 1.
+Without passages, preferences of other arenas' judges (``preferences.json``) are one more feature.
+Formulas: docs/reference/surrogate.md, section 1.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Scored:
     def scales(self) -> Floats:
         """Return factors to a mean variance of 1, shape (Q,).
 
-        The variance is that of judged answers about their question's mean; 0 where all are alike.
+        It is judged answers' variance about their question's mean; 0 where all are alike.
         """
         judged = self.judged.astype(np.float64)
         n_judged = np.maximum(judged.sum(axis=1), 1)
@@ -108,9 +108,9 @@ class Solved:
 class QuestionScores:
     """The fitted regression.
 
-    ``slopes`` are of the F features' ranks, ``duals`` the weight of each judged answer by language,
-    (Q, N). ``left_out`` predicts each system's mean score less the others', with the system left
-    out in all languages, (N,); NaN without a score.
+    ``slopes`` are of ranks, (F,), ``duals`` weights of judged answers by language, (Q, N).
+    ``left_out`` predicts each system's mean score less the others', left out in all languages,
+    (N,), or NaN.
     """
 
     slopes: Floats
@@ -259,7 +259,7 @@ def _left_out(
 
 
 def _left_out_scores(scored: Scored, solved: Solved, slopes: Floats) -> Floats:
-    """Predict each system as if it were not there, shape (N,), by slopes of shape (N, F)."""
+    """Predict each system without its scores, shape (N,), by slopes (N, F)."""
     predicted = np.einsum("qnf,nf->qn", solved.ranks, slopes)
     residuals = (solved.scores - predicted) / solved.diagonal
     n_others = np.maximum(scored.judged.sum(axis=1, keepdims=True) - 1, 1)
@@ -272,7 +272,7 @@ def _left_out_scores(scored: Scored, solved: Solved, slopes: Floats) -> Floats:
 def shipped_preferences() -> Mapping[str, Any]:
     """Read ``preferences.json``.
 
-    A weight is the share of battles that an answer wins more if its rank (-1 to 1) goes up by 1.
+    A weight is the share of battles won more if the rank (-1 to 1) goes up by 1.
     """
     text = files("surrogate.learning").joinpath("preferences.json").read_text(encoding="utf-8")
     content: dict[str, Any] = json.loads(text)
@@ -295,7 +295,7 @@ def preference_slopes(
 
 
 def reads_passages(name: str) -> bool:
-    """Whether a column holds a feature of answers and their passages."""
+    """Return whether a column holds a feature of answers and their passages."""
     feature = FEATURES.get(plain_name(name))
     return feature is not None and "passages" in feature.needs
 
@@ -327,10 +327,7 @@ def explained(
 
 
 def _likeness_weights(view: PeerView, scored: Scored, index: int) -> Floats:
-    """Weigh what the most similar judged answer says about a system's, shape (Q,).
-
-    It is the cosine with that answer times its score less the question's mean.
-    """
+    """Return the cosine with the most similar judged answer times its centered score, (Q,)."""
     cosines = np.where(scored.judged, view.cosines[:, index], 0.0)
     nearest = cosines.argmax(axis=1)
     advantages = scored.scores[np.arange(len(nearest)), nearest] - scored.means

@@ -1,8 +1,6 @@
-"""One rating from verdicts and surrogate: a prediction from answers, corrected by the verdicts.
+"""One rating from verdicts and surrogate: a prediction from answers, corrected by verdicts.
 
-The model of small areas (Fay and Herriot, 1979): a rating is the surrogate's prediction, the
-system's strength across languages, and a residual, observed with the sampling covariance of its
-Bradley-Terry coefficient (docs/reference/surrogate.md, section 4).
+The model of small areas (Fay and Herriot, 1979); formulas: docs/reference/surrogate.md, section 4.
 """
 
 from __future__ import annotations
@@ -45,16 +43,15 @@ def posterior_ratings(
 ) -> JointPosterior:
     """Rate systems by their answers and their verdicts.
 
-    If the surrogate has kernels, verdicts on similar systems and in other languages count, too.
-    With any other, verdicts correct its predictions for unseen systems. Systems with verdicts alone
-    are rated by these.
+    With a surrogate's kernels, verdicts on similar systems and in other languages count, too.
+    Systems with verdicts alone are rated by these.
 
     Args:
         surrogate: A fitted surrogate; None where there are no answers.
         ratings: Language to the training ratings of its systems.
         expected: ``language, system, rating``: predictions by a surrogate that has not seen it.
         X: Answers of further systems, rated wherever they answered.
-        others: Ratings by other judges, also of systems that only these judged.
+        others: Ratings by other judges.
     """
     # A first approximation, around ratings of a spread of one logit.
     likelihoods = RatingLikelihoods.of(ratings, around=1.0)

@@ -1,4 +1,4 @@
-"""Regressors as surrogates: any of scikit-learn's form, those of MIRAGE-Bench by their names."""
+"""Regressors as surrogates: those of scikit-learn's form, and of MIRAGE-Bench by name."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ Model = tuple[Any, Flags]
 class RegressionSurrogate(Surrogate):
     """A regressor of the systems' coefficients, a language at a time (MIRAGE-Bench, section 4.3).
 
-    ``missing`` values do not count (``nan``) or count 0 (``zero``). Fewer ``trees`` do for hundreds
-    of single tournaments.
+    ``missing`` values do not count (``nan``) or count 0 (``zero``).
     """
 
     name: str
@@ -67,7 +66,7 @@ class RegressionSurrogate(Surrogate):
 
     @property
     def signature(self) -> str:
-        """The settings as part of a board's signature."""
+        """Settings as part of a board's signature."""
         rule = "" if self.missing == "nan" else f"|missing:{self.missing}"
         return f"surrogate:{self.name}|rows:{self.rows}{rule}"
 
@@ -216,7 +215,7 @@ def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int =
 
 
 def _shares(estimator: Any, n_features: int) -> Floats:  # noqa: ANN401 - any regressor
-    """Return each feature's share in a regressor's decisions, shape (F,); NaN where it has none."""
+    """Return features' shares in a regressor's decisions, shape (F,), or NaN."""
     regressor = _steps(estimator)[-1][1]
     if hasattr(regressor, "feature_importances_"):
         shares = np.asarray(regressor.feature_importances_, dtype=np.float64)

@@ -58,12 +58,11 @@ class Replication:
     """Agreement of ratings from half of the questions with the verdicts on the other half.
 
     Attributes:
-        rows: ``REPLICATION_COLUMNS``, one row per split and language: tau-b with the other half's
-            ratings, of ratings by verdicts and surrogate, by ``verdicts``, and by surrogates that
-            had not seen the system; the largest possible tau-b; the share of its ratings ``inside``
-            the 90% intervals.
-        resampled: Language to the first two taus' mean over splits, in each of B resamples of the
-            systems, the same in every language, shape (2, B).
+        rows: ``REPLICATION_COLUMNS`` by split and language: tau-b with the other half's ratings, by
+            verdicts and surrogate, by ``verdicts``, and by surrogates that had not seen the system;
+            the largest possible tau-b; the share of ratings ``inside`` 90% intervals.
+        resampled: Language to the first two taus' mean over splits in B common resamples of
+            systems, shape (2, B).
     """
 
     rows: pd.DataFrame
@@ -84,10 +83,7 @@ class Replication:
         return cls(joined([part.rows for part in parts], REPLICATION_COLUMNS), resampled)
 
     def summary(self) -> dict[str, float]:
-        """Average over splits, then over languages, with 95% intervals by a bootstrap over systems.
-
-        Splits share verdicts: their standard deviation is not the error of their mean.
-        """
+        """Average over splits, then languages, with 95% intervals by a bootstrap over systems."""
         rows = self.rows[["language", "tau", "tau_verdicts"]].dropna()
         numbers = rows.astype({"tau": float, "tau_verdicts": float})
         means = numbers.groupby("language").mean().mean().reindex(["tau", "tau_verdicts"])
@@ -120,8 +116,7 @@ def replicate(
     """Split every language's judged questions in half, repeatedly.
 
     Languages with published ratings, or fewer than four judged questions, are left out.
-    ``questions`` limits those to learn from; ``with_surrogate`` also rates by the surrogate alone,
-    five more trainings per repeat.
+    ``questions`` limits those to learn from; ``with_surrogate`` also rates by the surrogate alone.
     """
     divisible = [data for data in languages if len(_judged_questions(data)) >= FEWEST_QUESTIONS]
     tasks = []

@@ -1,7 +1,6 @@
-"""Saving surrogates as data: their training data and settings, from which loading learns again.
+"""Saving surrogates as training data and settings, from which loading learns again.
 
-A file is a zip of JSON, Parquet and plain arrays. Nothing in it is executed, and no more is read
-than it declares and ``most_expanded`` allows.
+A file is a zip of JSON, Parquet and plain arrays; nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -133,19 +132,18 @@ def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
 def load_surrogate(
     path: Path | str, n_jobs: int = 1, regressor: BaseEstimator | None = None
 ) -> Surrogate:
-    """Read a surrogate from a file; what is not stored as arrays is learned again.
+    """Read a surrogate from a file, and learn again what it does not store.
 
     Args:
-        path: What ``save_surrogate`` wrote.
+        path: Of ``save_surrogate``.
         n_jobs: Processes to learn in.
-        regressor: A regressor of your own that it was made of: a file imports no code.
+        regressor: Your own regressor that it was made of: a file imports no code.
 
     Returns:
         The fitted surrogate.
 
     Raises:
-        UsageError: If the file is absent, is not a surrogate of this project, or is of another
-            regressor than is known or given.
+        UsageError: If the file is absent, no surrogate, or of an unknown regressor.
         DataError: If it holds more than ``arena.data.files.most_expanded``.
         MissingDependencyError: If it needs a package that is not installed.
 

@@ -1,4 +1,4 @@
-"""Surrogates: their interface (fit, predict, explain, save), and those that have names."""
+"""Surrogates: their interface, and those that have names."""
 
 from __future__ import annotations
 
@@ -60,18 +60,17 @@ class Covariances:
 
 
 class Surrogate(ABC):
-    """Predicts how a judge would rate systems, from their answers and the ratings of others.
+    """Predicts ratings of systems from their answers and the ratings of others.
 
-    An estimator in the sense of scikit-learn: the constructor sets parameters, learned attributes
-    have a trailing underscore, ``clone`` gives an unfitted copy.
+    An estimator in the sense of scikit-learn: ``clone`` gives an unfitted copy.
 
     Attributes:
         rows: One training row per ``system`` and tournament, or one ``overall``.
-        pooled: Whether it learns from all languages together, and rates those it has not seen.
+        pooled: Whether it learns from all languages together, and rates others.
         has_errors: Whether it predicts standard errors.
         reads_texts: Whether it also learns from the column ``answer``.
         failures_: Language to why it could not be learned from.
-        borrowing_: Languages with few rated systems, where other languages' verdicts count.
+        borrowing_: Languages with few rated systems, for which others' verdicts count.
         X_: The rows it was trained on.
         ratings_: Language to the ratings of the systems trained on.
     """
@@ -113,10 +112,10 @@ class Surrogate(ABC):
         """Learn from the systems that are in the table and have a rating.
 
         Args:
-            X: Columns ``language, system, query_id`` and one per feature; some surrogates read
-                further columns, such as ``answer``. A row that appears twice counts twice.
-            ratings: Language to tournaments, or a table ``language, system, rating`` with or
-                without ``variance`` (in squared logits).
+            X: Columns ``language, system, query_id`` and one per feature; perhaps ``answer``. A row
+                that appears twice counts twice.
+            ratings: Language to tournaments, or a table ``language, system, rating`` and perhaps
+                ``variance`` (squared logits).
 
         Raises:
             UsageError: If no language can be learned from; ``failures_`` says why.
@@ -131,11 +130,7 @@ class Surrogate(ABC):
     def fit_with(
         self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]
     ) -> Self:
-        """Learn all but what ``arrays`` of an earlier fit hold, and nothing where ``fit`` fails.
-
-        Raises:
-            UsageError: If the arrays are not what this surrogate learns.
-        """
+        """Learn all but ``arrays`` of an earlier fit; UsageError if they do not fit."""
 
     def arrays(self) -> dict[str, Arrays]:
         """Return learned plain arrays of each language that are costly to learn again."""
@@ -143,43 +138,34 @@ class Surrogate(ABC):
 
     @abstractmethod
     def predict(self, X: pd.DataFrame, questions: Asked | None = None) -> pd.DataFrame:
-        """Rate every system by its answers as a new one, whatever other systems are in the table.
+        """Rate every system by its answers as a new one.
 
         Args:
             X: Columns ``language, system, query_id`` and one per feature.
-            questions: Language to the questions that the systems were asked; by default those of
-                the training answers. Where a missing answer counts 0 (``missing``), these are the
-                questions that count.
+            questions: Language to the questions asked, where missing answers count 0 (``missing``);
+                by default those of the training answers.
 
         Returns:
-            Columns ``language, system, rating, answers``, sorted by language and system; with a
-            ``standard_error`` where the surrogate has one. The rating (logits) is NaN in a
-            language that was not learned from and for a system without feature values.
+            Columns ``language, system, rating, answers`` and perhaps ``standard_error``, sorted.
+            The rating (logits) is NaN in a language that was not learned from and for a system
+            without values.
 
         Raises:
-            UsageError: If a feature column is missing that a training answer had a value of.
+            UsageError: If a feature of training answers is missing.
         """
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:  # noqa: ARG002
-        """Return how alike systems are, for ratings by answers and verdicts together.
-
-        Args:
-            X: Answers of further systems; those of systems trained on are ignored.
-
-        Returns:
-            Kernels of all systems trained on, then of the further ones; None where the surrogate
-            compares none.
-        """
+        """Return kernels of all systems trained on, then of further ones of ``X``, if any."""
         return None
 
     def explain(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Explain the rating of each system of a table; no rows where that is not possible.
+        """Explain systems' ratings, where that is possible.
 
         Returns:
             Columns ``language, system``; ``moved_by``, features with the logits that each adds and
-            the difference of the system's mean from the peers'; ``like_winners`` and
-            ``like_losers``, questions whose judged answer most like the system's won more, or less,
-            than the others. The most telling come first.
+            the difference from the peers' mean; ``like_winners`` and ``like_losers``, questions
+            whose judged answer most like the system's won more, or less. The most telling come
+            first.
         """
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 
@@ -242,15 +228,15 @@ def find_surrogate(
     """Return an unfitted surrogate by name.
 
     Args:
-        name: One of ``SURROGATE_NAMES``, or a regressor's dotted name with its parameters, such as
+        name: One of ``SURROGATE_NAMES``, or a regressor such as
             ``sklearn.ensemble.GradientBoostingRegressor(max_depth=2)``.
         rows: One training row a ``system`` and tournament, or a system ``overall``.
-        missing: Whether a missing value of a feature does not count (``nan``) or counts 0.
+        missing: Whether missing values do not count (``nan``) or count 0.
         seed: Of all that it draws.
         n_jobs: Processes to train languages in; -1 for all cores.
 
     Raises:
-        UsageError: If one of these is unknown, or the surrogate does not have the rule.
+        UsageError: If one is unknown, or the surrogate does not have the rule.
 
     Examples:
         >>> find_surrogate("linear").signature

@@ -1,9 +1,6 @@
 """Predicting ratings of whole systems: a kernel ridge, blended with predictions by answers.
 
-A rating is its language's mean plus functions of the system's average answer, linear in its
-features and in how it writes (``kernels``). One penalty best predicts systems left out. The blend
-says what a unit of either prediction is worth, and how sure it is (docs/reference/surrogate.md,
-sections 2 and 3).
+Formulas: docs/reference/surrogate.md, sections 2 and 3.
 """
 
 from __future__ import annotations
@@ -32,8 +29,8 @@ class SystemRidge:
     """The ridge, fitted to N ratings.
 
     Attributes:
-        is_alone: Whether no scores are predicted: it then also has the consensus, and features
-            count by their reliability.
+        is_alone: Without predicted scores: it then has the consensus, and features shrunk by their
+            reliability.
         variances: Mean diagonal of each kernel, by which it is divided, shape (K,).
         kernel: Of the ratings, shape (N, N).
         inverse: Of the ratings' covariance about unknown means of languages, shape (N, N).
@@ -187,10 +184,10 @@ def _best_penalty(kernel: Floats, target: Floats, vectors: SystemVectors) -> _Le
 
 @dataclass(frozen=True)
 class Blend:
-    """How scores and ridge together give a rating.
+    """How scores and ridge give a rating.
 
     ``weights`` are of both, (2,); ``slope`` and ``error`` in logits; ``usual_variance`` is the
-    ridge's mean predictive variance of systems left out.
+    ridge's mean predictive variance when left out.
     """
 
     weights: Floats
@@ -249,10 +246,7 @@ def _weights(parts: Floats, target: Floats, reliability: float) -> Floats:
 
 
 def _calibration_slope(predictions: Floats, target: Floats, reliability: float) -> float:
-    """Return the logits that a unit of the blend is worth: correlation times ratio of spreads.
-
-    It is shrunk by the reliability: with few verdicts, the spread of ratings is mostly noise.
-    """
+    """Return the logits that a unit of the blend is worth, shrunk by the ratings' reliability."""
     # A floor of both, so that the order of predictions survives where left-out systems show no
     # correlation, and where ratings are noise.
     smallest = 0.1
@@ -276,12 +270,12 @@ def beside_originals(
 ) -> Floats:
     """Move ratings, (M,), to those of systems whose wording they have.
 
-    A blend has learned from systems that see no verdicts on answers like their own; a copy sees its
-    original's twice. Only what is more like a rated system than any two rated ones are alike moves,
-    and a disguised copy is rated at most as its original (docs/reference/surrogate.md, "Copies").
-    Strange letters or words make a copy less like all systems, so known wording decides, too.
-    ``rated`` are the peers' ratings, shrunk by noise, (N,); NaN of those without.
+    Systems move if they are more like a rated system than any two rated ones are alike; disguised
+    copies are rated at most as their original (docs/reference/surrogate.md, "Copies"). ``rated``
+    are the peers' ratings, shrunk by noise, (N,), or NaN.
     """
+    # A blend has learned from systems that see no verdicts on answers like their own; a copy sees
+    # those on its original's twice.
     is_rated = np.isfinite(rated)
     centered = rated[is_rated] - rated[is_rated].mean()
     cosines = np.where(view.is_self, 0.0, view.mean_cosines)[:, is_rated]
@@ -307,10 +301,7 @@ def _excess(likeness: Floats, among_rated: Floats) -> Floats:
 
 
 def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> Floats:
-    """Divide cosines by the share of the wording that is known, shape (M, N).
-
-    For a copy, it is its mean cosine with the other rated systems over its original's.
-    """
+    """Divide cosines by the share of known wording, shape (M, N): strange words disguise copies."""
     with_others = cosines.sum(axis=1, keepdims=True) - cosines
     of_originals = among_rated.sum(axis=1) - is_self @ among_rated
     shares = np.ones_like(cosines)

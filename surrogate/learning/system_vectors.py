@@ -1,8 +1,7 @@
-"""Systems as wholes, and how alike two are: the kernels of ratings.
+"""Systems as mean standardized features and mean vectors of answers, and kernels of these.
 
-A system is its mean standardized features, and its answers' mean vector (in the spirit of Helm et
-al., 2024, arXiv 2410.01106), in each language and over all. Formulas: docs/reference/surrogate.md,
-section 2.
+In the spirit of Helm et al., 2024, arXiv 2410.01106. Formulas: docs/reference/surrogate.md, section
+2.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ from surrogate.learning.training import finite_means
 class Scale:
     """How means of a language are standardized by its rated systems.
 
-    Features have a center, a deviation (infinite where systems do not differ) and a reliability,
-    (F,): a mean of few answers is noisy, and is shrunk (Fuller, 1987, chapter 1). Profiles have a
-    center (D,), and a scale: the root mean squared distance from it.
+    Features have a center, a deviation (infinite where systems do not differ) and a reliability by
+    which they shrink (Fuller, 1987, chapter 1), (F,). Profiles have a center (D,), and a scale: the
+    root mean squared distance from it.
     """
 
     center: Floats
@@ -73,7 +72,7 @@ class SystemVectors:
 
     Attributes:
         features: Standardized features without the consensus, shape (M, F).
-        reliable: All features, each shrunk by its reliability, shape (M, F).
+        reliable: All features, shrunk by reliability, shape (M, F).
         texts: Standardized profiles, shape (M, D).
     """
 
@@ -135,7 +134,7 @@ class SystemVectors:
 
     @cached_property
     def over_languages(self) -> bool:
-        """Whether a system answered in several languages."""
+        """Return whether a system answered in several languages."""
         return len(set(self.languages)) > 1
 
     def designs(self, *, is_shrunk: bool, over_languages: bool) -> list[Floats]:
@@ -186,7 +185,7 @@ class SystemVectors:
 
 
 def same_system(keys: pd.MultiIndex) -> Floats:
-    """Return the kernel of a system over languages, shape (1, N, N); (0, N, N) for one."""
+    """Return the kernel of same systems, shape (1, N, N); (0, N, N) for one language."""
     if len(keys.unique(level=0)) < 2:
         return np.empty((0, len(keys), len(keys)))
     names = np.asarray(keys.get_level_values(1), dtype=object)

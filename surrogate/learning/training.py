@@ -124,10 +124,7 @@ def _repeats(codes: Indices) -> Indices:
 
 
 def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
-    """Count 0 for missing values and answers to ``asked`` questions.
-
-    MIRAGE-Bench averaged features so: a system's do not depend on who else answered.
-    """
+    """Count 0 for missing values and answers to ``asked`` questions, as MIRAGE-Bench."""
     known_questions = set(tensor.questions)
     unanswered = [name for name in dict.fromkeys(asked) if name not in known_questions]
     questions = (*tensor.questions, *unanswered)
@@ -149,9 +146,8 @@ def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
 class TrainingRatings:
     """Ratings of the systems of one language, over T samples of its questions.
 
-    ``draws`` says how often each holds each question, (T, Q); ``coefficients`` are logits, (T, S),
-    NaN without. There are no questions and items where only ratings, with ``variance`` (S,), are
-    known.
+    ``draws`` counts questions, (T, Q); ``coefficients`` are logits, (T, S), or NaN. Known ratings
+    with ``variance`` (S,) have no questions and items.
     """
 
     systems: tuple[str, ...]
@@ -234,9 +230,9 @@ class TrainingRows:
 def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind) -> TrainingRows:
     """Build the training rows of T tournaments.
 
-    ``system``: one row per system and tournament, features averaged over its questions
-    (MIRAGE-Bench, Algorithm 1); ``overall``: one row per system, features averaged over all
-    questions, with the mean coefficient (MIRAGE-Bench's boards).
+    ``system``: by system and tournament, features averaged over its questions (MIRAGE-Bench,
+    Algorithm 1); ``overall``: by system, features averaged over all questions, with the mean
+    coefficient (its boards).
     """
     if kind == "overall":
         features = tensor.means()[0]
