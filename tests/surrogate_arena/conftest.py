@@ -33,6 +33,13 @@ def run():
     return run_command
 
 
+@pytest.fixture
+def with_pages():
+    """Skip a test of a board's pages where there are none."""
+    if not has_folder("pages"):
+        pytest.skip("needs the folder surrogate_arena/pages")
+
+
 @pytest.fixture(scope="module")
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")

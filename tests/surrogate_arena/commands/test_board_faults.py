@@ -1,5 +1,6 @@
 """A board and its pages check the answers once."""
 
+import pytest
 from faulty_versions import broken, good, other, support_arena
 
 from arena import write_arena
@@ -8,6 +9,7 @@ from surrogate.checks import faults
 from surrogate_arena.commands.boards import publish_board
 
 
+@pytest.mark.usefixtures("with_pages")
 def test_a_board_and_its_pages_check_answers_once(tmp_path, monkeypatch, capsys):
     arena = support_arena({"v4": good, "v5": broken, "v6": other})
     board = build_board(arena, features="answer_length")

@@ -45,12 +45,14 @@ def contents_of(folder):
     }
 
 
+@pytest.mark.usefixtures("with_pages")
 def test_board_writes_its_files(run, tiny_folder, quick_options, tmp_path):
     assert run("board", tiny_folder, "--out", tmp_path, *quick_options) == 0
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {*BOARD_FILES, "manifest.json", "site", ".feature-cache"}
 
 
+@pytest.mark.usefixtures("with_pages")
 @pytest.mark.parametrize("winner", ["as judged", "a", None])
 def test_board_ends_in_a_screen_whose_last_line_runs_as_it_stands(
     run, small_arena, bilingual_arena, quick_options, tmp_path, capsys, monkeypatch, winner

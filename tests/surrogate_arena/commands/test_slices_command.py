@@ -3,12 +3,14 @@
 import json
 from dataclasses import replace
 
+import pytest
 from shared_data import shared_path
 
 from arena import read_arena, write_arena
 from surrogate.board.board import Board
 
 
+@pytest.mark.usefixtures("with_pages")
 def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, capsys):
     arena = read_arena(shared_path("data/arenas/mt-bench-ko-en"))
     kept = arena.queries["category"].isin(["writing", "math"])
