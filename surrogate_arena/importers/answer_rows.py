@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from arena.data.errors import checked_choice
 from arena.data.judges import UNKNOWN_JUDGE
 from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
-from arena.data.schema import HISTORY, OWN_PASSAGES, WEIGHT
+from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.types import Record
 from arena.data.wording import count_of, first_of
 from arena.text.answers import is_empty_answer
@@ -173,7 +173,7 @@ class AnswerRows:
         for column, amount in amounts_of(collected, place, values).items():
             row.setdefault(column, amount)
         for judge, mark in marks.items():
-            self._add_mark(asked, system, judge, mark, values)
+            collected.marks[(*asked, system, judge)] = mark
         return row
 
     def _text(self, place: Place, name: str, cell: object) -> str | None:
@@ -235,9 +235,9 @@ class AnswerRows:
                 number += 1
                 continue
             earlier_marks = {
-                judge: collected.marked[(*asked, system, judge)]
+                judge: collected.marks[(*asked, system, judge)]
                 for judge in marks
-                if (*asked, system, judge) in collected.marked
+                if (*asked, system, judge) in collected.marks
             }
             is_same = all(marks[judge] == mark for judge, mark in earlier_marks.items())
             if earlier["answer"] == answer and is_same:
@@ -276,20 +276,6 @@ class AnswerRows:
             where = seen_from(place, question["place"])
             fault = f"differs from that of the same question {where}"
             self.collected.fault(place, name, value, fault, f"give each question one {name}")
-
-    def _add_mark(self, key: Key, system: str, judge: str, mark: float, values: Record) -> None:
-        language, query_id = key
-        row: Record = {
-            "language": language,
-            "query_id": query_id,
-            "system": system,
-            "judge": judge,
-            "mark": mark,
-        }
-        if WEIGHT in values:
-            row[WEIGHT] = values[WEIGHT]
-        self.collected.marks.append(row)
-        self.collected.marked[language, query_id, system, judge] = mark
 
 
 def add_rows(

@@ -93,7 +93,7 @@ def _collected(
 def _arena(collected: Collected, name: str, reference_system: str | None) -> ForeignArena:
     foreign = foreign_arena(collected, name, reference=reference_system)
     judged = set(foreign.arena.judgments["judge"])
-    judges = dict.fromkeys(mark["judge"] for mark in collected.marks)
+    judges = dict.fromkeys(judge for *_, judge in collected.marks)
     unused = [judge for judge in judges if judge not in judged]
     if not unused:
         return foreign

@@ -7,18 +7,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import pandas as pd
 from pydantic import StringConstraints
 
 from arena.data.checks import history_fault
 from arena.data.errors import Problem
-from arena.data.rows import Rows, is_unstorable
+from arena.data.rows import Rows
 from arena.data.schema import BOTH_BAD, HISTORY, WEIGHT
 from arena.data.types import Record
 from surrogate_arena.importers.tables import SHEET
-from surrogate_arena.importers.values import name_text
 from surrogate_arena.importers.verdict_values import StatedVerdict
 
 Key = tuple[str, str]
@@ -53,8 +52,7 @@ class Collected:
         names: Our field to its name in the files, which faults show.
         queries: Questions by language and id.
         answers: Answers by language and id of the question, and system.
-        marks: Marks of single answers: ``language, query_id, system, judge, mark``.
-        marked: ``language, query_id, system, judge`` to the mark.
+        marks: ``language, query_id, system, judge`` to the mark.
         criteria: Judge to its criterion, if any.
         lower_is_better: Judges whose lower marks win.
         notes: Remarks for the user.
@@ -67,8 +65,7 @@ class Collected:
     queries: dict[Key, Record] = field(default_factory=dict)
     answers: dict[tuple[str, str, str], Record] = field(default_factory=dict)
     judgments: list[Record] = field(default_factory=list)
-    marks: list[Record] = field(default_factory=list)
-    marked: dict[tuple[str, str, str, object], float] = field(default_factory=dict)
+    marks: dict[tuple[str, str, str, str], float] = field(default_factory=dict)
     criteria: dict[object, str] = field(default_factory=dict)
     lower_is_better: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
@@ -141,24 +138,20 @@ class Collected:
         """Add an answer; return its row. Another one to the same question is a fault."""
         self.became(place, ANSWER)
         language, query_id = key
-        name = self.system_name(place, system)
         row: Record = {
             "query_id": query_id,
             "language": language,
-            "system": name,
+            "system": system,
             "answer": text,
             "place": place,
         }
-        if not isinstance(name, str):
-            self.fault(place, "system", name, "is not a string", "write it as a JSON string")
-            return row
         # The first row is the answer: later ones may add what it lacks.
-        first = self.answers.setdefault((language, query_id, name), row)
+        first = self.answers.setdefault((language, query_id, system), row)
         if first is not row and not (may_repeat and first["answer"] == text):
             self.fault(
                 place,
                 "system",
-                name,
+                system,
                 fault=f"has answered this question {seen_from(place, first['place'])}",
                 hint="keep one of its answers",
             )
@@ -194,8 +187,8 @@ class Collected:
     def judgment(
         self,
         place: Place,
-        key: tuple[str, Any],
-        sides: tuple[Any, Any],
+        key: Key,
+        sides: tuple[str, str],
         verdict: StatedVerdict,
         judge: object,
         *,
@@ -211,8 +204,8 @@ class Collected:
         row = {
             "query_id": query_id,
             "language": language,
-            "system_a": self.system_name(place, side_a),
-            "system_b": self.system_name(place, side_b),
+            "system_a": side_a,
+            "system_b": side_b,
             "winner": verdict.winner,
             "judge": judge,
             **columns,
@@ -228,24 +221,10 @@ class Collected:
         """Return the systems that answer, perhaps also those judged, in order of appearance."""
         names = [system for *_, system in self.answers]
         if with_judged:
-            names += [mark["system"] for mark in self.marks]
+            names += [system for *_, system, _ in self.marks]
             for row in self.judgments:
                 names += (row["system_a"], row["system_b"])
-            # Names at fault are no texts; the checks refuse them.
-            names = list(filter(_is_sound_name, names))
         return list(dict.fromkeys(names))
-
-    def system_name(self, place: Place, value: object) -> Any:  # noqa: ANN401 - what a cell holds
-        """Return a system's name, stripped or in digits; other values stay, for the checks."""
-        if isinstance(value, str):
-            name = value.strip()
-            if name != value and name:
-                self.skip(place, "name", f"{value!r} has spaces at its edges: read as {name!r}")
-            # A name of spaces alone stays, for the checks to refuse it.
-            return name or value
-        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
-            return name_text(value)
-        return value
 
     def skipped(self) -> pd.DataFrame:
         """Return what was left out so far, as ``ForeignArena.skipped``."""
@@ -258,10 +237,6 @@ def skipped_table(skips: Mapping[tuple[str, str, str], int]) -> pd.DataFrame:
     rows = [(*skip, count) for skip, count in sorted(skips.items()) if count]
     table = pd.DataFrame(rows, columns=[*texts, "count"])
     return table.astype({**dict.fromkeys(texts, "str"), "count": int})
-
-
-def _is_sound_name(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and not is_unstorable(value)
 
 
 def question_id(question: str, history: object = None) -> str:

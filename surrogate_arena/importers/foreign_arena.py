@@ -138,11 +138,10 @@ def shown_answer(collected: Collected) -> tuple[str, ...]:
     texts = [item["text"] if isinstance(item, Mapping) else item for item in passages]
     first = f", the first: {short(texts[0])}" if texts else ""
     shown.append(f"passages: {len(texts)}{first}")
-    for mark in collected.marks:
-        if (mark["language"], mark["query_id"], mark["system"]) == key:
-            is_reversed = mark["judge"] in collected.lower_is_better
-            direction = ", the lower the better" if is_reversed else ""
-            shown.append(f"judge {mark['judge']}: {mark['mark']:g}{direction}")
+    for (*marked, judge), mark in collected.marks.items():
+        if tuple(marked) == key:
+            direction = ", the lower the better" if judge in collected.lower_is_better else ""
+            shown.append(f"judge {judge}: {mark:g}{direction}")
     return tuple(shown)
 
 
@@ -160,8 +159,8 @@ def _replace_half_surrogates(collected: Collected) -> None:
 
 
 def _add_judgments_of_marks(collected: Collected, source: str) -> None:
-    marks = pd.DataFrame(collected.marks)
-    marks["system"] = marks["system"].astype(str).str.strip()
+    rows = [(*key, mark) for key, mark in collected.marks.items()]
+    marks = pd.DataFrame(rows, columns=["language", "query_id", "system", "judge", "mark"])
     is_reversed = marks["judge"].isin(collected.lower_is_better)
     marks["mark"] = marks["mark"].where(~is_reversed, -marks["mark"])
     table = _judgments_of_marks(marks)

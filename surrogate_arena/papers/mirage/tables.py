@@ -87,7 +87,6 @@ def _r2_of_surrogates(
     return scores.groupby(["language", "surrogate"], sort=False, as_index=False).agg(
         train_r2=("train", "mean"),
         holdout_r2=("holdout", "mean"),
-        holdout_r2_median=("holdout", "median"),
         repeats=("holdout", "count"),
     )
 
