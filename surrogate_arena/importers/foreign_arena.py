@@ -160,7 +160,7 @@ def _replace_half_surrogates(collected: Collected) -> None:
 
 def _add_judgments_of_marks(collected: Collected, source: str) -> None:
     rows = [(*key, mark) for key, mark in collected.marks.items()]
-    marks = pd.DataFrame(rows, columns=["language", "query_id", "system", "judge", "mark"])
+    marks = pd.DataFrame(rows, columns=[*ANSWER_KEY, "judge", "mark"])
     is_reversed = marks["judge"].isin(collected.lower_is_better)
     marks["mark"] = marks["mark"].where(~is_reversed, -marks["mark"])
     table = _judgments_of_marks(marks)
