@@ -1,4 +1,4 @@
-"""Verdicts in one orientation, and how far two judges agree on the same items: Cohen's kappa."""
+"""Verdicts in one orientation, and agreement of two judges: Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -139,10 +139,7 @@ def measured_agreement(
 
 
 def _question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
-    """Count one judge's verdicts by another's, flat 3 x 3 tables, (questions, 9).
-
-    Every item counts half in either orientation, so that relabeling systems changes nothing.
-    """
+    """Count one judge's verdicts by another's, half in either orientation, (questions, 9)."""
     questions, names = pd.factorize(items["query_id"])
     cells = np.zeros((len(names), 9))
     for sign in (1, -1):

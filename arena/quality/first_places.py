@@ -170,7 +170,7 @@ def _fewest(
     ratings: Floats,
     limit: int,
 ) -> tuple[Indices, int] | None:
-    """Return the fewest ``supporters`` to leave out (``limit`` at most), and who is first then."""
+    """Return the fewest ``supporters`` to leave out, and who is first then."""
     limit = min(limit, len(supporters))
 
     def successor(n_dropped: int) -> int | None:

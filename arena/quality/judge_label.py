@@ -48,15 +48,15 @@ def label_judge(
 ) -> JudgeLabel:
     """Label a judge by how far to trust it, over all languages.
 
-    The label is the worst result of the tests of its own verdicts, of further ones, and of its
-    agreement with people. Without people the best is consistent with itself.
+    The label is the worst result of its tests, of ``further`` ones, and of its agreement with
+    people.
 
     Args:
         judge: Its name, or several with ``+`` or commas between.
-        judgments: Verdicts of all judges; the judge is compared with the people among them.
+        judgments: Verdicts of all judges and people.
         answers: Columns ``ANSWER_KEY`` and ``answer``; without them length is not tested.
         people: Its agreement with people, if already measured.
-        further: Tests of its replies, say.
+        further: Tests, such as of its replies.
 
     Returns:
         The label, and the tests that it rests on.

@@ -1,4 +1,4 @@
-"""What is known of a judge: tests, a label, verdicts that decide first place, records."""
+"""A judge's tests, label, decisive verdicts and records."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ FAULTS: tuple[Grade, ...] = ("unreliable", "doubtful")
 class JudgeTest:
     """One test of a judge, such as ``people``, ``flips`` or ``side``.
 
-    ``grade`` is the best that it leaves the judge; ``low`` and ``high`` are the statistic's 95%
-    interval.
+    ``grade`` is the best that it leaves; ``low`` and ``high`` are the statistic's 95% interval.
     """
 
     name: str
@@ -86,11 +85,10 @@ class MetaEvaluation(BaseModel):
 
     Attributes:
         judge: Its name as in judgments, perhaps with ``llm:`` before it.
-        dataset: Whose labels: ``memerag``, ``wikieval``, ``grouse``, ``people`` of the arena,
-            another judge, a table of pairs, or your own.
+        dataset: Whose labels, such as ``memerag``, ``people`` of the arena, or another judge.
         metric: Such as ``balanced_accuracy``.
-        value: A share or a correlation, -1 to 1; no percentage.
-        standard_error: By bootstrap, on the value's scale.
+        value: A share or a correlation, -1 to 1.
+        standard_error: By bootstrap.
         n: Items judged, such as sentences or pairs.
         failures: Items without a label, counted as errors.
     """
@@ -142,9 +140,9 @@ class JudgeLabel:
     Attributes:
         judge: Its name.
         grade: ``unreliable``: single verdicts cannot be relied on, or people decide otherwise;
-            ``doubtful``: something limits them; ``not known``: no fault, but too little was judged
-            in both orders; ``consistent``: no fault in its own verdicts, not compared with people;
-            ``agrees``: people decide alike; ``people``: the judges are people.
+            ``doubtful``: something limits them; ``not known``: too little was judged in both
+            orders; ``consistent``: no fault, but not compared with people; ``agrees``: people
+            decide alike; ``people``.
         tests: What was tested. Of several faults the first leads a board.
     """
 
@@ -166,12 +164,12 @@ class JudgeLabel:
 
     @property
     def is_one_sided(self) -> bool:
-        """Whether (nearly) all verdicts are the same, so that ratings say nothing about systems."""
+        """Return whether nearly all verdicts are the same."""
         return self.test("same verdict") is not None
 
     @property
     def is_compared(self) -> bool:
-        """Whether its agreement with people was measured."""
+        """Return whether its agreement with people was measured."""
         return self.test("people") is not None
 
     def test(self, name: str) -> JudgeTest | None:

@@ -1,4 +1,4 @@
-"""Two systems compared by the verdicts on them that an arena holds, of people or of an LLM."""
+"""Two systems compared by the arena's verdicts on them."""
 
 from __future__ import annotations
 
@@ -45,13 +45,12 @@ def compare_by_arena(
 ) -> tuple[str, SystemComparison] | None:
     """Compare candidate and baseline by the verdicts on both that the arena holds.
 
-    More verdicts may come, and be looked at, at any time, so that bounds are those of
-    ``anytime_bounds``, unless they are looked at ``once``. By default people's verdicts count where
-    some judged, or the only judge's.
+    Bounds are those of ``anytime_bounds``, unless verdicts are looked at ``once``. By default
+    people's verdicts count where some judged, or the only judge's.
 
     Returns:
-        The judge and the comparison, without scores where the verdicts do not tell the systems
-        apart from something else; None if there is no such verdict.
+        The judge and the comparison, without scores where sides may explain the verdicts; None if
+        there is no such verdict.
     """
     judgments = pair.arena.judgments
     systems = [pair.judged_as, pair.baseline]
@@ -107,7 +106,7 @@ def compare_by_arena(
 
 
 def read_failures(folder: Path) -> pd.DataFrame:
-    """Read from an arena's folder which pairs judges gave no verdict on: ``FAILURE_COLUMNS``."""
+    """Read an arena folder's pairs without a verdict: ``FAILURE_COLUMNS``."""
     path = folder / FAILED_JUDGMENTS
     if not path.is_file():
         return pd.DataFrame(columns=FAILURE_COLUMNS)
@@ -115,7 +114,7 @@ def read_failures(folder: Path) -> pd.DataFrame:
 
 
 def _unscored(pair: Contenders, judges: Collection[str], scores: pd.DataFrame) -> int:
-    """Count the questions on which these judges were asked and gave no verdict at all."""
+    """Count the questions on which these judges gave no verdict at all."""
     failures = pair.failures
     systems = [pair.judged_as, pair.baseline]
     is_on_both = failures["system_a"].isin(systems) & failures["system_b"].isin(systems)
@@ -136,9 +135,9 @@ def _language_rates(judgments: pd.DataFrame, system: str, bounds: Bounds) -> pd.
 def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:
     """Score a system on each question, so that the mean is its win rate on both sides alike.
 
-    The share of points is regressed on the side, by least squares; its value halfway between the
-    sides is the win rate. Each question's score is the win rate and the influence of its residuals
-    on it, so that verdicts on one question count together. Scores may lie outside 0 to 1.
+    The share of points is regressed on the side, by least squares; halfway between the sides is the
+    win rate. A question's score is that plus the influence of its residuals, perhaps outside 0 to
+    1.
     """
     judgments = calibrated_judgments(judgments, hard=True)
     is_a = judgments["system_a"].eq(system)

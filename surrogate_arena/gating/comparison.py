@@ -1,4 +1,4 @@
-"""Judging one system against another, question by question, until the difference is clear."""
+"""Judging two systems, question by question, until the difference is clear."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ Bounds = Callable[[npt.ArrayLike], tuple[float, float]]
 
 @dataclass(frozen=True)
 class SystemComparison:
-    """How a system compares with another, by verdicts on questions that both answered.
+    """Comparison of two systems by verdicts on questions that both answered.
 
     Attributes:
         difference: None if it is not clear yet.
-        scores: ``SCORE_COLUMNS``: its share of the points on a question in both orders, 0 to 1.
-        low: Lower bound of its win rate, as if it had lost every question without a score.
-        high: Upper bound, as if it had won them.
+        scores: ``SCORE_COLUMNS``: share of the points by question in both orders, 0 to 1.
+        low: Lower bound of the win rate, if every question without a score was lost.
+        high: Upper bound, if these were won.
         level: Probability that the bounds hold it.
         judgments: The verdicts.
-        failures: Pairs without one; their questions have no score.
+        failures: Pairs without one.
         questions: Number of questions that both answered.
-        reason: Why the judge was asked no more, or which verdicts these are.
+        reason: Why asking stopped, or which verdicts these are.
         usage: Calls and tokens.
         languages: Columns ``language, questions, win_rate, low, high``, the lowest win rate first;
             empty for one language.
-        differing: Number of questions asked of which the two answers differ.
+        differing: Number of questions asked with different answers.
         unscored: Number of those without a verdict in both orders.
     """
 
@@ -86,7 +86,7 @@ class SystemComparison:
 
     @property
     def lacks_verdicts(self) -> bool:
-        """Whether the questions without a score leave open what those with one decide."""
+        """Return whether questions without a score may change the decision."""
         return self.unscored > 0 and self.difference is None
 
     @property
@@ -108,7 +108,7 @@ class SystemComparison:
 def chosen_side(judgments: pd.DataFrame) -> tuple[str, int] | None:
     """Return the side that nearly all verdicts choose, and their number.
 
-    Where one system nearly always stood there, its strength may be the reason: then there is none.
+    There is none where one system nearly always stood there.
     """
     judgments = shown_sides(without_identical(judgments))
     if judgments.empty:
@@ -143,26 +143,25 @@ def compare_systems(
 ) -> SystemComparison:
     """Judge a system against another until the test tells how they differ.
 
-    Questions come in an order that is drawn by their content, each in both orders of sides. Answers
-    that are the same text are ties without a call. A judge that always chooses the same side, or
-    gives no verdict, is stopped after 30.
+    Questions come in an order drawn by content, in both orders of sides; identical answers are ties
+    without a call. A judge that always chooses one side, or gives no verdict, is stopped after 30.
 
     Args:
         arena: Questions, and the answers of both.
-        systems: The system, and the one it is compared with.
-        judge: One that is asked about pairs.
-        store: Where replies are and go.
-        test: Which difference matters, and the error allowed.
-        budget: Maximum number of verdicts, those in the store included; None asks all.
-        seed: Seed of the order and the sides.
+        systems: The system, and the one to compare with.
+        judge: A judge of pairs.
+        store: Keeps replies.
+        test: Difference that matters, and permitted error.
+        budget: Maximum number of verdicts, stored ones included.
+        seed: Of order and sides.
         progress: Called as pairs are judged.
 
     Returns:
-        Which system is better, if that is known, and after how many verdicts.
+        The difference, if known, with the verdicts.
 
     Raises:
-        UsageError: If the judge cannot be used, no question has answers of both, or the budget is
-            too small for one.
+        UsageError: If the judge cannot be used, no question has both answers, or the budget allows
+            none.
     """
     if budget is not None and budget < ORDERS:
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
@@ -197,21 +196,21 @@ def compare_systems(
 
 
 def bounded_difference(decide: Decide, scores: npt.ArrayLike, unscored: int) -> Difference | None:
-    """Decide only what holds whether all questions without a score were lost or won."""
+    """Decide what holds whether questions without a score were lost or won."""
     if_lost = decide(np.append(scores, np.zeros(unscored)))
     if_won = decide(np.append(scores, np.ones(unscored)))
     return if_lost if if_lost == if_won else None
 
 
 def bounded_interval(bounds: Bounds, scores: npt.ArrayLike, unscored: int) -> tuple[float, float]:
-    """Return bounds that hold whether all questions without a score were lost or won."""
+    """Return bounds that hold whether questions without a score were lost or won."""
     low, _ = bounds(np.append(scores, np.zeros(unscored)))
     _, high = bounds(np.append(scores, np.ones(unscored)))
     return low, high
 
 
 def language_rates(scores: pd.DataFrame, bounds: Bounds) -> pd.DataFrame:
-    """Return the win rate in each language, with bounds; empty where there is one language."""
+    """Return win rates by language, with bounds; empty for one language."""
     rows = []
     for language, part in scores.groupby("language"):
         values = part["score"].to_numpy(np.float64)
@@ -223,7 +222,7 @@ def language_rates(scores: pd.DataFrame, bounds: Bounds) -> pd.DataFrame:
 
 
 class _ComparedPairs:
-    """Chooses questions on which two systems are compared, until a test tells the difference."""
+    """Chooses questions for two systems until a test tells the difference."""
 
     def __init__(
         self,
@@ -287,7 +286,7 @@ class _ComparedPairs:
 
 
 def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:
-    """Return a system's share of the points on each question that is judged in both orders."""
+    """Return a system's share of points by question judged in both orders."""
     judgments = calibrated_judgments(judgments, hard=True)
     is_a = judgments["system_a"] == system
     points_a = points_of_a(judgments)

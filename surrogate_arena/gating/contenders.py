@@ -1,4 +1,4 @@
-"""Who is compared at a gate: the candidate and the baseline, with their answers."""
+"""The candidate and the baseline of a gate, with their answers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Contenders:
     """A candidate and a baseline, in the languages that are compared.
 
     Attributes:
-        judged_as: Name by which the arena's judgments know the candidate's answers.
+        judged_as: The candidate's name in the arena's judgments.
         n_common: Questions that both answered.
-        n_unanswered: Questions that the baseline alone answered.
-        is_same: Whether all answers are the baseline's, word for word.
-        choice: Which systems were taken by default, and why; empty if none was.
-        failures: Pairs that judges were asked about without a verdict: ``FAILURE_COLUMNS``.
+        n_unanswered: Questions that only the baseline answered.
+        is_same: Whether all answers are the baseline's.
+        choice: Systems taken by default, and why.
+        failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
     """
 
     arena: Arena
@@ -58,7 +58,7 @@ def contenders(
     languages: Collection[str] = (),
     failures: pd.DataFrame | None = None,
 ) -> Contenders:
-    """Find candidate and baseline, by default the best of the board, or the latest of the arena."""
+    """Find candidate and baseline, by default the board's best, or the arena's latest."""
     # A version of the arena keeps its name, unless its earlier answers are on the board.
     kept_names = () if board is None else board.systems
     choices = []
@@ -112,7 +112,7 @@ def contenders(
 
 
 def has_unjudged_pairs(pair: Contenders) -> bool:
-    """Return whether the two answer some question differently without a verdict on it."""
+    """Return whether different answers to a question lack a verdict."""
     columns = [*QUESTION_KEY, "answer"]
     both = pair.answers[columns].merge(pair.baseline_answers[columns], on=QUESTION_KEY)
     differing = both.loc[both["answer_x"] != both["answer_y"], QUESTION_KEY]
@@ -124,7 +124,7 @@ def has_unjudged_pairs(pair: Contenders) -> bool:
 
 
 def _latest(arena: Arena) -> str:
-    """Return the system that was named last; files and ``add`` append."""
+    """Return the system named last; files and ``add`` append."""
     versions = arena.info.systems
     if len(versions) == 1:
         raise UsageError(
@@ -151,7 +151,7 @@ def _numbers(name: str) -> list[int]:
 
 
 def _is_system(arena: Arena, answers: Answers) -> bool:
-    """Return whether answers are given by the name of their system; a file goes first."""
+    """Return whether answers are given by a system's name, and there is no such file."""
     is_name = isinstance(answers, str) and answers in arena.info.systems
     return is_name and not Path(str(answers)).is_file()
 
@@ -159,16 +159,10 @@ def _is_system(arena: Arena, answers: Answers) -> bool:
 def _entered(
     arena: Arena, answers: Answers, role: str, kept_names: Collection[str]
 ) -> tuple[Arena, str]:
-    """Enter a system's answers in an arena, unless they are there.
+    """Enter a system's answers in an arena; return it with their name there.
 
-    Args:
-        arena: The arena.
-        answers: Of the system, or its name.
-        role: What is added to a name that another system has.
-        kept_names: Systems whose answers stay, even if the arena's own ones are meant.
-
-    Returns:
-        The arena with the answers, and the name that they have there.
+    ``role`` is added to a name that another system has; systems of ``kept_names`` keep their
+    answers.
     """
     is_system = _is_system(arena, answers)
     if is_system and answers not in kept_names:

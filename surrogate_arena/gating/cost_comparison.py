@@ -1,4 +1,4 @@
-"""What a candidate costs beside its baseline, on the questions that both answered."""
+"""Costs of a candidate and its baseline, on the questions that both answered."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from surrogate_arena.gating.mean_intervals import mean_interval, ratio_interval
 
 @dataclass(frozen=True)
 class CostComparison:
-    """How the costs of two systems compare, over the questions where both state one.
+    """Costs of two systems, over the questions where both state one.
 
     Attributes:
         questions: Number of these questions.
-        currency: Currency of both; empty where none is stated.
-        cost: Mean cost of 1,000 answers of the candidate; NaN where costs cannot be compared.
+        currency: Of both; empty where none is stated.
+        cost: Mean cost of 1,000 answers of the candidate, or NaN.
         baseline_cost: The same of the baseline.
         low: Lower bound of the 95% interval of ``cost - baseline_cost``.
         high: Upper bound.
-        ratio: ``cost / baseline_cost``; NaN, as its bounds, where the baseline may cost nothing.
+        ratio: ``cost / baseline_cost``; NaN where the baseline may cost nothing.
         ratio_low: Lower bound of its 95% interval.
         ratio_high: Upper bound.
-        latencies: Median and 95th percentile of the candidate's seconds, then the baseline's.
-        reason: Why costs cannot be compared; empty if they can.
+        latencies: Median and 95th percentile of seconds, then the baseline's.
+        reason: Why costs cannot be compared.
     """
 
     questions: int
@@ -53,17 +53,17 @@ class CostComparison:
 
     @property
     def is_cheaper(self) -> bool:
-        """Whether the whole interval says that the candidate costs less."""
+        """Return whether the whole interval says that the candidate costs less."""
         return self.high < 0
 
     @property
     def is_dearer(self) -> bool:
-        """Whether the candidate costs as much or more."""
+        """Return whether the candidate costs as much or more."""
         return self.low >= 0
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The costs and latencies in words."""
+        """Costs and latencies in words."""
         sentences = []
         if self.reason:
             sentences.append(f"Costs cannot be compared: {self.reason}.")

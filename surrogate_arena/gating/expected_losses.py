@@ -1,4 +1,4 @@
-"""Where to look without a verdict: the questions that a surrogate expects a candidate to lose."""
+"""Questions that a surrogate expects a candidate to lose."""
 
 from __future__ import annotations
 
@@ -21,11 +21,6 @@ def expected_losses(
     """Find the questions whose answers the surrogate rates lowest beside the baseline's.
 
     ``benchmarks/where_to_look.py`` measures how often these are lost in fact.
-
-    Args:
-        board: A board whose surrogate learned from verdicts.
-        pair: Candidate and baseline, which is on the board.
-        features: Those of the candidate's answers, and perhaps of others.
     """
     if board.summary.settings.by != "language":
         return ()
@@ -42,7 +37,7 @@ def expected_losses(
 
 
 def _answer_ratings(board: Board, features: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Rate each answer of a system as if it were the system's only one."""
+    """Rate each answer as if it were its system's only one."""
     rows = with_answers(features, answers)
     singles = rows.assign(system=rows["system"] + ANSWER_MARK + rows["query_id"])
     rated = board.surrogate.predict(singles)

@@ -1,4 +1,4 @@
-"""Faults of a candidate's answers beside the baseline's, and what a team allows of them."""
+"""Faults of a candidate's answers beside the baseline's, and a team's limits."""
 
 from __future__ import annotations
 
@@ -29,11 +29,7 @@ class AnswerFault:
     Attributes:
         check: Name of the check that found it.
         certainty: Class of the check.
-        language: Language of the question.
-        query_id: Id of the question.
-        question: The question.
-        answer: The candidate's answer.
-        is_new: Whether the baseline's answer has not the same fault.
+        is_new: Whether the baseline's answer lacks the fault.
     """
 
     check: str
@@ -47,14 +43,14 @@ class AnswerFault:
 
 @dataclass(frozen=True)
 class CheckCount:
-    """What a check found in the candidate's answers.
+    """Counts of a check on the candidate's answers.
 
     Attributes:
         check: Its name.
-        unchecked: Number of answers that it cannot check.
-        found: Number of those with the fault.
-        new: Number of those with the fault where the baseline has it not.
-        baseline: Number of the baseline's answers with the fault.
+        unchecked: Answers that it cannot check.
+        found: Answers with the fault.
+        new: Those where the baseline lacks it.
+        baseline: The baseline's answers with the fault.
         limit: How many may be new; None for any number.
     """
 
@@ -72,12 +68,12 @@ class CheckCount:
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether there are more than a team allows."""
+        """Return whether there are more than a team allows."""
         return self.limit is not None and self.new > self.limit
 
     @property
     def clause(self) -> str:
-        """What was found, as a clause without the questions."""
+        """The count as a clause, without the questions."""
         clause = CHECKS[self.check].clause(self.found)
         if self.certainty == "note":
             return clause
@@ -92,12 +88,12 @@ class CheckCount:
 
 @dataclass(frozen=True)
 class FaultComparison:
-    """What is wrong with a candidate's answers, and whether the baseline's have the same faults.
+    """Faults of a candidate's answers, beside the baseline's.
 
     Attributes:
-        candidate: What is wrong with the candidate's answers.
-        counts: What each check found, in the order of the table of checks.
-        faults: Each fault of each answer, in the same order; notes are counted alone.
+        candidate: Faults of its answers.
+        counts: By check, in the order of their table.
+        faults: By answer, in the same order, without notes.
     """
 
     candidate: AnswerFaults
@@ -106,7 +102,7 @@ class FaultComparison:
 
     @property
     def exceeded(self) -> tuple[CheckCount, ...]:
-        """Checks that found more than a team allows."""
+        """Checks that exceed a team's limit."""
         return tuple(count for count in self.counts if count.is_exceeded)
 
     def of_class(self, certainty: CheckClass) -> list[AnswerFault]:
@@ -115,13 +111,13 @@ class FaultComparison:
 
     @property
     def broken_sentence(self) -> str:
-        """How many answers have certain faults, and which; empty where none has."""
+        """Number and ids of answers with certain faults, if any, in a sentence."""
         clauses = self._clauses("certain")
         return f"{self.candidate.broken_clause}: {clauses}" if clauses else ""
 
     @property
     def exceeded_sentence(self) -> str:
-        """Which likely faults are more than a team allows; empty where none is."""
+        """Likely faults beyond a team's limits, if any, in a sentence."""
         clauses = []
         for count in self.exceeded:
             if count.certainty != "certain":
@@ -130,7 +126,7 @@ class FaultComparison:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found beside certain faults, and what could not be checked."""
+        """Sentences on other faults, and on what could not be checked."""
         return tuple(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
@@ -151,7 +147,7 @@ class FaultComparison:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """The first fault of each check: a new one if there is one, and those not allowed first."""
+        """The first fault of each check, new ones and those not allowed first."""
         first: dict[str, AnswerFault] = {}
         exceeded = {count.check for count in self.exceeded}
         for fault in sorted(self.faults, key=lambda fault: not fault.is_new):
@@ -165,7 +161,7 @@ class FaultComparison:
 
 
 def fault_line(fault: AnswerFault, longest: int) -> str:
-    """Show a fault in a line: the question's id, the check, the question and the answer."""
+    """Show a fault in a line: id, check, question and answer."""
     question = shortened(fault.question, longest)
     answer = shortened(fault.answer, longest)
     too = "" if fault.is_new else "; baseline, too"
@@ -173,7 +169,7 @@ def fault_line(fault: AnswerFault, longest: int) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return a text in one line, of at most so many characters; its end shows whether it is cut."""
+    """Return a text in one line, cut visibly to a length."""
     line = " ".join(text.split())
     if not any(map(str.isprintable, line.replace(" ", ""))):
         return "(nothing)"
@@ -186,14 +182,13 @@ def shortened(text: str, longest: int) -> str:
 def compare_faults(
     arena: Arena, candidate: pd.DataFrame, baseline: pd.DataFrame, limits: Limits
 ) -> FaultComparison:
-    """Check a candidate's answers, and a baseline's to see which faults are new.
+    """Check a candidate's answers, and a baseline's to tell which faults are new.
 
     Args:
         arena: Their questions.
-        candidate: Answers of one system: columns ``language, system, query_id, answer``, and
-            ``passages`` where some have their own.
-        baseline: Answers of another system.
-        limits: What a team allows; see ``given_limits``.
+        candidate: Columns ``language, system, query_id, answer`` and perhaps ``passages``.
+        baseline: Likewise.
+        limits: See ``given_limits``.
     """
     both = find_faults(arena, pd.concat([candidate, baseline], ignore_index=True))
     own = both.of(candidate["system"].iloc[0])
@@ -231,11 +226,11 @@ def compare_faults(
 
 
 def given_limits(allowed: Sequence[str], file: Path | None = None) -> dict[str, int | None]:
-    """Read what a team allows: ``other-language=2``, ``cut=0`` or ``dead-citation=all``.
+    """Read a team's limits: ``other-language=2``, ``cut=0`` or ``dead-citation=all``.
 
     Args:
         allowed: Such texts, each of one check or of several with commas between.
-        file: A TOML file of checks and numbers; what is given in ``allowed`` goes before it.
+        file: A TOML file of checks and numbers, which ``allowed`` overrides.
 
     Raises:
         UsageError: For an unknown check, or a number that is none.

@@ -1,4 +1,4 @@
-"""A gate for a new version of a system: broken, better than a baseline, the same, or worse."""
+"""A gate for a new version: broken, better than a baseline, the same, or worse."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GateJudging:
-    """Who judges candidate and baseline where the surrogate is inconclusive, and how much."""
+    """The judge to ask where the surrogate is inconclusive, and its budget."""
 
     judge: LlmJudge
     store: Store
@@ -82,36 +82,26 @@ def gate(
 ) -> Gate:
     """Compare a candidate with a system of a board, or with another version of an arena.
 
-    What is broken needs no rating and no verdict (``compare_faults``), and no judge is asked about
-    it: verdicts that are there show how it compares all the same. Otherwise the ratings decide
-    first. Where they are inconclusive, a judge's verdicts on the two decide
-    (``compare_systems``), or, without a judge to ask, those that the arena holds
-    (``compare_by_arena``). Where there are verdicts, the surrogate may use a fifth of the permitted
-    error and they the rest.
-
-    A candidate that is meant to be cheaper (``rates.cheaper``) is compared by cost first, and by
-    quality only where it costs less.
+    What is broken (``compare_faults``) needs no verdict. Otherwise the surrogate decides or, where
+    it is inconclusive, a judge (``compare_systems``) or the arena's verdicts
+    (``compare_by_arena``). With ``rates.cheaper``, cost is compared first.
 
     Args:
-        board: The board, or its folder; None where there is none yet.
-        candidate: A system of the arena, by default its latest; or answers of one, columns
-            ``query_id, language, system, answer``, or their file.
-        arena: The arena the board was built from, or its folder, which also lists pairs that a
-            judge gave no verdict on; by default the one the board knows.
-        baseline: The same of the system to compare with; by default the best of the board, or the
-            arena's latest other.
-        judging: Judge to ask if the surrogate is inconclusive; None asks nobody.
+        board: The board, or its folder, if any.
+        candidate: A system of the arena, by default its latest; or answers of one, or their file.
+        arena: The arena, or its folder; by default the board's.
+        baseline: The same; by default the board's best, or the arena's latest other.
+        judging: Judge to ask; None asks nobody.
         rates: How often the gate may be wrong, and what it lets pass.
-        languages: Languages to compare in, or a single one; all by default.
-        feature_table: Features of the answers already at hand.
+        languages: Languages to compare in; by default all.
+        feature_table: Features at hand.
 
     Returns:
         The decision, with what it rests on.
 
     Raises:
-        UsageError: If the answers are of several systems, there is no such baseline, or neither a
-            board nor an arena.
-        DataError: For malformed or duplicate answers and answers to unknown questions.
+        UsageError: If there is no such system, or neither board nor arena.
+        DataError: For faulty answers.
     """
     if board is not None:
         board = open_board(board)
@@ -133,7 +123,7 @@ def compare_contenders(
     rates: GateRates,
     feature_table: pd.DataFrame | None,
 ) -> Gate:
-    """Compare a candidate with a baseline; see ``gate``."""
+    """Compare candidate and baseline; see ``gate``."""
     # A first board names the systems, and rests on no verdict to compare by.
     is_first = board is not None and board.summary.is_first
     board = None if is_first else board
@@ -196,7 +186,7 @@ def compare_contenders(
 
 
 def _by_arena(board: Board | None, pair: Contenders, rates: GateRates, result: Gate) -> Gate | None:
-    """Decide by the arena's verdicts; None where it has none on the two."""
+    """Decide by the arena's verdicts on the two, if any."""
     board_judge = None if board is None else board.summary.judge
     test = rates.test(1 - SURROGATE_SHARE)
     compared = compare_by_arena(pair, board_judge, test, once=rates.once)
@@ -216,13 +206,7 @@ def _decided_by(
 ) -> Gate:
     """Decide by verdicts if they tell a difference, and nothing speaks against their judge.
 
-    Args:
-        verdicts: Those on the two.
-        judge: Their judge; empty where there are several.
-        judgments: All verdicts of all judges.
-        board: The board, if there is one.
-        pair: Candidate and baseline.
-        result: What is known so far.
+    ``judge`` is empty for several; ``judgments`` are all verdicts of all judges.
     """
     label = None
     people = None
@@ -295,7 +279,7 @@ def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Ite
 
 
 def _planned_variance(board: Board | None, arena: Arena) -> float:
-    """Return the largest variance of a question's score that ties and doubts leave."""
+    """Return the largest variance of a question's score, given ties and doubts."""
     smallest_variance = 0.05
     judgments = arena.judgments
     if board is not None:

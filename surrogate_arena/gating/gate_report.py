@@ -1,4 +1,4 @@
-"""A gate's result as other programs show it: JUnit for CI servers, Markdown for pull requests."""
+"""A gate's result as JUnit for CI servers, and as Markdown for pull requests."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MENTION_SIGNS = re.compile("[@#]")
 
 
 def gate_junit(result: Gate) -> str:
-    """Return a result as JUnit's XML: a test of each answer by each check, and one of the verdict.
+    """Return JUnit's XML: a test of each answer by each check, and one of the verdict.
 
-    Certain faults beyond what a team allows fail. Other faults, what could not be checked, and
+    Certain faults beyond a team's limits fail; other faults, what could not be checked, and
     ``cannot say`` are skipped, with the reason.
     """
     suite = ElementTree.Element("testsuite", name=SUITE)
@@ -55,7 +55,7 @@ def gate_junit(result: Gate) -> str:
 
 
 def gate_markdown(result: Gate) -> str:
-    """Return a result as Markdown, to which names of systems add no markup, links or mentions."""
+    """Return Markdown, to which names of systems add no markup, links or mentions."""
     lines = [f"### Gate: {result.verdict}", ""]
     lines += [f"- {escaped_markdown(text)}" for text in result.sentences]
     lines += _fault_table("Broken answers", result.faults.of_class("certain"))
@@ -92,7 +92,6 @@ def _fault_table(title: str, faults: Sequence[AnswerFault]) -> list[str]:
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table under a title; none without a row."""
     if not rows:
         return []
     lines = ["", f"#### {title} ({len(rows):,})", "", f"| {' | '.join(columns)} |"]
@@ -103,7 +102,7 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 
 def escaped_markdown(text: str) -> str:
-    """Return a text as one line of GitHub's Markdown that shows it and nothing else."""
+    """Return a text as one line of GitHub's Markdown that shows nothing else."""
     line = " ".join(text.split())
     line = MARKDOWN_SIGNS.sub(r"\\\g<0>", line)
     # GitHub looks for mentions and issues after it removed escapes; a comment parts them.
@@ -128,7 +127,6 @@ def _properties(result: Gate) -> dict[str, str]:
 
 
 def _add_answers(suite: ElementTree.Element, faults: FaultComparison) -> None:
-    """Add a test of each answer by each check of faults."""
     exceeded = {count.check for count in faults.exceeded}
     limits = {count.check: count.limit for count in faults.counts}
     found = {(fault.language, fault.query_id, fault.check): fault for fault in faults.faults}

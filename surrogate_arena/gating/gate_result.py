@@ -1,4 +1,4 @@
-"""The result of a gate: its verdict, what it rests on, and both in words."""
+"""The result of a gate, with its evidence, and both in words."""
 
 from __future__ import annotations
 
@@ -36,31 +36,26 @@ SURROGATE_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Gate:
-    """How a candidate compares with a baseline.
+    """Comparison of a candidate with a baseline.
 
     Attributes:
-        verdict: Where the candidate is meant to be cheaper, ``cheaper`` and ``not cheaper`` stand
-            in the place of ``better`` and ``same``, and ``worse`` is by more than the margin.
-        by: What decided; empty where nothing did.
-        candidate: The new system.
-        baseline: The system that it is compared with.
-        rates: How often the gate may be wrong.
-        faults: What is wrong with the candidate's answers, question by question.
+        verdict: With ``rates.cheaper``, ``cheaper`` and ``not cheaper`` replace ``better`` and
+            ``same``.
+        by: What decided; empty if nothing did.
+        faults: Of the candidate's answers.
         questions: Questions that both answered.
-        unanswered: Questions that the baseline alone answered.
-        variance: Of the score of a question: observed, or that of the arena's verdicts.
+        unanswered: Questions that only the baseline answered.
+        variance: Of the score of a question: observed, or the arena's.
         ratings: Comparison by the surrogate, if any.
         verdicts: Comparison by verdicts, if any.
         judge: Label of their judge.
-        people: How far the judge agrees with people; None if it is not known.
-        lost: Questions that every verdict gives the baseline; without a verdict on the two, those
-            that the board's surrogate expects to be lost.
-        costs: What both cost; None unless the candidate is meant to be cheaper.
-        n_outdated: Number of the arena's verdicts that do not count, since an answer was edited.
-        longer_wins: Verdicts that the longer answer won, and those that were decided, where these
-            are nearly the same.
+        people: Agreement of the judge with people, if known.
+        lost: Questions that every verdict gives the baseline; without any, expected losses.
+        costs: With ``rates.cheaper``, both costs.
+        n_outdated: Verdicts that do not count, as an answer was edited.
+        longer_wins: Decided verdicts that the longer answer won, and all, if nearly the same.
         language_notes: Languages of which many questions look like another one.
-        choice: Which systems were taken by default, and why.
+        choice: Systems taken by default, and why.
     """
 
     verdict: GateVerdict
@@ -85,17 +80,17 @@ class Gate:
 
     @property
     def verdicts_needed(self) -> int:
-        """Verdicts that find a difference of the margin with the power, in both orders."""
+        """Verdicts that find a difference of the margin with the power."""
         return ORDERS * self._test.scores_needed(self.rates.margin, self.variance, self.rates.power)
 
     @property
     def difference_found(self) -> float:
-        """Difference of a win rate that the questions here find with the power."""
+        """Difference of a win rate that these questions find with the power."""
         return self._test.difference_found(self.questions, self.variance, self.rates.power)
 
     @property
     def questions_to_decide(self) -> int:
-        """Further questions that decide if the difference stays as it is; 0 where none is seen."""
+        """Further questions that decide if the difference stays; 0 where none is seen."""
         verdicts = self.verdicts
         if self.win_rate is None or verdicts is None:
             return 0
@@ -118,14 +113,14 @@ class Gate:
 
     @property
     def status(self) -> int:
-        """Exit status: 0 passed, 3 failed, 4 where it cannot be said."""
+        """Exit status: 0 passed, 3 failed, 4 cannot say."""
         if self.verdict == "cannot say":
             return 4
         return 3 if self.verdict in FAILED else 0
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the gate fails or cannot say; empty where it passes."""
+        """Why the gate fails or cannot say."""
         if self.verdict == "broken":
             return tuple(
                 f"{count.check}: {count.new} new, {count.limit} allowed"
@@ -137,13 +132,13 @@ class Gate:
 
     @property
     def is_one_sided(self) -> bool:
-        """Whether the judge says the same whatever the answers are."""
+        """Return whether the judge says the same whatever the answers are."""
         is_constant = self.verdicts is not None and self.verdicts.one_side is not None
         return is_constant or (self.judge is not None and self.judge.is_one_sided)
 
     @property
     def judge_doubt(self) -> str:
-        """Why the judge decides nothing; empty where nothing speaks against it."""
+        """Why the judge decides nothing, if so."""
         if self.is_one_sided:
             return "the judge says the same whatever the answers are"
         people = self.people
@@ -157,14 +152,14 @@ class Gate:
 
     @property
     def is_judge_unchecked(self) -> bool:
-        """Whether too few people, or none, have judged what the judge did."""
+        """Return whether too few people have judged what the judge did."""
         is_by_people = self.judge is None or self.judge.grade == "people"
         has_checked = self.people is not None and self.people.items >= FEWEST_SHARED
         return self.verdicts is not None and not is_by_people and not has_checked
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The verdict, what would make it surer, and what it rests on, in words."""
+        """The verdict, what would make it surer, and its evidence."""
         return tuple(_sentences(self))
 
     @property

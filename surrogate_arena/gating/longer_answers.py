@@ -1,4 +1,4 @@
-"""Verdicts that the longer answer won nearly always: length may be all that was judged."""
+"""Verdicts that the longer answer nearly always won."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where to look: the questions that a candidate lost, with both answers."""
+"""Questions that a candidate lost, with both answers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,8 @@ class LostQuestion:
     """A question that every verdict gives to the baseline, or that is expected to be lost.
 
     Attributes:
-        language: Its language.
-        query_id: Its id.
-        is_expected: Whether a surrogate expects the loss, where nobody has judged.
-        votes: Number of verdicts; 0 where the loss is expected.
-        question: The question.
-        answer: The candidate's answer.
-        baseline_answer: The baseline's.
+        is_expected: Whether a surrogate expects the loss, without verdicts.
+        votes: Number of verdicts.
     """
 
     language: str
@@ -37,12 +32,7 @@ class LostQuestion:
 
 
 def lost_questions(judgments: pd.DataFrame, pair: Contenders) -> tuple[LostQuestion, ...]:
-    """Find the questions on which all verdicts prefer the baseline, most verdicts first.
-
-    Args:
-        judgments: Verdicts of all judges.
-        pair: Candidate and baseline.
-    """
+    """Find the questions on which all judges' verdicts prefer the baseline, most verdicts first."""
     candidates = [pair.judged_as, pair.candidate]
     names = [*candidates, pair.baseline]
     is_on_both = judgments["system_a"].isin(names) & judgments["system_b"].isin(names)

@@ -1,4 +1,4 @@
-"""Intervals of the mean of few skewed values, such as costs, and of the ratio of two means."""
+"""Intervals of the mean of few skewed values, such as costs, and of a ratio of means."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from scipy.special import stdtrit
 
 
 def mean_interval(values: npt.ArrayLike) -> tuple[float, float]:
-    """Return a 95% interval of the mean of few values, which may be skewed, as costs are.
+    """Return a 95% interval of the mean of two or more, perhaps skewed, values, shape (N,).
 
-    Percentiles of a bootstrap are too narrow here: of ten skewed costs they miss the mean on one
-    side in 6% to 19% of samples, where 2.5% is meant (``benchmarks/cost_intervals.py``). Each bound
-    is the outer one of Student's t and of Hall's transformation of it, a cubic that removes its
-    skewness (P. Hall, 1992, On the removal of skewness by transformation, JRSS B 54, 221-228).
-
-    Args:
-        values: Shape (N,), at least two.
+    Each bound is the outer one of Student's t and of Hall's transformation of it, a cubic that
+    removes its skewness (P. Hall, 1992, On the removal of skewness by transformation, JRSS B 54,
+    221-228). A bootstrap's percentiles are too narrow (``benchmarks/cost_intervals.py``).
     """
+    # Of ten skewed costs, percentiles of a bootstrap miss the mean on one side in 6% to 19% of
+    # samples, where 2.5% is meant.
     sample = np.sort(np.asarray(values, dtype=np.float64))
     mean = float(sample.mean())
     if sample[0] == sample[-1]:
@@ -33,7 +31,7 @@ def mean_interval(values: npt.ArrayLike) -> tuple[float, float]:
 
 
 def _untransformed(quantile: float, skewness: float, size: int) -> float:
-    """Return Student's statistic for a quantile of Hall's transformation of it."""
+    """Return Student's statistic for a quantile of Hall's transformation."""
     slope = skewness / math.sqrt(size)
     if abs(slope) < 1e-9:
         return quantile
@@ -41,17 +39,10 @@ def _untransformed(quantile: float, skewness: float, size: int) -> float:
 
 
 def ratio_interval(numerators: npt.ArrayLike, denominators: npt.ArrayLike) -> tuple[float, float]:
-    """Return a 95% interval of the ratio of two means, of which none is below 0.
+    """Return a 95% interval of the ratio of two means of values (N,), none below 0.
 
     It holds the ratios r for which the interval of the mean of ``numerators - r * denominators``
-    holds 0 (Fieller's way), so that it lies below 1 where that of the differences lies below 0.
-
-    Args:
-        numerators: Values of one kind on N units, shape (N,).
-        denominators: Positive on average, shape (N,).
-
-    Returns:
-        NaN twice where the denominators may be 0 on average.
+    holds 0 (Fieller); NaN where the denominators' mean may be 0.
     """
     from scipy.optimize import brentq  # slow to import, and only gates by cost need it
 

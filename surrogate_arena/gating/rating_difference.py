@@ -1,4 +1,4 @@
-"""How far a candidate's ratings lie above a baseline's, and what a gate may conclude from it."""
+"""Difference of a candidate's and a baseline's ratings, and a gate's conclusion from it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ class GateRates:
     """How often a gate may be wrong, and what it lets pass.
 
     Attributes:
-        error: Probability of a wrong statement: ``better`` or ``worse`` of a system as good as the
-            baseline, ``same`` of one whose win rate differs by more than the margin.
+        error: Probability of a wrong statement: ``better`` or ``worse`` of an equal system,
+            ``same`` of one beyond the margin.
         margin: Difference of a win rate from one half that matters.
-        power: Probability with which such a difference is to be found.
-        cheaper: Whether the candidate need only cost less, and be at most the margin worse.
-        once: Whether the arena's verdicts are looked at this once, so that an interval of one look
-            decides; by default more may come and be looked at.
-        allow: Check to the number of answers that may have its fault where the baseline has not,
-            None for any number. By default 0 of a certain fault, and any number of a likely one.
+        power: Probability of finding such a difference.
+        cheaper: Whether to pass what costs less and is at most the margin worse.
+        once: Whether the arena's verdicts are looked at this once.
+        allow: Check to the number of answers that may have a new fault, None for any; by default 0
+            of a certain fault, any of a likely one.
     """
 
     error: float = 0.05
@@ -54,17 +53,17 @@ class GateRates:
 
 @dataclass(frozen=True)
 class RatingDifference:
-    """How far a board's surrogate rates a candidate above a baseline, in logits.
+    """A candidate's rating less a baseline's by a board's surrogate, in logits.
 
     Attributes:
-        difference: Its verdict; None if undecided, for the ``reason``.
+        difference: Verdict; None for the ``reason``.
         reason: Why there is no verdict.
         languages: Columns ``language, rating, baseline_rating, standard_error`` (of the
             difference).
         rating: Mean difference over languages; NaN without any.
         low: Lower bound.
-        high: Upper bound; infinite where the candidate may be better than every judged system.
-        error: Probability that the bounds do not hold the difference.
+        high: Upper bound; infinite if perhaps better than every judged system.
+        error: Probability of a difference outside the bounds.
     """
 
     difference: Difference | None
@@ -91,8 +90,7 @@ def rating_difference(
     """Compare the ratings of two systems.
 
     Errors of the two are taken as independent, those of one system in several languages as the
-    same, so that more languages make no interval narrower. ``freedom`` are the degrees of freedom
-    of intervals, which Student's quantiles widen.
+    same. ``freedom`` are degrees of freedom of Student's t.
     """
     columns = ["language", "rating", "high", "standard_error"]
     both = candidate[columns].merge(baseline[columns], on="language", suffixes=("", "_baseline"))

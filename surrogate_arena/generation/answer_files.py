@@ -40,10 +40,7 @@ def check_own_file(path: Path | str, system: str) -> None:
 
 
 def list_unanswered(folder: Path, generated: Generated, queries: pd.DataFrame) -> list[Path]:
-    """Write the questions without an answer, and those left out, to files of the folder.
-
-    They replace what earlier runs of the system wrote about them. Return the files that exist then.
-    """
+    """Write questions without an answer, and those left out, to a folder; return the files."""
     settled = {(*question, generated.system) for question in question_keys(queries)}
     failed = list_failures(folder / FAILED_FILE, generated.failures, ANSWER_KEY, settled)
     skipped = list_failures(folder / SKIPPED_FILE, generated.skipped, ANSWER_KEY, settled)

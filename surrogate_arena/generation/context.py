@@ -1,7 +1,7 @@
 """The best passages of a question by BM25, one that is relevant among them (MEMERAG, 3.2).
 
-Scripts that do not mark where words end, and Korean, are cut into pairs of neighbouring characters,
-as is customary for them. There are neither stemming nor stop words.
+Korean, and scripts that do not mark words, are cut into pairs of characters. There are neither
+stemming nor stop words.
 """
 
 from __future__ import annotations
@@ -36,18 +36,17 @@ def select_context(
 ) -> tuple[pd.DataFrame, int, int]:
     """Give each question the k best passages by BM25, including a relevant one.
 
-    If none of the k best is labeled relevant, the last of them is replaced by the question's best
-    relevant passage.
+    If none of them is labeled relevant, the best relevant passage replaces the last.
 
     Args:
-        queries: Questions with their passages, labeled relevant or not where people said so.
-        corpus: Passages to select from, instead of each question's own: columns ``passage_id,
-            text`` and, if any, ``title`` and ``language``.
+        queries: Questions with passages, labeled or not.
+        corpus: Passages to select from instead: ``passage_id, text`` and perhaps ``title,
+            language``.
         k: Passages per question.
 
     Returns:
-        The questions with the passages selected, best first; how many had their last passage
-        replaced; and how many have no relevant passage.
+        The questions with these passages; how many had their last one replaced; how many have no
+        relevant one.
 
     Raises:
         UsageError: If k is below 1.

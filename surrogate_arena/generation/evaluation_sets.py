@@ -1,4 +1,4 @@
-"""Evaluation sets: which questions are asked, and whose answers kept (MIRAGE-Bench, MEMERAG)."""
+"""Evaluation sets: questions to ask, and answers to keep (MIRAGE-Bench, MEMERAG)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,7 @@ UNANSWERED = "questions that not all systems answered"
 
 
 def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
-    """Cut an arena down to an evaluation set; return it, and counts of the questions left out.
-
-    Raises:
-        UsageError: If no question is left.
-    """
+    """Return an evaluation set (UsageError if empty), and counts of questions left out."""
     queries = arena.queries
     left_out = [pd.DataFrame({"language": [], "reason": [], "count": []})]
     for choose in (_hard_questions, _with_long_answers, _answered_by_all, _drawn_questions):
@@ -57,7 +53,7 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
 
 
 class _Choice(NamedTuple):
-    """Which questions a rule keeps, why it leaves out the others, and the error if none is left."""
+    """Questions that a rule keeps, its reason, and the error if none is left."""
 
     is_kept: Flags
     reason: str

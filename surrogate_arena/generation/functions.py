@@ -47,11 +47,11 @@ _LLM_SETTINGS = {
 
 @dataclass(frozen=True)
 class FunctionSystem:
-    """A RAG system: a function of a question, and, by parameters of these names, of more.
+    """A RAG system: a function of a question, and, by name, of more.
 
-    ``language`` is a code, ``passages`` are dicts of ``passage_id, text, title``, and ``history``
-    holds dicts of ``role, content``. It returns the answer, or a tuple of the answer and a list of
-    passages (texts, or dicts with ``text``), or either when awaited.
+    ``language`` is a code, ``passages`` are dicts of ``passage_id, text, title``, ``history`` dicts
+    of ``role, content``. It returns the answer, or a tuple of it and a list of passages (texts, or
+    dicts with ``text``), perhaps awaited.
     """
 
     settings: GenerationSettings

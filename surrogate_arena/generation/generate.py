@@ -45,7 +45,7 @@ SKIPPED_COLUMNS = [*FAILURE_COLUMNS, "query"]
 
 @dataclass(frozen=True)
 class LlmSystem:
-    """A RAG system: an LLM, and what it is asked."""
+    """A RAG system: an LLM, and its prompt."""
 
     settings: GenerationSettings
     template: PromptTemplate
@@ -54,7 +54,7 @@ class LlmSystem:
 
     @classmethod
     def of(cls, settings: GenerationSettings, templates: Templates = NO_TEMPLATES) -> LlmSystem:
-        """Return the system that settings describe; templates take the packaged one's place."""
+        """Return the system of settings, with templates in the packaged one's place."""
         tokenizer = settings.tokenizer
         return cls(
             settings=settings.as_published(),
@@ -84,9 +84,9 @@ class LlmSystem:
         return "|".join(parts)
 
     def prompt_for(self, question: GivenQuestion) -> Prompt:
-        """Return the prompt for a question, after the turns before it as messages of their own.
+        """Return the prompt for a question, after earlier turns as messages.
 
-        If it is too long, its passages are trimmed, all to the same number of tokens.
+        Where it is too long, passages are trimmed to the same number of tokens.
         """
         passages = self._in_order(question)
         tokens = self.settings.passage_tokens
@@ -149,13 +149,13 @@ class Generated:
     """The answers of one system, and counts of the run.
 
     Attributes:
-        answers: ``ANSWER_COLUMNS``; and ``passages`` if a function returned some.
+        answers: ``ANSWER_COLUMNS``, and ``passages`` of functions.
         failures: Questions without an answer, ``FAILURE_COLUMNS``.
         skipped: Questions left out as time-dependent, ``SKIPPED_COLUMNS``.
         questions: Number of questions chosen.
-        already_answered: Questions that this system had answered before.
+        already_answered: Questions answered before.
         usage: Calls and tokens of the answers.
-        filter_usage: Those of the time filter, or None without one.
+        filter_usage: Of the time filter, if any.
     """
 
     answers: pd.DataFrame
@@ -197,15 +197,15 @@ def generate_answers(
     budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> Generated:
-    """Let a RAG system answer questions, none twice; those without an answer are failures.
+    """Let a RAG system answer questions, none twice.
 
     Args:
-        queries: Questions; see ``choose_questions``.
-        system: Who answers.
+        queries: See ``choose_questions``.
+        system: The system.
         store: See ``arena.llm.open_store``.
-        answers: Answers so far, of this and other systems.
-        time_filter: Finds time-dependent questions, to leave them out; None asks all.
-        budget: Maximum number of calls, the filter's included; the rest fails as ``over_budget``.
+        answers: Answers so far, of all systems.
+        time_filter: Finds time-dependent questions to leave out.
+        budget: Of all calls; the rest fails as ``over_budget``.
         progress: Called with the stage, the questions done, and all questions.
 
     Raises:

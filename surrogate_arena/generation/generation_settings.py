@@ -1,4 +1,4 @@
-"""How an LLM answers questions: settings, and the papers' prompts and numbers."""
+"""Settings of answering by an LLM, and the papers' prompts and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to answer: drawn from an arena's, and as a prompt sees them."""
+"""Questions to answer, as a prompt sees them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
-    """A question with its passages and earlier turns as a RAG system gets them, without labels."""
+    """A question with passages and earlier turns, without labels."""
 
     key: QuestionKey
     question: str
@@ -122,8 +122,8 @@ def time_dependence(
 ) -> tuple[pd.DataFrame, Usage]:
     """Ask an LLM which questions need the present date, current affairs or news.
 
-    Return a row per question, in their order, with ``label`` (``yes``, ``no`` or missing, for the
-    ``reason``); and the calls and tokens used.
+    Returns:
+        A row per question with ``label`` (``yes``, ``no`` or missing for a ``reason``); and usage.
     """
     llm = Llm(time_filter.settings, store, budget)
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))

@@ -1,4 +1,4 @@
-"""A configuration of several boards: how it is read, and what is wrong with it."""
+"""Reading a configuration of several boards, and its faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A configuration of several boards: what it may say, and what it says of each board."""
+"""A configuration of several boards, and its settings for each."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ class BoardOptions(BoardSettings):
 
 
 class RunSite(PageSettings):
-    """The page over all boards, and what holds for the pages of each."""
+    """The page over all boards, and settings for each one's pages."""
 
 
 class Configuration(BaseModel):
-    """A configuration of leaderboards, for the command run."""
+    """A configuration of leaderboards, for ``run``."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -103,10 +103,10 @@ class ConfiguredBoard:
     """A board to keep up to date.
 
     Attributes:
-        options: Its options, as the file states them.
-        pages: What its pages state.
+        options: Options in the file.
+        pages: Statements on its pages.
         parent: Title of the page over all boards.
-        judging: How an LLM judges first, with paths resolved.
+        judging: Settings of judging first, with paths resolved.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The difference of two boards: what moved, and is it more than noise?
 
-Errors of the two are taken as independent. Those of boards that share questions are correlated: the
-test then misses changes rather than inventing them.
+Errors of the two are taken as independent: where boards share questions, the test misses changes
+rather than inventing them.
 """
 
 from __future__ import annotations
@@ -65,9 +65,8 @@ class BoardDiff:
     """What moved between two boards.
 
     Attributes:
-        changes: Columns ``DIFF_COLUMNS``, a row per system and language (``overall`` first);
-            changes above 0 are up; ``verdict`` is ``moved``, ``within noise``, ``not comparable``,
-            ``new`` or ``gone``.
+        changes: ``DIFF_COLUMNS`` by system and language (``overall`` first); changes above 0 are
+            up; ``verdict`` is ``moved``, ``within noise``, ``not comparable``, ``new`` or ``gone``.
         placements: ``PLACEMENT_COLUMNS``: how the old board's placements came true.
         remarks: What limits the comparison, and how placements came true.
         is_comparable: Whether the ratings of both boards are on one scale.
@@ -160,8 +159,7 @@ def _rated_rows(board: Board, language: str) -> pd.DataFrame:
 def _overall_diff(old: Board, new: Board, languages: pd.DataFrame) -> pd.DataFrame:
     """Compare ranks over all languages, and test the mean change of ratings.
 
-    Its standard error is the mean of the languages', as if their errors were fully correlated:
-    never below the true one.
+    Its standard error is the mean of the languages', never below the true one.
     """
     columns = ["system", "rank", "mean_rank"]
     old_rows = old.overall[columns].assign(is_present=True)

@@ -1,4 +1,4 @@
-"""The first number of a board: how the best system does against the version in use."""
+"""The best system compared with the version in use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from surrogate_arena.gating.gate import gate
 
 
 def against_in_use(board: Board, arena: Arena, in_use: str) -> str:
-    """Say how often the best other system beats the one in use; empty where nothing is compared."""
+    """Say how often the best other system beats the one in use, if compared."""
     if not in_use:
         return ""
     ranked = board.overall.loc[board.overall["rank"].notna(), "system"]

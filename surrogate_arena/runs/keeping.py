@@ -1,4 +1,4 @@
-"""Keeping a board among the past ones: what changed since the last of them, and why."""
+"""Keeping past boards: what changed since the last, and why."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ NO_CAUSES = ("arena/", "judge:", "site ", "publish:")
 def keep_board(
     board: Board, past: Path, ingredients: Ingredients, arena: Arena, cause: str = ""
 ) -> None:
-    """Add a board to the folder of past ones if it differs from the last of them.
+    """Add a board to past ones if it differs from the last.
 
-    ``cause`` says why it does, where that is no change of its arena or settings.
+    ``cause`` says why, if its arena and settings did not change.
     """
     records = read_history(past)
     texts = [table.to_csv(index=False) for table in (board.ratings, board.overall)]
@@ -85,7 +85,7 @@ def keep_board(
 
 
 def _shorten(record: PastRecord, folder: Path) -> None:
-    """Leave of a past board what pages show of it."""
+    """Leave of a past board what pages show."""
     shown = record.model_copy(update={"ingredients": {}, "contents": {}})
     write_record(shown, folder / RECORD_FILE)
     for path in folder.iterdir():
@@ -94,12 +94,7 @@ def _shorten(record: PastRecord, folder: Path) -> None:
 
 
 def content_digests(arena: Arena) -> Digests:
-    """Digest what an arena's tables hold, whatever its files are: by language, answers by system.
-
-    Returns:
-        ``questions``, ``judgments``, ``published ratings`` and ``answers of`` each system, to
-        language to digest.
-    """
+    """Digest an arena's tables by language, and answers by system."""
     tables = {
         "questions": arena.queries,
         "judgments": arena.judgments,
@@ -173,8 +168,7 @@ def _changed_contents(
 ) -> Iterator[str]:
     """Name what holds other rows than before in a language that both boards have.
 
-    Who joins, or a question that is new, brings judgments and answers that change nothing of what
-    was there; whether anything else changed with them was not compared.
+    Rows of new systems or questions do not count.
     """
     has_other_questions = bool(differences["questions"])
     has_other_systems = _answering(before) != _answering(after)

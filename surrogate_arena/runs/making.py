@@ -1,4 +1,4 @@
-"""Making one board: what it is made from, its judging, and what is published of it."""
+"""Making one board: ingredients, judging, and publishing."""
 
 from __future__ import annotations
 
@@ -101,11 +101,7 @@ def make_board(
     n_jobs: int,
     progress: Progress | None,
 ) -> BoardRecord:
-    """Make a board and what is published of it.
-
-    Whatever is written replaces what was there whole, and the record is the caller's to write: a
-    run that was killed makes the same board again, from replies and features that were kept.
-    """
+    """Make a board and publish it; the caller writes the record."""
     # Before anything is made, so that a change meanwhile is noticed by the next run.
     ingredients = ingredients_of(board)
     folder = out / board.name
@@ -125,10 +121,7 @@ def make_board(
 def restored_board(
     board: ConfiguredBoard, date: str, out: Path, web: Path, record: BoardRecord
 ) -> BoardRecord:
-    """Bring back a board that was kept, and its pages.
-
-    What it is made from stays that of the last board made, so that the next run makes it again
-    only where something has changed since.
+    """Bring back a board that was kept, and its pages, until something changes.
 
     Raises:
         UsageError: If the board was not kept whole, or has a system that is not listed now.
@@ -162,7 +155,7 @@ def _published(
     record: BoardRecord,
     in_use: str = "",
 ) -> BoardRecord:
-    """Write the pages of a board that has any; return its record with what it says of the board."""
+    """Write a board's pages, if any; return its record with remarks."""
     if board.options.publish:
         history = [past.entry for past in read_history(folder / HISTORY)]
         settings = board.pages

@@ -27,7 +27,7 @@ Digests: TypeAlias = dict[str, dict[str, str]]
 
 
 class PastRecord(BaseModel):
-    """``record.json`` of a past board: what pages show of it, and what it was made from.
+    """``record.json`` of a past board: remarks for pages, and ingredients.
 
     ``digest`` is of its tables, ``contents`` of the tables of its arena by language.
     """

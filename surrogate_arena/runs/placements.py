@@ -1,4 +1,4 @@
-"""How placements came true: predicted places of systems that verdicts rank now."""
+"""Predicted places of systems that verdicts rank now."""
 
 from __future__ import annotations
 
@@ -13,16 +13,11 @@ PLACEMENT_COLUMNS = ["language", "system", "place", "place_low", "place_high", "
 
 
 def placements(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
-    """Compare places on one board with ranks on a later one.
-
-    Args:
-        old: ``tables.RATINGS`` of the earlier board.
-        new: The same of the later board.
+    """Compare places on one board (``tables.RATINGS``) with ranks on a later one.
 
     Returns:
-        ``PLACEMENT_COLUMNS``, a row per system and language that the old board placed and the new
-        one ranks: ``rank`` is the rank that its new rating takes among the systems that were ranked
-        then, and ``is_inside`` says whether that lies in the span.
+        ``PLACEMENT_COLUMNS`` by system and language: ``rank`` is by the new rating among the
+        systems that were ranked then, ``is_inside`` whether that lies in the span.
     """
     key = ["language", "system"]
     ranked = new.loc[new["rank"].notna(), [*key, "rating"]]

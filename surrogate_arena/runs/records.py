@@ -1,4 +1,4 @@
-"""How each board was made last, and why one is to be made again."""
+"""How boards were made last, and why they are to be made again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ libraries to their versions."""
 
 
 class BoardRecord(BaseModel):
-    """How a board was made last; without a clock time, so that equal boards give equal bytes.
+    """How a board was made last, without a clock time.
 
     ``unfinished`` says why it must be made again though nothing changed.
     """
@@ -80,7 +80,7 @@ class RunRecords(BaseModel):
 
 
 def folder_digests(folder: Path, names: Sequence[str], prefix: str) -> Ingredients:
-    """Return the digests of files in a folder, and of all in its folders, by their path."""
+    """Return digests of files in a folder, and in its folders, by path."""
     digests = {}
     for name in names:
         # Nothing lies below a file, which is then meant itself.

@@ -1,4 +1,4 @@
-"""Bringing all boards of a configuration up to date, or saying what that would take."""
+"""Bringing all boards of a configuration up to date, or saying what that takes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class BoardOutcome:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What readers must know; an error may quote an arena, and is not for them."""
+        """Faults for readers; an error may quote an arena, and is not for them."""
         if self.error:
             return ("This board could not be brought up to date.", *self.cautions)
         return self.cautions
@@ -89,21 +89,21 @@ def bring_up_to_date(
 ) -> RunReport:
     """Bring all boards up to date.
 
-    A board is made again where its arena, settings or the libraries differ from what the manifest
-    records; this is written after every board, so that a run that was killed goes on. A board that
-    fails does not keep the others from being made. Of two runs on one folder, the second waits.
+    A board is made again where its arena, settings or the libraries differ from the manifest, which
+    is written after every board. Others are made if one fails. Of two runs on one folder, the
+    second waits.
 
     Args:
-        boards: Boards of the configuration file.
+        boards: Of the configuration file.
         out: Output folder.
-        site: Folder of all pages, for a web server; by default ``_site`` in the output folder.
-        check: Write nothing; report what would be made, and why.
+        site: Folder of all pages; by default ``_site`` in the output folder.
+        check: Only report.
         n_jobs: Processes to use; -1 for all cores.
         progress: Called as stages advance.
         say: Called with a sentence on every board.
 
     Raises:
-        UsageError: If a web server would serve what is not to be published.
+        UsageError: If private files would be served.
         DataError: If the manifest is damaged.
     """
     out = Path(out)
@@ -140,11 +140,11 @@ def bring_up_to_date(
 def restore_board(
     boards: Leaderboards, name: str, date: str, out: Path | str, site: Path | str | None = None
 ) -> Path | None:
-    """Bring back a board that ``history/DATE`` keeps; return its first page, if it has pages.
+    """Bring back a board that ``history/DATE`` keeps; return its first page, if any.
 
     Raises:
-        UsageError: If there is no such board, or none of that date was kept.
-        DataError: If what was kept is damaged.
+        UsageError: If there is no such board.
+        DataError: If it is damaged.
     """
     out = Path(out)
     web = out / WEB_ROOT if site is None else Path(site)

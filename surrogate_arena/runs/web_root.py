@@ -76,7 +76,7 @@ def write_front(
 ) -> None:
     """Write the page over all boards and the feed of their changes.
 
-    The feed stays where a past board cannot be read, as readers would lose its entry.
+    Where a past board cannot be read, the feed stays.
     """
     web.mkdir(parents=True, exist_ok=True)
     rows = []
