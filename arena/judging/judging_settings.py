@@ -59,21 +59,22 @@ class JudgingSettings(LlmSettings):
     )
     pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs), _PLAN] = Field(
         default=None,
-        description="Pairs of systems on each question: all, a number, or adaptive: as verdicts "
-        "come, those that tell most about the ranking. Default: adaptive; all in batches and for "
-        "scores, orders and nuggets",
+        description="Pairs of systems on each question: all, a number, or adaptive "
+        "(as verdicts come, those that tell most about the ranking). "
+        "Default: adaptive; all in batches and for scores, orders and "
+        "nuggets",
     )
     budget: Annotated[int | None, _PLAN] = Field(
         default=None,
         ge=1,
-        description="Maximum number of calls, those of earlier runs on these questions included. "
-        f"Default: {CALLS_A_SYSTEM} of each judge for every system and language; none with all or "
+        description="Maximum number of calls, including earlier runs on these questions. "
+        f"Default: {CALLS_A_SYSTEM} per judge, system and language; no limit with all or "
         "a number of pairs, and for scores, orders and nuggets",
     )
     max_cost: Annotated[float | None, _LIMIT] = Field(
         default=None,
         gt=0,
-        description="Maximum cost of this run's calls, by the prices of the models.",
+        description="Maximum cost of this run's calls, at the models' prices.",
     )
     until: Annotated[float, _PLAN] = Field(
         default=SETTLED,
@@ -88,17 +89,19 @@ class JudgingSettings(LlmSettings):
         "Default: a board of this arena without verdicts",
     )
     panel: Annotated[Names, _PLAN_OF_LLM] = Field(
-        default=(), description="Further models, comma-separated, that judge the same."
+        default=(), description="Further models, comma-separated, to judge the same pairs."
     )
     escalate: Annotated[str | None, _PLAN_OF_LLM] = Field(
         default=None,
         min_length=1,
-        description="A stronger model, asked after --model about the pairs that tell most about "
-        "the ranking, until it is settled. Limits hold for both; --model takes up to half.",
+        description="A stronger model, asked after --model about the pairs that tell "
+        "most about the ranking, until it is settled. Limits apply to "
+        "both together; --model uses up to half.",
     )
     both_orders: Annotated[bool, _PLAN] = Field(
         default=False,
-        description="Ask every pair in both orders, twice the calls. Default: the audit alone",
+        description="Ask every pair in both orders, with twice the calls. Default: "
+        "only the audit's pairs",
     )
     audit: Annotated[float, _PLAN] = Field(
         default=AUDIT,

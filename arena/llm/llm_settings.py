@@ -170,7 +170,8 @@ class LlmSettings(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
     model: Annotated[str, _REPLY] = Field(
-        default="", description="Model by its name at the server, or the folder of one to run here."
+        default="",
+        description="Name of a model at the server, or the folder of a model to run here.",
     )
     base_url: Annotated[Server, _SERVER] = Field(
         default=OPENAI_URL, description="OpenAI-compatible server, up to /v1."

@@ -84,10 +84,11 @@ class BoardSettings(BaseModel):
 
     judge: str | None = Field(
         default=None,
-        description="Judge to rate by; several with commas between, or all: people are the "
-        "reference where there are some, else the first one is. The other judges' verdicts help to "
-        "predict the reference's ratings, and are shown next to them. Default: all where people "
-        "judged; published for the ratings of published_ratings.csv.",
+        description="Judge to rate by; or several, comma-separated; or all. The "
+        "reference is people if they judged, else the first judge. The "
+        "others' verdicts help to predict the reference's ratings, and "
+        "are shown beside them. Default: all if people judged; published "
+        "for the ratings of published_ratings.csv.",
     )
     criterion: str | None = Field(
         default=None,
@@ -107,9 +108,9 @@ class BoardSettings(BaseModel):
     )
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
         default="default",
-        description="Surrogate that predicts a system's rating from its answers; one of "
-        "default, random-forest (the paper's), xgboost, linear, svr, mlp, or the "
-        "dotted name of any regressor of scikit-learn's form, such as "
+        description="Surrogate that predicts a system's rating from its answers: "
+        "default, random-forest (the paper's), xgboost, linear, svr, mlp, "
+        "or the dotted name of any regressor like scikit-learn's, such as "
         "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )
     rows: Literal["system", "overall"] = Field(

@@ -43,17 +43,18 @@ Values = Annotated[
     Option(
         "--values",
         metavar="COLUMN:VALUE=MEANING,…",
-        help="What values of a column of winners mean: a, b, tie, bad or none, such as "
-        "winner:0=a,1=b,.5=tie; a scale, such as winner:1..5=a..b; repeatable.",
+        help="Meaning of the values in a column of winners: a, b, tie, bad or none, "
+        "such as winner:0=a,1=b,.5=tie; a scale, such as winner:1..5=a..b; "
+        "repeatable.",
     ),
 ]
 NoSides = Annotated[
     bool,
-    Option("--no-sides", help="The columns of two systems say nothing of who was shown first."),
+    Option("--no-sides", help="The columns of the two systems do not say who was shown first."),
 ]
 Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
 GateBoard = Annotated[
-    Path | None, Option("--board", help="Board folder. Default: none, the arena alone.", **FOLDER)
+    Path | None, Option("--board", help="Board folder. Default: none, only the arena", **FOLDER)
 ]
 GateArena = Annotated[
     Path | None,
@@ -78,20 +79,20 @@ Replace = Annotated[
     bool,
     Option(
         "--replace",
-        help="Replace an arena folder that holds nothing but what an import writes.",
+        help="Replace an arena folder that holds only what an import writes.",
     ),
 ]
 Config = Annotated[
     list[str] | None,
     Option(
         metavar="KEY=VALUE|FILE.toml",
-        help="Further settings, by the names of their fields in Python; repeatable. Options "
-        "override.",
+        help="Further settings, named like their fields in Python; repeatable. "
+        "Options override them.",
     ),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
 Jobs = Annotated[
-    int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
+    int, Option(min=-1, help="Number of processes; -1 for all cores. Results do not depend on it.")
 ]
 Seed = Annotated[int, Option(min=0, help="Random seed.")]
 Language = Annotated[str | None, Option(help="Language. Default: all")]
@@ -118,15 +119,15 @@ Templates = Annotated[
     Option(
         "--template",
         metavar="NAME=FILE",
-        help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable. "
-        "Or a folder of files NAME.jinja.",
+        help="Jinja template for a prompt, under the name that 'prompts' lists; "
+        "repeatable. Or a folder of files NAME.jinja.",
     ),
 ]
 Prices = Annotated[
     Path | None,
     Option(
-        help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}; '
-        "with batches, theirs.",
+        help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, '
+        '"tokens_out": 10}}; for batches, their prices.',
         **FILE,
     ),
 ]
@@ -263,6 +264,6 @@ Cluster = Annotated[
         "--cluster",
         metavar="dask|ray[=ADDRESS]",
         callback=_with_cluster,
-        help="Work on a cluster; without an address one is started on this machine.",
+        help="Work on a cluster; without an address, start one on this machine.",
     ),
 ]

@@ -196,16 +196,16 @@ def add(
     answers: opt.Answers,
     columns: opt.Columns = None,
     board: Annotated[
-        Path | None, Option(help="Board folder, to say which place is predicted.", **FOLDER)
+        Path | None, Option(help="Board folder, to predict the place.", **FOLDER)
     ] = None,
     hold: Annotated[
-        bool, Option("--hold", help="No board or judge sees them until withdraw --undo.")
+        bool, Option("--hold", help="Hide them from boards and judges until withdraw --undo.")
     ] = False,
 ) -> None:
     """Add new systems' answers to an arena, and report on them.
 
-    The report has what the checks find, questions without an answer, lengths, and with --board the
-    predicted place. 'judge' then asks for the new pairs alone.
+    The report shows what the checks find, unanswered questions, lengths and, with --board, the
+    predicted place. 'judge' then asks only about the new pairs.
     """
     from arena.data.folder import read_arena, read_unlisted
     from arena.judging.appending import add_answers
@@ -250,14 +250,14 @@ def _print_submission(arena: Arena, systems: Sequence[str]) -> None:
 
 def withdraw(
     arena: opt.Arena,
-    system: Annotated[str, Argument(metavar="SYSTEM", help="Its name, whatever is in it.")],
+    system: Annotated[str, Argument(metavar="SYSTEM", help="Name of the system.")],
     undo: Annotated[
-        bool, Option("--undo", help="List it, also if it was held since 'add --hold'.")
+        bool, Option("--undo", help="List it again, or a system held by 'add --hold'.")
     ] = False,
 ) -> None:
     """Take a system off all boards of an arena; its answers and verdicts stay in the folder.
 
-    Boards that are made from now on leave it out, and pages of their history do not name it.
+    Boards built from now on leave it out, and pages of their history do not name it.
     """
     from arena.data.systems import LISTED, WITHDRAWN
     from arena.judging.appending import set_state

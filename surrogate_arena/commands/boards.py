@@ -73,10 +73,9 @@ def board(
 ) -> None:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
-    Without verdicts, systems are ordered by how far answers agree with each other (without
+    Without verdicts, systems are ordered by how well answers agree with each other (without
     passages, by what judges of other arenas liked), with reference answers and with relevance
-    labels. Judgments by several criteria give one board each, in folders of their own, and an
-    overview.
+    labels. Judgments by several criteria give a board for each, in its own folder, and an overview.
     """
     settings = chosen_settings(settings, {PRESET: preset})
 

@@ -35,15 +35,17 @@ TRAITS_OF: Mapping[str, tuple[str, ...]] = {
 
 def fit(
     judgments: opt.JudgmentsSource,
-    judge: Annotated[str | None, Option(help="Judge to use; or several, as one; or all.")] = None,
+    judge: Annotated[
+        str | None, Option(help="Judge to use; or several, comma-separated, as one; or all.")
+    ] = None,
     language: Annotated[
-        str | None, Option(help="Language; or all. Needed where there are several.")
+        str | None, Option(help="Language, or all. Required if there are several.")
     ] = None,
     by: Annotated[
         str | None,
         Option(
-            help="Column of the file, or of the questions: rate in each part and over all, sharing "
-            "what parts have in common."
+            help="Column of the file or of the questions: rate each part and all "
+            "together, sharing what parts have in common."
         ),
     ] = None,
     columns: opt.Columns = None,
@@ -61,9 +63,9 @@ def fit(
     equal: Annotated[
         str | None,
         Option(
-            help="Rate as if all answers were alike in length, style (length, lists, headings, "
-            "bold), or counts in columns of the file, such as tokens for tokens_a and tokens_b; "
-            "several with commas between."
+            help="Rate as if all answers were alike in length, style (length, lists, "
+            "headings, bold), or counts in columns of the file, such as tokens "
+            "for tokens_a and tokens_b; comma-separated."
         ),
     ] = None,
     seed: opt.Seed = 0,

@@ -24,8 +24,8 @@ def prompts(
 ) -> None:
     """List the prompts that LLMs are sent, or print one; --template replaces them.
 
-    With its text a prompt's variables are printed, required ones with a star, and what replies
-    must say; --json lists them all.
+    A prompt is printed with its variables (required ones with a star) and what replies must say;
+    --json lists them all.
     """
     import pandas as pd
 

@@ -38,7 +38,7 @@ def rank(
     templates: opt.Templates = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Place new systems on a board by their answers, and by judgments of them if there are any.
+    """Place new systems on a board by their answers, and by judgments if there are any.
 
     The board's rows stay as they are, and no LLM is called.
     """

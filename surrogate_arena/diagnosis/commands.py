@@ -26,7 +26,7 @@ def diagnose_command(
     language: opt.Language = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Report what limits a board: gaps, position bias, disagreement, bias to length."""
+    """Report what limits a board: gaps, position bias, disagreement, length bias."""
     from surrogate_arena.diagnosis import diagnose
 
     source = judgments if judgments.is_dir() else _judgments_of(judgments)

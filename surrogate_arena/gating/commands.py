@@ -43,7 +43,8 @@ def gate_command(
         str | None,
         Option(
             metavar="FILE|SYSTEM",
-            help="Answers of the new version, or its name in the arena. Default: its latest",
+            help="Answers of the new version, or its name in the arena. Default: the "
+            "arena's latest",
         ),
     ] = None,
     baseline: Annotated[
@@ -55,9 +56,9 @@ def gate_command(
         list[str] | None,
         Option(
             metavar="CHECK=N",
-            help="How many answers may have a fault where the baseline has not: a number or all, "
-            "such as other-language=2; repeatable. Default: 0 of a certain fault, all of a likely "
-            "one",
+            help="How many answers may have a fault that the baseline's lack: a "
+            "number or all, such as other-language=2; repeatable. Default: 0 of "
+            "a certain fault, all of a likely one",
         ),
     ] = None,
     limits: Annotated[
@@ -68,8 +69,8 @@ def gate_command(
         list[Path] | None,
         Option(
             "--report",
-            help="File of the result: JUnit (.xml) for CI servers, Markdown (.md) for a comment; "
-            "repeatable.",
+            help="File for the result: JUnit (.xml) for CI servers, Markdown (.md) "
+            "for a comment; repeatable.",
         ),
     ] = None,
     cheaper: Annotated[
@@ -79,7 +80,7 @@ def gate_command(
     margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
     once: Annotated[
         bool,
-        Option("--once", help="The arena's verdicts are looked at this once: fewer decide."),
+        Option("--once", help="Look at the arena's verdicts only this once: fewer decide."),
     ] = False,
     settings: JudgingSettings,
     budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
@@ -90,11 +91,10 @@ def gate_command(
 ) -> None:
     """Decide whether a new version is broken, better than a baseline, the same, or worse.
 
-    Faults of answers are listed first, question by question, which takes an arena alone: no board,
-    no verdict. Where nothing is broken, --model judges pairs; without it the arena's verdicts on
-    the two count. The status is 0 for better or the same, 3 for broken or worse, 4 where this
-    cannot be said. With --cheaper it is 0 for cheaper, 3 for not cheaper or worse by more than the
-    margin.
+    Faults of answers come first, question by question; they need no board and no verdicts. If
+    nothing is broken, --model judges pairs; without it, the arena's verdicts on the two count. The
+    status is 0 for better or the same, 3 for broken or worse, and 4 if this cannot be said. With
+    --cheaper, it is 0 for cheaper, and 3 for not cheaper or worse by more than the margin.
     """
     from arena.data.folder import read_arena
     from arena.data.writing import write_text

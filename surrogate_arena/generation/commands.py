@@ -51,8 +51,8 @@ def generate(
         str | None,
         Option(
             metavar="MODULE:FUNCTION",
-            help="Function that answers in a model's place: package.module:function, found from "
-            "here.",
+            help="Function that answers instead of a model: package.module:function, "
+            "found from here.",
         ),
     ] = None,
     templates: opt.Templates = None,
@@ -61,9 +61,9 @@ def generate(
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Answer the questions of an arena: an LLM from their passages, or your own system.
+    """Answer the questions of an arena with an LLM, from their passages, or with your own system.
 
-    The status is 1 where questions are left without an answer; the same command asks for these.
+    The status is 1 if questions remain unanswered; the same command asks these again.
     """
     from arena import llm
     from arena.judging.choosing.drawn_questions import choose_questions
@@ -181,8 +181,8 @@ def select(
 ) -> None:
     """Cut an arena down: to some languages, systems or judges, or to an evaluation set.
 
-    Rules of the sets of MIRAGE-Bench and MEMERAG are keys of --config: only_hard, at_least,
-    least_words, one_answer, bm25, corpus.
+    Keys of --config select as MIRAGE-Bench and MEMERAG do: only_hard, at_least, least_words,
+    one_answer, bm25, corpus.
     """
     from arena.data.folder import write_arena
     from arena.data.writing import replaced_folder

@@ -89,7 +89,7 @@ class GenerationSettings(LlmSettings):
         "Default: the prompt's",
     )
     relevant_passages: bool = Field(
-        default=False, description="Show relevant passages alone, as to a teacher of others."
+        default=False, description="Show only relevant passages, as to a teacher."
     )
     tokenizer: str | None = Field(
         default=None,

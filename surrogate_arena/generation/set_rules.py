@@ -31,7 +31,7 @@ class SetRules(BaseModel):
     questions: int | None = Field(
         default=None, ge=1, description="Questions to draw in each language. Default: all"
     )
-    others: bool = Field(default=False, description="Keep those not drawn (test split).")
+    others: bool = Field(default=False, description="Keep the questions not drawn (test split).")
     one_answer: bool = Field(
         default=False,
         description="Keep one answer per question, as many of each system (MEMERAG, 3.5).",

@@ -59,12 +59,12 @@ def import_command(
     ] = None,
     map_file: Annotated[
         Path | None,
-        Option("--map", help="TOML that says where records of another tool have their fields."),
+        Option("--map", help="TOML file that maps another tool's records to fields."),
     ] = None,
     judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
     scores: Annotated[
         str | None,
-        Option(help="Comma-separated columns or scores that are judges, beside known metrics."),
+        Option(help="Comma-separated columns or scores to use as judges, besides known metrics."),
     ] = None,
     values: opt.Values = None,
     no_sides: opt.NoSides = False,
@@ -79,8 +79,8 @@ def import_command(
     repeats: Annotated[
         str | None,
         Option(
-            help="A question that a system answers again: first (keep the first answer) or each "
-            "(a question for each asking). Default: an error"
+            help="If a system answers a question again: first (keep the first answer) "
+            "or each (make each repeat a question). Default: an error"
         ),
     ] = None,
     language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,
@@ -91,8 +91,8 @@ def import_command(
 ) -> None:
     """Read what others published, or other tools wrote, into an arena folder.
 
-    Further settings of a kind's reader are keys of --config, such as the split of mirage, or
-    download=true to read its data sets from the Hugging Face hub.
+    Further settings of a reader are keys of --config, such as the split of mirage, or download=true
+    to read its data sets from the Hugging Face hub.
     """
     from surrogate_arena.cli.replaced_arenas import check_arena_target
     from surrogate_arena.importers import import_arena, reader_options

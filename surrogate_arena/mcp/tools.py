@@ -162,7 +162,7 @@ class Tools:
         arena: MovedArena = None,
         judgments: JudgmentsPath = None,
     ) -> Annotated[CallToolResult, RankResult]:
-        """Place new systems on a board by their answers, and by judgments of them if there are any.
+        """Place new systems on a board by their answers, and by judgments if there are any.
 
         The board stays as it is.
         """

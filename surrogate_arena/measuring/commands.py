@@ -27,7 +27,8 @@ def features(
     settings: LlmSettings,
     arena: Annotated[Path | None, Argument(help="Default: list the features", **FOLDER)] = None,
     out: Annotated[
-        Path | None, Option(help="Table to write, such as f.parquet; or folder, part by part.")
+        Path | None,
+        Option(help="Table to write, such as f.parquet; or a folder, written part by part."),
     ] = None,
     features: Annotated[str, setting(BoardSettings, "features")] = "default",
     jobs: opt.Jobs = -1,

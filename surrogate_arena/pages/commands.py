@@ -38,8 +38,9 @@ def publish(
         Path,
         Argument(
             exists=True,
-            help="Board folder; for figures and latex also the file of a study (validate --json), "
-            "for figures of judges (metaeval --out), for --hub and croissant an arena folder.",
+            help="Board folder; for figures and latex, also the file of a study "
+            "(validate --json); for figures of judges, that of metaeval --out; "
+            "for --hub and croissant, an arena folder.",
         ),
     ],
     settings: SiteSettings,
@@ -77,8 +78,9 @@ def publish(
         str | None,
         Option(
             metavar="OWNER/NAME",
-            help="Upload to the Hugging Face hub: an arena folder as a data set; a board as a data "
-            "set, and its pages as a Space; private where new. The token is HF_TOKEN.",
+            help="Upload to the Hugging Face hub: an arena folder as a data set; a "
+            "board as a data set, and its pages as a Space; new ones are "
+            "private. The token is HF_TOKEN.",
         ),
     ] = None,
     arena: opt.MovedArena = None,

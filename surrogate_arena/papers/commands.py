@@ -49,9 +49,10 @@ def metaeval(
     path: Annotated[
         Path | None,
         Argument(
-            help="Its data as published: MEMERAG's folder, WikiEval's rows, GroUSE's tests "
-            "(this project's by default), or answers of yours for GroUSE's six metrics; pairs with "
-            "a better answer (a table, such as ContextualJudgeBench), or an arena with votes.",
+            help="Its data as published: MEMERAG's folder, WikiEval's rows, GroUSE's "
+            "tests (this project's by default), or your own answers for GroUSE's "
+            "six metrics; pairs with a better answer (a table, such as "
+            "ContextualJudgeBench), or an arena with votes.",
             exists=True,
         ),
     ] = None,
@@ -198,7 +199,7 @@ def trainset(
     settings: TrainsetSettings,
     as_json: opt.Json = False,
 ) -> None:
-    """Make a training set of an arena's questions: chats that trl reads.
+    """Make a training set from an arena's questions: chats that trl reads.
 
     mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
     score an answer by all metrics in one reply (GroUSE, section 5).

@@ -44,10 +44,11 @@ class MetaevalSettings(JudgeOptions):
 
     prompts: Names = Field(
         default=(),
-        description="Comma-separated prompts; each is a judge of its own. MEMERAG: zero_shot, "
-        "cot, ag, ag_cot (the default) or all. GroUSE: without-justification (the default), whole, "
-        "without-ground-truth, without-chain-of-thought, joint (all metrics in one prompt), "
-        "joint-whole.",
+        description="Comma-separated prompts; each counts as a judge. MEMERAG: "
+        "zero_shot, cot, ag, ag_cot (the default) or all. GroUSE: "
+        "without-justification (the default), whole, "
+        "without-ground-truth, without-chain-of-thought, joint (all "
+        "metrics in one prompt), joint-whole.",
     )
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     training: bool = Field(
@@ -59,8 +60,8 @@ class MetaevalSettings(JudgeOptions):
     )
     reference: str | None = Field(
         default=None,
-        description="GroUSE: judge to compare the scores of the others with. Pairs of an arena: "
-        "judges who are right, by majority. Default: people",
+        description="GroUSE: judge to compare the others' scores with. Pairs of an "
+        "arena: judges whose majority is right. Default: people",
     )
     seed: int = Field(default=0, ge=0, description="Random seed.")
     replicates: int = Field(
@@ -77,7 +78,7 @@ class MetaevalSettings(JudgeOptions):
     replies: Literal["json_schema", "text", "result"] = Field(
         default="json_schema",
         description="GroUSE: json_schema (the server enforces it), text (JSON as it comes), or "
-        "result (prompts of yours, whose replies end in [RESULT] 5, as Prometheus').",
+        "result (your own prompts, whose replies end in [RESULT] 5, like Prometheus').",
     )
     shares: str | None = Field(
         default=None,
@@ -100,7 +101,7 @@ class TrainsetSettings(JudgeOptions):
 
     teacher: str = Field(
         "",
-        description="Who is learned from: a system of the arena (mirage) or an LLM (grouse).",
+        description="Whom to learn from: a system of the arena (mirage) or an LLM (grouse).",
     )
     seed: int = Field(0, ge=0, description="Random seed.")
     passage_tokens: int | None = Field(
@@ -111,7 +112,9 @@ class TrainsetSettings(JudgeOptions):
     )
     systems: Names = Field((), description="grouse: comma-separated systems to score. Default: all")
     balance: int | None = Field(
-        None, ge=1, description="grouse: keep this many rows, scores as evenly spread as can be."
+        None,
+        ge=1,
+        description="grouse: keep this many rows, with scores spread as evenly as possible.",
     )
 
 

@@ -47,16 +47,16 @@ def run(
         str | None,
         Option(
             metavar="BOARD=DATE",
-            help="Only bring a board of its history back, until its arena or settings change.",
+            help="Only restore a past board, until its arena or settings change.",
         ),
     ] = None,
     check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Bring several boards up to date; only what changed is made again.
+    """Bring several boards up to date, and rebuild only what changed.
 
-    OUT/_site/index.html lists them. The status is 1 where a board or its checks failed, else
-    75 where replies are awaited in batches: the next run collects them.
+    OUT/_site/index.html lists them. The status is 1 if a board or its checks failed, else 75 if
+    replies are awaited in batches: the next run collects them.
     """
     from arena.llm.batches.awaiting import RepliesAwaitedError
     from surrogate_arena.pages.site import INDEX
@@ -154,7 +154,7 @@ def schema(
         str, Argument(metavar="config|arena", help="A configuration of run, or arena.json.")
     ],
 ) -> None:
-    """Print the JSON schema of a file, by which an editor checks and completes it."""
+    """Print the JSON schema with which an editor checks and completes a file."""
     from surrogate_arena.runs.configured import SCHEMAS
 
     content = SCHEMAS[checked_choice(kind, SCHEMAS, "schema")]()

@@ -33,7 +33,7 @@ def validate_command(
     ] = "leave-systems-out",
     preset: opt.Preset = None,
     surrogate: Annotated[
-        str | None, Option(help="Surrogate, or several separated by commas, to be compared.")
+        str | None, Option(help="Surrogate, or several to compare, comma-separated.")
     ] = None,
     feature_table: opt.FeatureTable = None,
     repeats: Annotated[
