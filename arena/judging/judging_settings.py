@@ -107,8 +107,8 @@ class JudgingSettings(LlmSettings):
         default=AUDIT,
         ge=0,
         le=1,
-        description="Share of the pairs that are asked in both orders, a fifth of them twice: how "
-        "often verdicts flip, and how well they repeat.",
+        description="Share of the pairs to ask in both orders, a fifth of them twice, to "
+        "measure how often verdicts flip and how well they repeat.",
     )
     languages: Annotated[Names, _VERDICT] = Field(
         default=(), description="Comma-separated languages. Default: all"

@@ -201,7 +201,7 @@ class LlmSettings(BaseModel):
     retries: Annotated[int, _CALL] = Field(
         default=5,
         ge=0,
-        description="Maximum number of retries of a call that failed for a passing reason.",
+        description="Maximum number of retries of a call after temporary failures.",
     )
     max_calls: Annotated[int | None, _CALL] = Field(
         default=None,

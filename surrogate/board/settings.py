@@ -97,8 +97,8 @@ class BoardSettings(BaseModel):
     )
     by: str = Field(
         default="language",
-        description="Column that parts the board; language, or a column of the questions, such as "
-        "topic. Parts share what is learned, and each has ratings of its own.",
+        description="Column that divides the board; language, or a column of the questions, "
+        "such as topic. Parts share what is learned, and each has its own ratings.",
     )
     features: Names = Field(
         default=("default",),
@@ -115,7 +115,7 @@ class BoardSettings(BaseModel):
     )
     rows: Literal["system", "overall"] = Field(
         default="system",
-        description="Training rows of surrogates that regress; one per system and tournament "
+        description="Training rows of regression surrogates; one per system and tournament "
         "(system), or one per system over all questions (overall).",
     )
     missing: Literal["nan", "zero"] = Field(
@@ -137,21 +137,21 @@ class BoardSettings(BaseModel):
     ridge: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.1,
         description="Precision of the prior on coefficients of tournaments; 0 for none, except "
-        "2e-6 in a tournament without a maximum likelihood, which choix falls back on, too.",
+        "2e-6, like choix, in a tournament without a maximum likelihood.",
     )
     ratings: Literal["posterior", "surrogate", "consensus"] = Field(
         default="posterior",
         description="The board's ratings; what the surrogate expects, corrected by the verdicts "
-        "(posterior), or what the trained surrogate predicts of all answers (surrogate), or, "
-        "without any verdict, how far answers agree with the others', with reference answers and "
-        "with relevance labels or, without passages, what judges of other arenas liked "
-        "(consensus): what an arena without judgments gets.",
+        "(posterior), what the trained surrogate predicts for all answers "
+        "(surrogate), or, for an arena without judgments, how well answers agree "
+        "with the others', with reference answers and with relevance labels or, "
+        "without passages, what judges of other arenas liked (consensus).",
     )
     unjudged: Literal["placed", "ranked"] = Field(
         default="placed",
-        description="Systems with verdicts on fewer than three questions; placed among the ranked "
-        "ones by what their answers promise, without a rank (placed), or ranked as all others "
-        "(ranked).",
+        description="Systems with verdicts on fewer than three questions; placed among the "
+        "ranked ones by their answers, without a rank (placed), or ranked like all "
+        "others (ranked).",
     )
     arena_ratings: Literal["judgments", "tournaments"] = Field(
         default="judgments",
@@ -161,14 +161,16 @@ class BoardSettings(BaseModel):
     )
     holdout: Names | None = Field(
         default=None,
-        description="Systems to keep out of training, or none; by default two drawn by the seed "
-        "for surrogates that can learn from one tournament, as the paper's, and none for others.",
+        description="Systems to keep out of training, or none; by default, two drawn by the "
+        "seed for surrogates that can learn from one tournament, like the paper's, "
+        "and none for others.",
     )
     seed: Count = Field(default=0, description="Random seed.")
     hard_verdicts: bool = Field(
         default=False,
-        description="Count the winner alone, where verdicts have probabilities; by default these "
-        "count, at a temperature learned from people's votes or from repeated verdicts.",
+        description="Count only winners, even if verdicts have probabilities; by default, "
+        "probabilities count, at a temperature learned from people's votes or from "
+        "repeated verdicts.",
     )
 
 
@@ -254,7 +256,7 @@ class ResolvedSettings(BoardSettings):
     judge: str = Field(description="Whose judgments the surrogate learned from.")
     other_judges: Names = Field(
         default=(),
-        description="Judges whose verdicts help to predict the ratings, and are shown as well.",
+        description="Judges whose verdicts help to predict the ratings, and are shown too.",
     )
     features: Names = Field(default=(), description="Features measured on every answer.")
     metaevaluation: tuple[str, ...] = Field(

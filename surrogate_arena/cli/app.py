@@ -59,7 +59,7 @@ COMMANDS = {
     "import": Entry(
         START,
         "importers.commands:import_command",
-        "Make an arena of tables or published data.",
+        "Make an arena from tables or published data.",
         "import csv answers.csv --language en --out my-arena",
     ),
     "check": Entry(
@@ -179,7 +179,7 @@ COMMANDS = {
     "trainset": Entry(
         STUDY,
         "papers.commands:trainset",
-        "Make a training set of an arena.",
+        "Make a training set from an arena.",
         "trainset mirage my-arena --teacher gpt-4o --out rows.jsonl",
     ),
     "mcp": Entry(

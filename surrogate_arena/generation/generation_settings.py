@@ -67,8 +67,8 @@ class GenerationSettings(LlmSettings):
     )
     prompt: str = Field(
         default="mirage",
-        description="mirage (MIRAGE-Bench, with reason and citations) or memerag (MEMERAG, the "
-        "answer alone).",
+        description="mirage (MIRAGE-Bench, with reason and citations) or memerag (MEMERAG, only "
+        "the answer).",
     )
     questions: int | None = Field(
         default=None, ge=1, description="Questions to draw in each language. Default: all"
@@ -76,8 +76,8 @@ class GenerationSettings(LlmSettings):
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     filter_model: str | None = Field(
         default=None,
-        description="Model that is asked first which questions need the present date or news, to "
-        "leave these out.",
+        description="Model to ask first which questions depend on the date or news, to leave "
+        "these out.",
     )
     passage_tokens: int | None = Field(
         default=None, ge=1, description="Tokens of a passage to show. Default: the prompt's"
@@ -85,15 +85,15 @@ class GenerationSettings(LlmSettings):
     context_tokens: int | None = Field(
         default=None,
         ge=1,
-        description="Tokens of a prompt, to which the passages of longer ones are trimmed. "
-        "Default: the prompt's",
+        description="Maximum tokens of a prompt; passages of longer ones are trimmed. Default: "
+        "the prompt's",
     )
     relevant_passages: bool = Field(
         default=False, description="Show only relevant passages, as to a teacher."
     )
     tokenizer: str | None = Field(
         default=None,
-        description="The model's tokenizer.json, to count tokens by. Default: 4 bytes a token",
+        description="The model's tokenizer.json, to count tokens with. Default: 4 bytes per token",
     )
     temperature: float | None = Field(
         default=None, description="Below 0, none is sent. Default: the paper's"

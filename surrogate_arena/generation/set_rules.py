@@ -34,7 +34,7 @@ class SetRules(BaseModel):
     others: bool = Field(default=False, description="Keep the questions not drawn (test split).")
     one_answer: bool = Field(
         default=False,
-        description="Keep one answer per question, as many of each system (MEMERAG, 3.5).",
+        description="Keep one answer per question, equally many from each system (MEMERAG, 3.5).",
     )
     seed: int = Field(default=0, ge=0, description="Random seed.")
 
@@ -43,7 +43,9 @@ class SelectSettings(SetRules):
     """What the command ``select`` keeps."""
 
     bm25: int | None = Field(
-        default=None, ge=1, description="Passages to keep of each question, by BM25 (MEMERAG, 3.1)."
+        default=None,
+        ge=1,
+        description="Passages to keep for each question, by BM25 (MEMERAG, 3.1).",
     )
     corpus: Path | None = Field(
         default=None,

@@ -87,8 +87,9 @@ class GateResult(BaseModel):
     status: int = Field(description="0 passed, 3 failed, 4 cannot say; reasons say why.")
     reasons: list[str]
     faults: Rows = Field(
-        description="Every fault of the candidate's answers: check, certainty, language, query_id, "
-        "question, answer, and is_new: whether the baseline's answer has not the same one."
+        description="Every fault of the candidate's answers: check, certainty, language, "
+        "query_id, question, answer, and is_new: whether the baseline's answer "
+        "lacks it."
     )
     evidence: dict[str, Any] = Field(description="Counts, verdicts and ratings behind it.")
 

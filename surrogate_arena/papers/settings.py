@@ -27,7 +27,7 @@ class JudgeOptions(LlmSettings):
         default=0.0, description="Below 0, none is sent. Default: the paper's, or 0"
     )
     max_tokens: int | None = Field(
-        default=None, ge=1, description="Most tokens of a reply. Default: what its prompt needs"
+        default=None, ge=1, description="Maximum tokens of a reply. Default: what its prompt needs"
     )
     download: bool = Field(default=False, description="Fetch models that are not on this machine.")
 
@@ -53,7 +53,7 @@ class MetaevalSettings(JudgeOptions):
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     training: bool = Field(
         default=False,
-        description="GroUSE without a file: 16 tests for trying prompts, in place of the 192.",
+        description="GroUSE without a file: 16 tests for trying prompts, instead of the 192.",
     )
     limit: int | None = Field(
         default=None, ge=1, description="Maximum number of items per language and kind."
@@ -72,8 +72,8 @@ class MetaevalSettings(JudgeOptions):
     )
     as_in_paper: bool = Field(
         default=False,
-        description="MEMERAG: errors and tests of sentences, as if those of an answer were "
-        "independent, and p-values that are not corrected for their number.",
+        description="MEMERAG: treat the sentences of an answer as independent, and do not "
+        "correct p-values for their number.",
     )
     replies: Literal["json_schema", "text", "result"] = Field(
         default="json_schema",

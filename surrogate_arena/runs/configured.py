@@ -61,16 +61,15 @@ class BoardOptions(BoardSettings):
     )
     judging: JudgingSettings | None = Field(
         default=None,
-        description="How an LLM judges first; left out, the arena's own judgments count.",
+        description="How an LLM judges first; without it, the arena's own judgments count.",
     )
     in_use: str = Field(
         default="",
-        description="System in use: first of all the board says how often the best other one beats "
-        "it.",
+        description="System in use: the board says first how often the best other system beats it.",
     )
     publish: bool = Field(default=False, description="Publish its pages.")
     site: SiteSettings = Field(
-        default=SiteSettings(), description="What its pages state, over those of all boards."
+        default=SiteSettings(), description="What its pages state, overriding what all pages state."
     )
 
 
@@ -88,7 +87,7 @@ class Configuration(BaseModel):
     )
     site: RunSite = Field(
         default=RunSite(),
-        description="The page over all boards, and what all pages state.",
+        description="The page of all boards, and what all pages state.",
     )
     defaults: dict[str, Any] = Field(
         default={}, description="Options of every board that does not give its own."

@@ -289,8 +289,8 @@ def json_prompts_refused(packaged: Sequence[str]) -> UsageError:
     """Return the error of replies that end in [RESULT] where packaged prompts ask for JSON."""
     named = " ".join(f"--template {name}=FILE" for name in packaged)
     return UsageError(
-        "our prompts ask for JSON, and all metrics in one for several scores; replies "
-        f"that end in [RESULT] come of prompts of yours, one a metric: {named}"
+        "our prompts ask for JSON, or for all metrics in one reply; for replies that end in "
+        f"[RESULT], give your own prompt per metric: {named}"
     )
 
 
