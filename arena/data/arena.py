@@ -91,8 +91,8 @@ class Arena:
     ) -> Arena:
         """Make an arena of tables in memory, checked as strictly as a folder is.
 
-        Tables of pandas, polars, pyarrow or DuckDB; whole numbers in key columns become texts,
-        further columns stay.
+        Takes tables of pandas, polars, pyarrow or DuckDB; whole numbers in key columns become
+        texts, and further columns stay.
 
         Args:
             questions: ``query_id, query``; perhaps ``language``, ``history`` and ``passages``:

@@ -107,8 +107,8 @@ class ArenaError(Exception):
     """Base of every error this project raises on purpose.
 
     Attributes:
-        exit_status: Of a command that it ends.
-        heading: Before the message, where a command prints it.
+        exit_status: Exit status of a command that it ends.
+        heading: What a command prints before the message.
     """
 
     exit_status: ClassVar[int] = 2
@@ -152,7 +152,7 @@ class DataError(ArenaError, ValueError):
 
 
 class UsageError(ArenaError, ValueError):
-    """A request that cannot be met as asked; the message says what can be asked instead."""
+    """A request that cannot be met; the message says what can be asked instead."""
 
 
 class UnusableRepliesError(ArenaError):

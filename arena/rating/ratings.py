@@ -132,18 +132,18 @@ def rate(
     Args:
         judgments: Columns ``system_a, system_b, winner`` and perhaps ``query_id, language, judge,
             sides, probability_a, probability_b``; or an arena, or battles.
-        language: Which of several; or ``all``.
-        judge: Which of several; or ``all``.
+        language: Language to rate, if there are several; or ``all``.
+        judge: Judge to rate by, if there are several; or ``all``.
         ties: ``half`` a win for both, or ``drop``.
         ridge: Precision of the plain model's prior; 0 is maximum likelihood.
         rounds: Bootstrap replicates; 0 for no intervals.
-        seed: Of the resamples.
+        seed: Seed of the resamples.
 
     Returns:
         Ratings with intervals and ranks.
 
     Raises:
-        UsageError: For an unknown or open choice, or fewer than two connected systems.
+        UsageError: For an unknown or ambiguous choice, or fewer than two connected systems.
         ConvergenceError: With a ``ridge`` that leaves the data without maximum.
 
     Examples:

@@ -27,7 +27,7 @@ def sample_arena(name: SampleName = "crowd-rag") -> Arena:
     languages, 40 questions each, all pairs judged.
 
     Args:
-        name: Which of them.
+        name: One of these.
 
     Returns:
         The arena, with judgments.

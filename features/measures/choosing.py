@@ -30,7 +30,7 @@ def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, .
     Args:
         text: Names of features and groups, separated by commas; what is named twice counts once.
         with_plug_ins: Whether features of other installed packages, which are then imported, may be
-            named. False for names from a file: it may be anybody's.
+            named. False for names from a file, which may be anybody's.
 
     Returns:
         The features, in order.

@@ -48,7 +48,7 @@ class ModelOptions:
     """How models are run; on a processor, scores do not depend on it.
 
     Attributes:
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``; ``auto`` takes a GPU where there is one.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``; ``auto`` takes a GPU if there is one.
         download: Whether a model that is not on this machine may be fetched from the hub.
         llm: Settings for calls to LLMs; ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` replace
             an address and a store that it does not state.

@@ -108,9 +108,9 @@ class BoardSettings(BaseModel):
     )
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
         default="default",
-        description="Surrogate that predicts a system's rating from its answers: "
-        "default, random-forest (the paper's), xgboost, linear, svr, mlp, "
-        "or the dotted name of any regressor like scikit-learn's, such as "
+        description="Surrogate that predicts a system's rating from its answers; default, "
+        "random-forest (the paper's), xgboost, linear, svr, mlp, or the dotted name "
+        "of any regressor like scikit-learn's, such as "
         "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )
     rows: Literal["system", "overall"] = Field(

@@ -75,7 +75,7 @@ class _Description(BaseModel):
 
 
 def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
-    """Write a fitted surrogate to a file, by custom ``surrogate.zip``."""
+    """Write a fitted surrogate to a file, usually ``surrogate.zip``."""
     description = _Description(
         format=FORMAT,
         name=surrogate.name,

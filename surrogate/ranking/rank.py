@@ -259,7 +259,7 @@ def rank_systems(
     feature_table: pd.DataFrame | None = None,
     judgments: pd.DataFrame | None = None,
 ) -> RankedSystems:
-    """Rank new systems by their answers, and by verdicts where there are some.
+    """Rank new systems by their answers, and by verdicts if there are any.
 
     A new system has a place among the ranked systems, which do not change; judged on enough
     questions, it has that rank. ``note`` says why it has neither. A near-copy gets its original's
@@ -268,7 +268,7 @@ def rank_systems(
     Args:
         board: The board, or the path of its folder.
         answers: Columns ``query_id, language, system, answer``, or their file.
-        arena: The arena it was built from; by default the one it knows.
+        arena: The arena it was built from; by default the one that the board knows.
         n_jobs: Processes for feature extraction.
         models: How features' models are run.
         feature_table: Features of the answers already at hand.

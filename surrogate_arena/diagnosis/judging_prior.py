@@ -36,8 +36,8 @@ def judging_prior(
 ) -> pd.DataFrame:
     """Return what to expect of the systems before a judge is asked: ``PRIOR_COLUMNS``.
 
-    By a board or, without one, by a board without verdicts of the questions that are judged: by
-    consensus where there are passages, else by what judges of other arenas liked.
+    This comes from a board or, without one, from a board without verdicts on the questions to
+    judge: by consensus if there are passages, else by what judges of other arenas liked.
 
     Args:
         arena: Questions and answers.

@@ -60,7 +60,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
 def import_arena(
     kind: str | Reader, paths: Path | str | Sequence[Path | str], **options: object
 ) -> ForeignArena:
-    """Read what others published as an arena.
+    """Read files of other tools and publishers as an arena.
 
     Args:
         kind: One of ``READERS``, a map (``FILE.toml``), an importer of another installed package,

@@ -44,8 +44,8 @@ def read_answers(
             text, and its language where these are not unique. The file's name is the system if no
             column is.
         queries: ``Arena.queries``.
-        columns: Field to column, where its name does not tell.
-        repeats: Treatment of questions that a system answers again, as where the arena was
+        columns: Field to column, if its name does not tell.
+        repeats: Treatment of questions that a system answers again, as when the arena was
             imported; None refuses them.
 
     Returns:

@@ -64,7 +64,7 @@ def extract_parts(
     """Measure features on every answer of an arena of Parquet files, into a folder of such files.
 
     Args:
-        arena: Folder of the arena, of one Parquet file a table or a folder of them.
+        arena: Folder of the arena, with a Parquet file, or a folder of them, per table.
         out: Folder of the features; values of unchanged answers stay.
         features: As for ``extract``.
         n_jobs: Processes, each measuring a part at a time.

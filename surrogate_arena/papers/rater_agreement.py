@@ -67,7 +67,7 @@ def agreement_report(
         rows: Ratings of each item; None is missing.
         categories: All possible labels, in order; by default those that were given, sorted.
         replicates: Resamples of the units, for percentile intervals.
-        seed: Of the resamples.
+        seed: Seed of the resamples.
         units: What items belong to, such as questions; by default each is a unit.
 
     Raises:

@@ -44,17 +44,17 @@ def study_sampling(
 
     The table has the mean number of judgments and the mean Kendall tau-b with the design's target
     (``DESIGNS``), and the interval that holds 95% of the repeats. Halves have no part above one
-    half. Of an arena, see ``validate(arena, "sampling")``.
+    half. For an arena, see ``validate(arena, "sampling")``.
 
     Args:
         judgments: Judgments of one judge.
         shares: Shares of the whole arena, each above 0 and at most 1.
-        designs: Of ``DESIGNS``.
+        designs: Some of ``DESIGNS``.
         repeats: Subsets of each design and share.
         ties: ``half`` or ``drop``.
         ridge: Precision of the prior on coefficients; 0 for the weakest that parts have a ranking
             with.
-        seed: Of all draws.
+        seed: Seed of all draws.
 
     Raises:
         UsageError: For a share or number out of range, or fewer than three systems that judgments

@@ -109,7 +109,7 @@ def validate(
     judged: Sequence[int | None] | None = None,
     **options: Any,  # noqa: ANN401 - of STUDY_OPTIONS
 ) -> StudyTable:
-    """Say how well a surrogate ranks systems, languages or questions it was not trained on.
+    """Measure how well a surrogate ranks systems, languages or questions it was not trained on.
 
     The same arguments give the same result, whatever ``n_jobs``.
 

@@ -40,8 +40,8 @@ class AdaptivePairs:
     """Chooses, round by round, the pairs that lower the uncertainty of the ranking most.
 
     Each round is for the language whose ranking is least certain. Audited pairs are asked in both
-    orders, others in one. Rounds follow from verdicts, prior and seed alone, so that a killed run
-    continues as if it had not been.
+    orders, others in one. Rounds depend only on verdicts, prior and seed, so a killed run continues
+    as if it had not been killed.
 
     Attributes:
         budget: Maximum number of calls, those of earlier runs included.

@@ -65,7 +65,7 @@ def score_pairs(
         verdicts: Columns ``question``, ``pair`` (the same in both orders), ``better_on_a``,
             ``winner`` (None after a failure) and ``longer_on_a`` (1, -1, or 0 for equal lengths).
         replicates: Resamples of the questions.
-        seed: Of the resamples.
+        seed: Seed of the resamples.
     """
     counts = _counts_by_question(verdicts)
     n_replicates = replicates if len(counts) > 1 else 0
