@@ -42,6 +42,7 @@ def as_read(output: str) -> str:
     return rendered(visible(output))
 
 
+@lru_cache(maxsize=2**14)
 def rendered(text: str) -> str:
     """Return what a page shows of Markdown, with its marks.
 

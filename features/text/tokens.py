@@ -144,7 +144,7 @@ def tokens_per_word(tokens: Sequence[str]) -> int:
 
     Parts are the characters of Chinese and Japanese, syllables of Korean, graphemes of Thai.
     """
-    first_characters = "".join(token[0] for token in tokens)
+    first_characters = "".join([token[0] for token in tokens])
     n_parts = sum(map(len, _PARTS.findall(first_characters)))
     return 2 if 2 * n_parts > len(tokens) else 1
 

@@ -42,7 +42,6 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
     share = 0.9
     new = _long_answers(new)
     new = new[_is_enough(new)]
-    judged = _long_answers(judged)
     # Of its first tenth or so a copy must have one answer in common, too: most systems drop out.
     n_of_system = new.groupby(SYSTEM)["answer"].transform("size")
     is_first = new.groupby(SYSTEM).cumcount() <= n_of_system - np.floor(share * n_of_system)
@@ -81,7 +80,7 @@ def _is_enough(long_answers: pd.DataFrame) -> pd.Series:
 
 
 def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    judged = judged[judged["query_id"].isin(new["query_id"])]
+    judged = _long_answers(judged[judged["query_id"].isin(new["query_id"])])
     new_vectors = unit_rows(hashed(list(new["answer"])))
     judged_vectors = unit_rows(hashed(list(judged["answer"])))
     judged_by_question = judged.groupby(QUESTION_KEY).indices

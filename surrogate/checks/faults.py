@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
@@ -18,7 +18,7 @@ from features.declare.sample import Memo, Question, Sample
 from features.engine.extraction import answers_of
 from features.text.sentences import is_prose
 from features.text.tokens import folded_words, tokens_per_word
-from surrogate.checks.rules import RULES, content_words, given_text, passages_text, refuses
+from surrogate.checks.rules import RULES, content_words, given_words, passages_words, refuses
 from surrogate.checks.table import CHECKS, CheckClass, of_class
 from surrogate.learning.answer_texts import mixed
 
@@ -100,12 +100,14 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
             values[name].append(rule(sample))
     results = pd.DataFrame({name: np.array(flags, float) for name, flags in values.items()})
     table["text"] = pd.Series(texts, dtype="str")
+    words = list(map(folded_words, texts))
     table["query"] = pd.Series([question.query for question in questions], dtype="str")
     is_long = table["text"].map(is_prose).astype(bool)
     results["same-text"] = pd.Series(same_texts(table), dtype=float).where(is_long)
-    results["varied-text"] = pd.Series(varied_texts(table, questions), dtype=float).where(is_long)
+    varied = pd.Series(varied_texts(table, words, questions), dtype=float)
+    results["varied-text"] = varied.where(is_long)
     has_passages = np.array([len(question.passages) > 0 for question in questions], bool)
-    of_others = pd.Series(texts_of_others(table, questions), dtype=float)
+    of_others = pd.Series(texts_of_others(table, words, questions), dtype=float)
     results["other-question"] = of_others.where(is_long & has_passages)
     results.loc[results["same-text"] == 1, ["varied-text", "other-question"]] = 0.0
     results.loc[results["varied-text"] == 1, "other-question"] = 0.0
@@ -148,14 +150,15 @@ def same_texts(table: pd.DataFrame) -> Flags:
     return np.asarray(is_same)
 
 
-def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
+def varied_texts(
+    table: pd.DataFrame, texts: Sequence[Sequence[str]], questions: Sequence[Question]
+) -> Flags:
     """Flag texts that are another answer but for one word.
 
     A word of the question or its passages was asked for, unless passages have nothing else of it.
     """
     # Words from which a text is more than a form with a gap; twice as many parts of words
     fewest = 12
-    texts = [folded_words(text) for text in table["text"]]
     gaps = _texts_with_a_gap(texts, table.groupby(["language", "system"]).ngroup().to_numpy())
     gaps["query"] = table["query"].to_numpy()[gaps["row"]]
     by_key = gaps.groupby("key")
@@ -170,7 +173,9 @@ def varied_texts(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
     return flags
 
 
-def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags:
+def texts_of_others(
+    table: pd.DataFrame, texts: Sequence[Sequence[str]], questions: Sequence[Question]
+) -> Flags:
     """Flag texts whose words are another question's, not their own question's.
 
     Each system is read by itself, so that it does not matter which others are there.
@@ -179,14 +184,15 @@ def texts_of_others(table: pd.DataFrame, questions: Sequence[Question]) -> Flags
     distinct = {id(question): question for question in questions}
     places = {key: place for place, key in enumerate(distinct)}
     own = np.array([places[id(question)] for question in questions], dtype=np.intp)
-    texts = [content_words(folded_words(text)) for text in table["text"]]
-    given = [content_words(folded_words(given_text(one))) for one in distinct.values()]
-    counts = _counts([*texts, *given])
-    passages = counts[len(texts) :]
+    told = list(map(content_words, texts))
+    # What no answer says does not matter.
+    columns = {word: column for column, word in enumerate(set().union(*told))}
+    answers = _occurrences(told, columns)
+    passages = _occurrences([content_words(given_words(one)) for one in distinct.values()], columns)
     queries = table.groupby("query").ngroup().to_numpy()
     flags = np.zeros(len(table), dtype=bool)
     for rows in table.groupby(["language", "system"]).indices.values():
-        flags[rows] = _are_of_others(counts[rows], passages[own[rows]], queries[rows])
+        flags[rows] = _are_of_others(answers[rows], passages[own[rows]], queries[rows])
     return flags
 
 
@@ -218,13 +224,13 @@ def _are_of_others(
     return np.asarray((n_rare >= fewest_words) & is_others)
 
 
-def _counts(texts: Sequence[Collection[tuple[str, ...]]]) -> sparse.csr_array:
-    """Count words: a row for each text, a column for each word."""
-    numbers: dict[tuple[str, ...], int] = {}
-    columns = [numbers.setdefault(word, len(numbers)) for words in texts for word in words]
-    starts = np.cumsum([0, *map(len, texts)])
-    shape = (len(texts), len(numbers))
-    return sparse.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
+def _occurrences(texts: Sequence[Set[str]], columns: Mapping[str, int]) -> sparse.csr_array:
+    """Mark which known words each text has: a row for each text, a column for each word."""
+    marked = [[columns[word] for word in words & columns.keys()] for words in texts]
+    starts = np.cumsum([0, *map(len, marked)])
+    entries = list(chain.from_iterable(marked))
+    shape = (len(texts), len(columns))
+    return sparse.csr_array((np.ones(len(entries)), entries, starts), shape=shape)
 
 
 def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.DataFrame:
@@ -247,9 +253,9 @@ def _is_a_form(words: Sequence[str], word: str, question: Question) -> bool:
     # chance
     fewest = 8
     few = 0.25
-    if word not in folded_words(given_text(question)):
+    if word not in given_words(question):
         return True
-    passages = passages_text(question)
+    passages = passages_words(question)
     others = content_words([other for other in words if other != word])
-    shared = others & content_words(folded_words(passages))
-    return passages != "" and len(others) >= fewest and len(shared) <= few * len(others)
+    shared = others & content_words(passages)
+    return len(passages) > 0 and len(others) >= fewest and len(shared) <= few * len(others)

@@ -20,7 +20,7 @@ from features.text.sentences import (
     is_prose,
     is_terminated,
 )
-from features.text.tokens import folded_words, tokens_per_word, word_ngrams, words
+from features.text.tokens import folded_line, folded_words, tokens_per_word, word_ngrams, words
 from surrogate.checks.table import marks, refusals, unfinished_words
 
 Rule = Callable[[Sample], bool | None]
@@ -77,34 +77,40 @@ def reports_failure(sample: Sample) -> bool:
 
 def _told_share(tokens: Sequence[str], question: Question) -> float:
     """Return which share of the telling words, else numbers, a question and its passages have."""
-    given = folded_words(given_text(question))
+    given = given_words(question)
     about = content_words(tokens) or _numbers(tokens)
     shared = about & (content_words(given) | _numbers(given))
     return len(shared) / max(1, len(about))
 
 
-def _numbers(tokens: Sequence[str]) -> set[tuple[str, ...]]:
-    return {(token,) for token in tokens if token.isdecimal()}
+def _numbers(tokens: Sequence[str]) -> set[str]:
+    return {token for token in tokens if token.isdecimal()}
 
 
-def passages_text(question: Question) -> str:
-    """Return the passages of a question as one text."""
-    return "\n".join(map(passage_text, question.passages))
+def passages_words(question: Question) -> list[str]:
+    """Return the case-folded words of a question's passages."""
+    # Many answers have a passage, whose words are remembered.
+    return " ".join(folded_line(passage_text(passage)) for passage in question.passages).split()
+
+
+def given_words(question: Question) -> list[str]:
+    """Return the case-folded words of a question and its passages."""
+    return folded_line(question.query).split() + passages_words(question)
 
 
 def given_text(question: Question) -> str:
     """Return a question and its passages as one text."""
-    return f"{question.query}\n{passages_text(question)}"
+    return "\n".join([question.query, *map(passage_text, question.passages)])
 
 
-def content_words(tokens: Sequence[str]) -> set[tuple[str, ...]]:
+def content_words(tokens: Sequence[str]) -> set[str]:
     """Return a text's telling words; runs where not spaced."""
     # Shorter ones are of any text.
     shortest_word = 5
     shortest_run = 3
     if tokens_per_word(tokens) > 1:
-        return set(word_ngrams(tokens, shortest_run))
-    return {(word,) for word in tokens if len(word) >= shortest_word}
+        return set(map(" ".join, word_ngrams(tokens, shortest_run)))
+    return {word for word in tokens if len(word) >= shortest_word}
 
 
 def cites_nothing_given(sample: Sample) -> bool | None:
@@ -217,7 +223,7 @@ def _ends_in_part_of_word(sample: Sample) -> bool:
     fewest = 3
     if not sample.text[-1:].isalpha() or not is_prose(sample.text):
         return False
-    given = folded_words(given_text(sample.question))
+    given = given_words(sample.question)
     *others, last = folded_words(sample.text)
     known = {*given, *others}
     is_unit = "".join(others)[-1:].isdecimal()
@@ -291,9 +297,11 @@ def leaks(sample: Sample) -> bool | None:
 
 def _labels_its_question(sample: Sample) -> bool:
     """Return whether it repeats the question after a label, as a prompt has it."""
-    query = re.escape(sample.question.query.strip())
-    labeled = rf"^\W*[^\W\d]+\W{{0,3}}[:：]\W{{0,3}}{query}"
-    return query != "" and re.search(labeled, sample.output, re.MULTILINE) is not None
+    query = sample.question.query.strip()
+    if not query or query not in sample.output:
+        return False
+    labeled = rf"^\W*[^\W\d]+\W{{0,3}}[:：]\W{{0,3}}{re.escape(query)}"
+    return re.search(labeled, sample.output, re.MULTILINE) is not None
 
 
 def addresses_judge(sample: Sample) -> bool:

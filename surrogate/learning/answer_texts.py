@@ -165,11 +165,6 @@ class AnswerVectors:
         entries = (np.ones(len(systems)), (systems, self.places[self.answered]))
         return sparse.csr_array(entries, shape=(len(self.places), self.rows.shape[0]))
 
-    @cached_property
-    def by_system(self) -> sparse.csr_array:
-        """Return systems' answer vectors, question after question, (M, Q D)."""
-        return self.membership @ self.by_question
-
     def products(self, sums: Floats) -> Floats:
         """Return answers' inner products with such sums, shape (M, Q)."""
         products = np.append(self.by_question @ sums, 0.0)  # place -1 takes the last one

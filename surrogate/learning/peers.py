@@ -81,10 +81,9 @@ class PeerView:
     @cached_property
     def mean_cosines(self) -> Floats:
         """Return mean cosines over common questions, (M, N), or 0."""
-        sums = (self.vectors.by_system @ self.peer_vectors.by_system.T).toarray()
         answered = self.vectors.answered.astype(np.float64)
         n_shared = answered @ self.peer_vectors.answered.T.astype(np.float64)
-        return np.asarray(sums / np.maximum(n_shared, 1))
+        return np.asarray(self.cosines.sum(axis=0) / np.maximum(n_shared, 1))
 
     def likeness(self, weights: Floats) -> Floats:
         """Return weighted (N, Q) sums of cosines to the peers, (M, Q)."""
