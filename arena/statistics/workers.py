@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache, partial
-from time import perf_counter
+from time import process_time
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 WORTH_PROCESSES = 6.0
-"""Seconds of work from which on processes are started: each spends some on its imports."""
+"""Processor seconds from which on processes are started: each spends some on its imports."""
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -38,9 +38,9 @@ def work(
         yield from _one_after_another(task, jobs)
         return
     if is_here:
-        start = perf_counter()
+        start = process_time()
         yield _on_one_thread(task, jobs[0])
-        seconds = perf_counter() - start
+        seconds = process_time() - start
         jobs = jobs[1:]
         if seconds * len(jobs) < WORTH_PROCESSES:
             yield from _one_after_another(task, jobs)

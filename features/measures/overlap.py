@@ -12,8 +12,6 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from rapidfuzz.distance import LCSseq
-
 from arena.data.errors import MissingDependencyError
 from features.declare.feature import Value, choice, declared
 from features.declare.sample import EMPTY_REFERENCE, Missing, Sample
@@ -133,6 +131,8 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
             lower-case ASCII letters and digits.
         stem: Whether English words of four letters or more are stemmed by Porter's algorithm.
     """
+    from rapidfuzz.distance import LCSseq  # not always needed
+
     is_stemmed = stem == "yes" and sample.question.language == "en"
 
     def cut(text: str) -> list[str]:

@@ -33,6 +33,7 @@ class Check:
         return f"{count:,} {self.one if count == 1 else self.many}"
 
 
+@cache
 def _read(name: str) -> dict[str, Any]:
     return tomllib.loads(files("surrogate.checks").joinpath(name).read_text(encoding="utf-8"))
 

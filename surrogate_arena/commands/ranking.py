@@ -53,7 +53,8 @@ def rank(
         published,
         new,
         read,
-        models=given_models(templates, download=download),
+        # Those of most boards read no model.
+        models=given_models(templates, download=download) if templates or download else None,
         feature_table=given_features(feature_table, new),
         judgments=given_judgments(judgments, read),
     )

@@ -12,7 +12,6 @@ from types import MappingProxyType
 
 from arena.data.errors import UsageError
 from arena.data.wording import first_of
-from arena.judging.verdict_parsing import likeliest_winner
 from surrogate_arena.importers.contract import MOST_NAMED, words_for_winners
 from surrogate_arena.importers.values import is_missing_cell, name_text, number_of, option
 
@@ -288,6 +287,8 @@ _SAY_WHAT = "say what the values mean, each a, b, tie, bad or none: "
 
 
 def _soft(probability_a: float) -> StatedVerdict:
+    from arena.judging.verdict_parsing import likeliest_winner  # answers have no verdicts
+
     winner = likeliest_winner(probability_a, 1 - probability_a)
     return StatedVerdict(winner, probability_a=probability_a)
 
