@@ -9,12 +9,14 @@ import tomllib
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict
 from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from arena.data import __version__
 from arena.data.languages import language_name
 from arena.data.wording import count_of, sentence
+from arena.judging.answer_pairs import ShownPassage, ShownTurn
 from arena.judging.ballots import FORMAT, LONGEST_NAME, Ballot, BallotPair
 from surrogate_arena.cli import shown_numbers
 from surrogate_arena.pages import formats
@@ -96,6 +98,30 @@ def voting_page(arena: str, languages: Sequence[str], overlap: int) -> str:
     )
 
 
+def labeling_page(
+    arena: str, languages: Sequence[str], question: str, labels: Sequence[object]
+) -> str:
+    """Write the page on which people label sentences; ``labels`` have key, name and meaning."""
+    words = {
+        **_words()["en"],
+        "title": question,
+        "count": "{}, sentences labeled: {}",
+        "no_pair": "No sentence is left for you. Labeled: {}. Thank you.",
+    }
+    return filled(
+        "label",
+        ("vote_pair.js", "vote_served.js"),
+        is_served=True,
+        arena=arena,
+        longest_name=LONGEST_NAME,
+        lang="en",
+        words=words,
+        data={"arena": arena, "words": words},
+        labels=labels,
+        languages={code: language_name(code) for code in languages},
+    )
+
+
 def _vote_page(
     scripts: tuple[str, ...],
     arena: str,
@@ -131,25 +157,54 @@ def _words() -> Mapping[str, Mapping[str, str]]:
 def blind_pair(pair: BallotPair) -> dict[str, Any]:
     """Return what a person sees of a pair, answers as HTML; no name of a system is in it."""
     comparison = pair.comparison
-    language = comparison.key[0]
-    passages = [
+    return {
+        "id": pair.id,
+        **_shown_question(
+            comparison.key[0], comparison.question, comparison.history, comparison.passages
+        ),
+        "a": markup(comparison.answer_a),
+        "b": markup(comparison.answer_b),
+    }
+
+
+def blind_sentence(
+    language: str,
+    question: str,
+    turns: Sequence[ShownTurn],
+    passages: Sequence[ShownPassage],
+    sentences: Sequence[str],
+    marked: int,
+) -> dict[str, Any]:
+    """Return what a person sees of an answer, one of its sentences marked, as HTML."""
+    parts = [escape(sentence) for sentence in sentences]
+    parts[marked] = f"<mark>{parts[marked]}</mark>"
+    return {
+        **_shown_question(language, question, turns, passages),
+        "answer": "<p>" + " ".join(parts).replace("\n", "<br>") + "</p>",
+    }
+
+
+def _shown_question(
+    language: str,
+    question: str,
+    turns: Sequence[ShownTurn],
+    passages: Sequence[ShownPassage],
+) -> dict[str, Any]:
+    shown_passages = [
         {
             "id": passage.passage_id,
             "title": passage.title or "",
             "text": passage.text,
             "given_to": passage.given_to,
         }
-        for passage in comparison.passages
+        for passage in passages
     ]
     return {
-        "id": pair.id,
         "language": formats.language_tag(language),
         "direction": formats.direction(language),
-        "question": comparison.question,
-        "turns": [asdict(turn) for turn in comparison.history],
-        "passages": passages,
-        "a": markup(comparison.answer_a),
-        "b": markup(comparison.answer_b),
+        "question": question,
+        "turns": [asdict(turn) for turn in turns],
+        "passages": shown_passages,
     }
 
 

@@ -36,6 +36,18 @@ class Wish(BaseModel):
     skipped: Digest | None = None
 
 
+def application(*routes: Route) -> Starlette:
+    """Return an application that answers errors as JSON."""
+    return Starlette(
+        routes=routes,
+        exception_handlers={
+            HTTPException: error_reply,
+            ArenaError: arena_error_reply,
+            OSError: disk_error_reply,
+        },
+    )
+
+
 @dataclass(frozen=True)
 class Service:
     """What the server answers from; ``why_not`` says why nobody can vote."""
@@ -48,20 +60,13 @@ class Service:
 
     def app(self) -> Starlette:
         """Return the application."""
-        return Starlette(
-            routes=[
-                Route("/news", self.news, methods=["GET"]),
-                Route("/vote.html", self.voting_page, methods=["GET"]),
-                Route("/pair", self.pair, methods=["POST"]),
-                Route("/vote", self.vote, methods=["POST"]),
-                Route("/", self.first_page, methods=["GET"]),
-                Route("/{place:path}", self.page, methods=["GET"]),
-            ],
-            exception_handlers={
-                HTTPException: error_reply,
-                ArenaError: arena_error_reply,
-                OSError: disk_error_reply,
-            },
+        return application(
+            Route("/news", self.news, methods=["GET"]),
+            Route("/vote.html", self.voting_page, methods=["GET"]),
+            Route("/pair", self.pair, methods=["POST"]),
+            Route("/vote", self.vote, methods=["POST"]),
+            Route("/", self.first_page, methods=["GET"]),
+            Route("/{place:path}", self.page, methods=["GET"]),
         )
 
     async def first_page(self, _request: Request) -> Response:

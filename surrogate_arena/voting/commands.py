@@ -8,16 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from arena.data.errors import ArenaError, MissingDependencyError, UsageError
+from arena.data.errors import ArenaError, MissingDependencyError, UsageError, checked_choice
 from arena.data.judges import is_person
 from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.options import FOLDER, OUT_FILE, check_target
+from surrogate_arena.cli.options import FOLDER, OUT_FILE, OUT_FOLDER, check_target
 from surrogate_arena.cli.printing import command, show
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
     from surrogate_arena.voting.app import Service
+
+
+Host = Annotated[
+    str,
+    Option(
+        help="Name or address to serve at. Other machines reach it unless it is 127.0.0.1, and "
+        "then need a link with a token."
+    ),
+]
+Port = Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free one.")]
 
 
 def vote(
@@ -112,14 +122,8 @@ def _after_votes(arena: Arena, folder: Path) -> str:
 
 def view(
     board: Annotated[Path, Argument(help="Board folder.", **FOLDER)],
-    host: Annotated[
-        str,
-        Option(
-            help="Name or address to serve at. Other machines reach it unless it is 127.0.0.1, "
-            "and then need a link with a token."
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8765,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
     arena: opt.MovedArena = None,
 ) -> None:
     """Serve a board with its pages, and a page on which several people vote at the same time.
@@ -133,7 +137,7 @@ def view(
         raise MissingDependencyError("view", "starlette", "serve") from error
 
     service = _service(board, arena)
-    server = Server(service, host, port)
+    server = Server(service.app(), host, port)
     print(f"Board: {server.board_link}")
     if service.voting is None:
         print(f"Nobody can vote: {service.why_not}")
@@ -146,6 +150,40 @@ def view(
     if service.voting is not None and service.arena_folder is not None:
         print(f"{count_of(service.voting.n_votes, 'vote')} of people in {service.arena_folder}")
         print(command("agreement", service.arena_folder))
+
+
+def label(
+    arena: opt.Arena,
+    out: Annotated[Path, Option(help="Folder of labels to write or continue.", **OUT_FOLDER)],
+    quality: Annotated[
+        str, Option(help="What to label: faithfulness or relevance.")
+    ] = "faithfulness",
+    questions: Annotated[int, Option(min=1, help="Questions to draw in each language.")] = 50,
+    whole: Annotated[bool, Option("--whole", help="Label answers, not their sentences.")] = False,
+    seed: opt.Seed = 0,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
+) -> None:
+    """Serve a page on which people label sentences of answers, with the labels of MEMERAG.
+
+    Of each question one system's answer is drawn. Nothing is lost if the server is killed.
+    """
+    from arena.data.folder import read_arena
+    from surrogate_arena.voting.labeling import Labeling, label_sets
+
+    try:
+        from surrogate_arena.voting.label_app import LabelService
+        from surrogate_arena.voting.server import Server
+    except ImportError as error:
+        raise MissingDependencyError("label", "starlette", "serve") from error
+
+    checked_choice(quality, label_sets(), "quality")
+    labeling = Labeling(read_arena(arena), out, quality, questions, seed, whole)
+    server = Server(LabelService(labeling).app(), host, port)
+    print(f"Label: {server.voting_link}")
+    print("Stop with Ctrl+C", flush=True)
+    server.run()
+    print(command("metaeval", "memerag", out, "--statistics"))
 
 
 def _service(folder: Path, named_arena: Path | None) -> Service:

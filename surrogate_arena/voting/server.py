@@ -7,10 +7,10 @@ import socket
 from contextlib import suppress
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from arena.data.errors import UsageError, argument
 from surrogate_arena.voting.access import LOOPBACK_NAMES, TOKEN, Access, Guard, Tokens
-from surrogate_arena.voting.app import Service
 from surrogate_arena.voting.connections import BoundedConnection
 
 MOST_CONNECTIONS = 200
@@ -20,14 +20,14 @@ WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not list
 class Server:
     """A server that listens, and answers once it runs; other machines need a token."""
 
-    def __init__(self, service: Service, host: str, port: int) -> None:
+    def __init__(self, app: ASGIApp, host: str, port: int) -> None:
         self._socket = _listening_socket(host, port)
         is_local = host.lower() in LOOPBACK_NAMES
         # 256 random bits each.
         tokens = None if is_local else Tokens(secrets.token_urlsafe(), secrets.token_urlsafe())
         self._access = Access(host, self._socket.getsockname()[1], tokens)
         config = uvicorn.Config(
-            Guard(service.app(), self._access),
+            Guard(app, self._access),
             log_level="warning",
             access_log=False,
             lifespan="off",

@@ -1,4 +1,4 @@
-"""Votes as they are cast: lines at the end of ``votes.jsonl`` of an arena folder."""
+"""Votes and labels as they are given: lines at the end of a file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from arena.data.writing import locked_folder, synchronize
 
 
 def append_vote(folder: Path, judgment: Mapping[str, str]) -> int:
-    """Write a vote, once and for all, and return the size of the file in bytes."""
-    path = folder / VOTES_FILE
-    line = json.dumps(dict(judgment), ensure_ascii=False) + "\n"
-    with locked_folder(folder):
+    """Write a vote to ``votes.jsonl`` of an arena folder, as ``append_line`` does."""
+    return append_line(folder / VOTES_FILE, judgment)
+
+
+def append_line(path: Path, record: Mapping[str, object]) -> int:
+    """Write a record, once and for all, and return the size of the file in bytes."""
+    line = json.dumps(dict(record), ensure_ascii=False) + "\n"
+    with locked_folder(path.parent):
         is_new = not os.path.lexists(path)
         if not is_new and not path.is_file():
-            raise UsageError(f"{path} is no file; move it away, so that votes can be written")
+            raise UsageError(f"{path} is no file; move it away, so that it can be written")
         with path.open("ab+") as stream:
             _cut_torn_line(stream)
             stream.write(line.encode())

@@ -33,12 +33,10 @@ class Client:
 
 
 @contextlib.contextmanager
-def running(folders, host="127.0.0.1", port=0):
-    from surrogate_arena.voting.commands import _service
+def served(app, host="127.0.0.1", port=0):
     from surrogate_arena.voting.server import Server
 
-    board, _ = folders
-    server = Server(_service(Path(board), None), host, port)
+    server = Server(app, host, port)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -46,3 +44,12 @@ def running(folders, host="127.0.0.1", port=0):
     finally:
         server.stop()
         thread.join()
+
+
+@contextlib.contextmanager
+def running(folders, host="127.0.0.1", port=0):
+    from surrogate_arena.voting.commands import _service
+
+    board, _ = folders
+    with served(_service(Path(board), None).app(), host, port) as client:
+        yield client

@@ -1,11 +1,12 @@
-/* A pair of answers as a voter sees it, and the keys and buttons to judge it with */
+/* Answers as people see them, and the keys and buttons to judge or label them with */
 const votePage = (() => {
   "use strict";
   const find = (id) => document.getElementById(id);
   const words = JSON.parse(find("data").textContent).words;
   const say = (name, ...values) => words[name].replace(/{}/g, () => values.shift());
-  const CHOICES = ["a", "tie", "b"];
-  const side = (name) => find(`side-${name}`).querySelector(".text");
+  const buttons = [...document.querySelectorAll("[data-choice]")];
+  const CHOICES = buttons.map((button) => button.dataset.choice);
+  const sides = [...document.querySelectorAll("[data-side]")];
   const fill = (element, text, pair) => {
     element.textContent = text;
     element.lang = pair.language;
@@ -32,33 +33,35 @@ const votePage = (() => {
   };
   function show(pair, choice) {
     fill(find("question"), pair.question, pair);
-    fillMarkup(side("a"), pair.a, pair);
-    fillMarkup(side("b"), pair.b, pair);
+    for (const side of sides) {
+      fillMarkup(side.querySelector(".text"), pair[side.dataset.side], pair);
+      side.classList.toggle("chosen", choice === side.dataset.side);
+    }
     const turns = find("turns");
     turns.hidden = pair.turns.length === 0;
     turns.querySelector("summary").textContent = say("turns", pair.turns.length);
     fillList(turns.querySelector("ol"), pair.turns.map(turnText), pair);
     const passages = find("passages");
     passages.hidden = pair.passages.length === 0;
-    find("given").hidden = passages.hidden;
+    find("given")?.toggleAttribute("hidden", passages.hidden);
     passages.querySelector("summary").textContent = say("passages", pair.passages.length);
     fillList(passages.querySelector("ol"), pair.passages.map(passageText), pair);
-    for (const button of document.querySelectorAll("[data-choice]"))
+    for (const button of buttons)
       button.setAttribute("aria-pressed", String(button.dataset.choice === choice));
-    for (const name of ["a", "b"]) find(`side-${name}`).classList.toggle("chosen", choice === name);
   }
   function listen({ choose, skip, back }) {
-    for (const button of document.querySelectorAll("[data-choice]"))
+    for (const button of buttons)
       button.addEventListener("click", () => choose(button.dataset.choice));
     find("skip").addEventListener("click", skip);
     find("back").addEventListener("click", back);
     addEventListener("keydown", (event) => {
       const typing = event.target instanceof HTMLInputElement && event.target.type !== "checkbox";
       if (typing || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-      const number = Number(event.key);
       if (find("voting").hidden) return;
-      if (number >= 1 && number <= 3) choose(CHOICES[number - 1]);
-      else if (event.key === "s" || event.key === "S") skip();
+      const key = event.key.toLowerCase();
+      const button = buttons.find(({ dataset }) => dataset.key === key);
+      if (button) choose(button.dataset.choice);
+      else if (key === "s") skip();
       else if (event.key === "ArrowLeft") back();
       else if (event.key === "ArrowRight") skip();
       else return;
