@@ -107,12 +107,6 @@ COMMANDS = {
         "Serve a board, and a page on which people vote.",
         "view out/board",
     ),
-    "label": Entry(
-        JUDGE,
-        "voting.commands:label",
-        "Let people label sentences of answers.",
-        "label my-arena --out my-labels",
-    ),
     "agreement": Entry(
         JUDGE,
         "diagnosis.commands:agreement_command",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from arena.data.errors import ArenaError, MissingDependencyError, UsageError, checked_choice
+from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.judges import is_person
 from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
@@ -18,6 +18,7 @@ from surrogate_arena.cli.printing import command, show
 if TYPE_CHECKING:
     from arena.data.arena import Arena
     from surrogate_arena.voting.app import Service
+    from surrogate_arena.voting.labeling import Labeling
 
 
 Host = Annotated[
@@ -35,6 +36,19 @@ def vote(
     files: Annotated[list[Path] | None, Argument(help="Files that the page exported.")] = None,
     out: Annotated[Path | None, Option(help="HTML file to write.", **OUT_FILE)] = None,
     collect: Annotated[bool, Option("--collect", help="Add the votes of FILES.")] = False,
+    labels: Annotated[
+        Path | None,
+        Option(
+            help="Folder to keep labels of sentences in; serves a page.",
+            **OUT_FOLDER,
+        ),
+    ] = None,
+    quality: Annotated[
+        str, Option(help="What --labels asks: faithfulness or relevance.")
+    ] = "faithfulness",
+    whole: Annotated[
+        bool, Option("--whole", help="With --labels: of answers, not their sentences.")
+    ] = False,
     questions: Annotated[int, Option(min=1, help="Questions to draw in each language.")] = 20,
     pairs: Annotated[int, Option(min=1, help="Pairs of systems for each question.")] = 3,
     most: Annotated[int, Option(min=1, help="Maximum number of pairs.")] = 60,
@@ -42,29 +56,42 @@ def vote(
         str | None, Option(help="Comma-separated systems to compare, such as v5,v6. Default: all")
     ] = None,
     seed: opt.Seed = 0,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
     as_json: opt.Json = False,
 ) -> None:
-    """Write a page on which people judge blind pairs, or read their votes back as judgments."""
+    """Write a page on which people judge blind pairs, or read their votes back as judgments.
+
+    --labels serves a page on which people label the sentences of one answer to each question.
+    """
     from arena.data.folder import read_arena
     from arena.data.names import dropped_names
     from arena.data.rows import without_rows
     from arena.judging.choosing.drawn_pairs import choose_pairs
 
-    if collect == (out is not None):
-        raise UsageError("give a page to write (--out FILE.html), or votes (--collect FILE ...)")
+    if [collect, out is not None, labels is not None].count(True) != 1:
+        raise UsageError(
+            "give a page to write (--out FILE.html), votes (--collect FILE ...), or a folder of "
+            "labels (--labels FOLDER)"
+        )
     if bool(files) != collect:
         raise UsageError("files of votes go with --collect, which needs at least one")
-    if out is None:
+    if collect:
         _collect(arena, files or [], as_json)
         return
     from arena.data.writing import write_text
     from arena.judging import make_ballot
     from surrogate_arena.pages.pages import ballot_page
+    from surrogate_arena.voting.labeling import Labeling
 
     read = read_arena(arena)
     if systems is not None:
         dropped = dropped_names("system", split_names(systems), read.info.systems)
         read = replace(read, answers=without_rows(read.answers, {"system": dropped}))
+    if labels is not None:
+        labeling = Labeling(read, labels, quality, questions, seed, whole)
+        _serve_labels(labeling, labels, host, port)
+        return
     chosen = choose_pairs(
         read,
         questions=questions,
@@ -152,38 +179,18 @@ def view(
         print(command("agreement", service.arena_folder))
 
 
-def label(
-    arena: opt.Arena,
-    out: Annotated[Path, Option(help="Folder of labels to write or continue.", **OUT_FOLDER)],
-    quality: Annotated[
-        str, Option(help="What to label: faithfulness or relevance.")
-    ] = "faithfulness",
-    questions: Annotated[int, Option(min=1, help="Questions to draw in each language.")] = 50,
-    whole: Annotated[bool, Option("--whole", help="Label answers, not their sentences.")] = False,
-    seed: opt.Seed = 0,
-    host: Host = "127.0.0.1",
-    port: Port = 8765,
-) -> None:
-    """Serve a page on which people label sentences of answers, with the labels of MEMERAG.
-
-    Of each question one system's answer is drawn. Nothing is lost if the server is killed.
-    """
-    from arena.data.folder import read_arena
-    from surrogate_arena.voting.labeling import Labeling, label_sets
-
+def _serve_labels(labeling: Labeling, folder: Path, host: str, port: int) -> None:
     try:
         from surrogate_arena.voting.label_app import LabelService
         from surrogate_arena.voting.server import Server
     except ImportError as error:
-        raise MissingDependencyError("label", "starlette", "serve") from error
+        raise MissingDependencyError("vote", "starlette", "serve") from error
 
-    checked_choice(quality, label_sets(), "quality")
-    labeling = Labeling(read_arena(arena), out, quality, questions, seed, whole)
     server = Server(LabelService(labeling).app(), host, port)
     print(f"Label: {server.voting_link}")
     print("Stop with Ctrl+C", flush=True)
     server.run()
-    print(command("metaeval", "memerag", out, "--statistics"))
+    print(command("metaeval", "memerag", folder, "--statistics"))
 
 
 def _service(folder: Path, named_arena: Path | None) -> Service:

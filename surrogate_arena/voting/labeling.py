@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.writing import write_text
 from arena.judging.answer_pairs import ArenaTexts, ShownPassage, ShownTurn
 from arena.judging.ballots import ID_DIGITS, Digest, Name
@@ -108,7 +108,7 @@ class Labeling:
         self, arena: Arena, folder: Path, quality: str, n_questions: int, seed: int, whole: bool
     ) -> None:
         self._path = folder / LABELS_FILE
-        self._quality = quality
+        self._quality = checked_choice(quality, label_sets(), "quality")
         self._lock = Lock()
         self.name = arena.info.name
         self._answers = list(_drawn_answers(arena, n_questions, seed, whole))
