@@ -64,10 +64,8 @@ def vote(
 
     --labels serves a page on which people label the sentences of one answer to each question.
     """
-    from arena.data.folder import read_arena
-    from arena.data.names import dropped_names
-    from arena.data.rows import without_rows
     from arena.judging.choosing.drawn_pairs import choose_pairs
+    from surrogate_arena.voting.labeling import Labeling
 
     if [collect, out is not None, labels is not None].count(True) != 1:
         raise UsageError(
@@ -76,22 +74,18 @@ def vote(
         )
     if bool(files) != collect:
         raise UsageError("files of votes go with --collect, which needs at least one")
-    if collect:
+    if labels is not None:
+        read = _read_among(arena, systems)
+        _serve_labels(Labeling(read, labels, quality, questions, seed, whole), labels, host, port)
+        return
+    if out is None:
         _collect(arena, files or [], as_json)
         return
     from arena.data.writing import write_text
     from arena.judging import make_ballot
     from surrogate_arena.pages.pages import ballot_page
-    from surrogate_arena.voting.labeling import Labeling
 
-    read = read_arena(arena)
-    if systems is not None:
-        dropped = dropped_names("system", split_names(systems), read.info.systems)
-        read = replace(read, answers=without_rows(read.answers, {"system": dropped}))
-    if labels is not None:
-        labeling = Labeling(read, labels, quality, questions, seed, whole)
-        _serve_labels(labeling, labels, host, port)
-        return
+    read = _read_among(arena, systems)
     chosen = choose_pairs(
         read,
         questions=questions,
@@ -111,6 +105,19 @@ def vote(
     if not as_json:
         print("Open or send the page; people export their votes from it")
         print(command("vote", arena, "--collect", "votes.json"))
+
+
+def _read_among(folder: Path, systems: str | None) -> Arena:
+    """Read an arena, with the answers of some systems alone where these are named."""
+    from arena.data.folder import read_arena
+    from arena.data.names import dropped_names
+    from arena.data.rows import without_rows
+
+    arena = read_arena(folder)
+    if systems is None:
+        return arena
+    dropped = dropped_names("system", split_names(systems), arena.info.systems)
+    return replace(arena, answers=without_rows(arena.answers, {"system": dropped}))
 
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
