@@ -15,9 +15,10 @@ from arena.data.errors import ArenaError
 from arena.data.folder import read_unlisted
 from arena.data.languages import language_name
 from arena.data.tables import plain_records
-from arena.data.wording import Remark, count_of
+from arena.data.wording import Remark, count_of, first_of
 from surrogate.board.board import Board
 from surrogate.board.remarks import (
+    MOST_NAMED,
     board_remarks,
     cautions,
     facts,
@@ -212,8 +213,9 @@ def _reasons(board: Board) -> dict[str, str]:
     for system, rows in ratings.groupby("system"):
         texts = []
         for note, part in rows.groupby("note", sort=False):
-            names = ", ".join(map(language_name, part["language"]))
-            texts.append(f"{names}: {note or no_reason(board, str(part['language'].iloc[0]))}")
+            languages = list(part["language"])
+            names = first_of(list(map(language_name, languages)), MOST_NAMED)
+            texts.append(f"{names}: {note or no_reason(board, languages[0])}")
         reasons[str(system)] = "; ".join(texts)
     return reasons
 

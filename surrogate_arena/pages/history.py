@@ -182,6 +182,8 @@ def _passings(old: Mapping[str, float], new: Mapping[str, float]) -> Iterator[st
             passed[system] = behind
     for system, behind in list(passed.items())[:MOST_PASSED]:
         ranks = f"from rank {old[system]:.0f} to {new[system]:.0f}"
+        if old[system] == new[system]:
+            ranks = f"and keeps rank {new[system]:.0f}"
         yield f"{system} passed {all_of(behind)}, {ranks}"
 
 

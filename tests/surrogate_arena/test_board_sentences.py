@@ -21,14 +21,13 @@ def sentences(real_board_folder):
     return sentences_of(table.assign(systems=table["systems"].map(json.loads)).to_dict("records"))
 
 
-@pytest.fixture
-def site(real_board_folder, tmp_path):
+@pytest.fixture(scope="module")
+def site(real_board_folder, tmp_path_factory):
     """The folder of the pages of a board with its answers, what templates fill in being marked."""
     submissions = "https://example.org/submit"
+    out = tmp_path_factory.mktemp("marked") / "site"
     with filled_in_values():
-        index = write_site(
-            Board.load(real_board_folder), tmp_path / "site", submissions=submissions
-        )
+        index = write_site(Board.load(real_board_folder), out, submissions=submissions)
     return index.parent
 
 
@@ -58,6 +57,35 @@ def test_pages_say_nothing_else(real_board_folder, site):
     for view in json.loads(page.xpath("//script[@id='data']")[0].text)["views"].values():
         for parts in [*view["sentences"], *view["facts"], [view["caution"]]]:
             assert without("".join(parts), said) == ""
+
+
+def test_counts_of_faults_are_those_of_the_answers(real_board_folder, site):
+    arena = real_board_folder.parent / "arena"
+    answers = pd.read_json(arena / "answers.jsonl.gz", lines=True, dtype=False)
+    queries = pd.read_json(arena / "queries.jsonl.gz", lines=True, dtype=False)
+    key = ["language", "query_id"]
+    passages = queries.set_index(key)["passages"].reindex(pd.MultiIndex.from_frame(answers[key]))
+    answers = answers.assign(is_bare=~passages.astype(bool).to_numpy())
+    # Where nothing is said of a check it saw every answer.
+    uncited = dict.fromkeys(answers["system"], 0)
+    broken = []
+    for row in json.loads((site / "board.json").read_text("utf-8"))["remarks"]:
+        numbers = [int(text) for text in re.findall(r"\d+", row["sentence"].replace(",", ""))]
+        if row["name"] == "broken":
+            assert len(answers) in numbers
+        if row["name"] not in ("faults", "unchecked"):
+            continue
+        [system] = row["systems"]
+        n_answers = int((answers["system"] == system).sum())
+        assert numbers[-1] == n_answers
+        assert row["statistic"] <= n_answers or row["name"] == "faults"
+        if row["name"] == "unchecked" and "citation" in row["sentence"]:
+            uncited[system] = row["statistic"]
+        if row["name"] == "faults":
+            broken.append(row["statistic"])
+    assert len(broken) == answers["system"].nunique()
+    own = answers["passages"].map(bool) if "passages" in answers else False
+    assert (answers["is_bare"] & ~own).groupby(answers["system"]).sum().to_dict() == uncited
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 /* The board: overall or in one language, filtered, compared, copied */
 (() => {
-  const { address, element, find, fixed, interval, named, percent, range, whole, wins, winsInterval } = site;
+  const { address, bdi, element, find, fixed, interval, named, percent, range, whole, wins, winsInterval } = site;
   const data = JSON.parse(find("data").textContent);
   const table = find("board-table");
   const select = find("language");
@@ -57,7 +57,7 @@
     parts.forEach((part, place) => {
       if (place % 2 === 0) return span.append(part);
       const name = element("b");
-      name.append(element("bdi", part));
+      name.append(bdi(part));
       span.append(name);
     });
     span.append(" ");
@@ -125,7 +125,7 @@
     line.hidden = chosen.length !== 2;
     if (chosen.length !== 2) return;
     const link = line.querySelector("a");
-    link.textContent = `Compare ${chosen[0]} with ${chosen[1]}`;
+    link.replaceChildren("Compare ", bdi(chosen[0]), " with ", bdi(chosen[1]));
     link.href = `${find("language-pairs").getAttribute("href")}#${new URLSearchParams({ a: chosen[0], b: chosen[1] })}`;
   }
   for (const pick of picks) {

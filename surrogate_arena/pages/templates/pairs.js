@@ -1,6 +1,6 @@
 /* Two systems of a language head to head, and their answers side by side */
 (() => {
-  const { address, element, find, fixed, interval, named, numberCell, percent, whole, wins, winsInterval } = site;
+  const { address, bdi, element, find, fixed, interval, named, numberCell, percent, whole, wins, winsInterval } = site;
   const data = JSON.parse(find("data").textContent);
   const selects = { a: find("system-a"), b: find("system-b") };
   const languages = find("language");
@@ -70,9 +70,9 @@
     fillTable("versus-table", measured.map(([name, shown]) => [name, shown(rows[a]), shown(rows[b])]));
     for (const side of ["a", "b"]) {
       const place = side === "a" ? a : b;
-      for (const header of document.querySelectorAll(`[data-name="${side}"]`)) (header.querySelector("button") ?? header).textContent = names[place];
+      for (const header of document.querySelectorAll(`[data-name="${side}"]`)) (header.querySelector("button") ?? header).replaceChildren(bdi(names[place]));
       for (const link of document.querySelectorAll(`[data-link="${side}"]`)) {
-        link.textContent = names[place];
+        link.replaceChildren(bdi(names[place]));
         link.href = `../systems/${data.systems[place][1]}.html`;
       }
     }
@@ -139,7 +139,8 @@
       } else {
         header.append(text);
       }
-      const result = element("td", share > 0.5 ? names[a] : share < 0.5 ? names[b] : "even", { className: share === 0.5 ? "better quiet" : "better" });
+      const result = element("td", undefined, { className: share === 0.5 ? "better quiet" : "better" });
+      result.append(share > 0.5 ? bdi(names[a]) : share < 0.5 ? bdi(names[b]) : "even");
       row.append(header, ...[won(a), ties, won(b)].map((number) => numberCell(number, whole(number))), result);
       return [row];
     });
@@ -154,7 +155,9 @@
   function said({ first, winner, reason }, a, b) {
     const item = element("li");
     const second = first === a ? b : a;
-    item.append(...(winner === null ? ["A tie"] : [bold(winner), " is better"]), element("span", ` · ${names[first]} was shown first, ${names[second]} second`, { className: "quiet" }));
+    const shown = element("span", " · ", { className: "quiet" });
+    shown.append(bdi(names[first]), " was shown first, ", bdi(names[second]), " second");
+    item.append(...(winner === null ? ["A tie"] : [bold(winner), " is better"]), shown);
     if (reason) item.append(element("blockquote", reason, { dir: "auto" }));
     return item;
   }
@@ -179,12 +182,12 @@
       const silent = [a, b].filter((place) => !answered.has(place));
       const note = section.querySelector(".silent");
       note.hidden = silent.length === 0;
-      note.textContent = silent.map((place) => `${names[place]} has no answer to this question.`).join(" ");
+      note.replaceChildren(...silent.flatMap((place) => [bdi(names[place]), " has no answer to this question. "]));
       for (const passage of section.querySelectorAll("[data-given]")) {
         const given = passage.dataset.given.split(" ").map(Number);
         const here = [a, b].filter((place) => given.includes(place));
         passage.hidden = here.length === 0;
-        passage.querySelector(".given").textContent = here.length === 1 ? `given to ${names[here[0]]}` : "";
+        passage.querySelector(".given").replaceChildren(...(here.length === 1 ? ["given to ", bdi(names[here[0]])] : []));
       }
     }
     questions.value = id;
@@ -220,7 +223,7 @@
   }
   const chosen = () => ({ a: names[selects.a.value], b: names[selects.b.value] });
   for (const side of ["a", "b"]) {
-    selects[side].append(...names.map((name, place) => element("option", name, { value: String(place) })));
+    selects[side].append(...names.map((name, place) => element("option", name, { value: String(place), dir: "auto" })));
     selects[side].addEventListener("change", () => {
       address.set(chosen());
       show();

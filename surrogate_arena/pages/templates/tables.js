@@ -217,6 +217,8 @@ const site = (() => {
     if (text !== undefined) made.textContent = text;
     return Object.assign(made, properties);
   }
+  /* A name in its own direction */
+  const bdi = (name) => element("bdi", name);
   function numberCell(value, text, className = "num") {
     const cell = element("td", text, { className });
     cell.dataset.v = value ?? "";
@@ -226,6 +228,6 @@ const site = (() => {
     Object.fromEntries(columns.map((column, place) => [column, values[place]]));
 
   return {
-    MISSING, address, element, find, fixed, interval, named, numberCell, percent, range, renewed, whole, wins, winsInterval,
+    MISSING, address, bdi, element, find, fixed, interval, named, numberCell, percent, range, renewed, whole, wins, winsInterval,
   };
 })();

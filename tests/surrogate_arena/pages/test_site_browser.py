@@ -1,11 +1,15 @@
 """Sites in a browser, served on the loopback interface."""
 
+import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from altered_boards import about, renamed
+from lxml import html
+from page_sentences import sentences_of, shown_texts, without
 
 from arena.quality import JudgeLabel
 from arena.quality.judge_report import FirstPlace, JudgeTest
@@ -121,6 +125,25 @@ def test_scripts_round_as_templates_do(page, site):
         assert shown == [percent(share, digits) for share in shares]
 
 
+def test_scripts_say_nothing_but_remarks_and_counts_of_the_table(page, site, board):
+    remarks = json.loads((site / "board.json").read_text("utf-8"))["remarks"]
+    said = sentences_of(remarks)
+    in_language = board.ratings[board.ratings["language"] == "sw"]
+    n_found = in_language["system"].str.contains("ali").sum()
+    shown = f"{n_found} of {len(board.systems)} systems shown"
+    cells = "td, th, option, blockquote, h3, code, #sentence, #facts, #caution"
+    for place, expected in (("index.html#language=sw&find=ali", {shown}), ("pairs/sw.html", set())):
+        path = site / place.partition("#")[0]
+        page.goto(f"{path.as_uri()}#{place.partition('#')[2]}")
+        written = {text.strip(" .,") for text in html.parse(path).getroot().itertext()}
+        texts = shown_texts(page, cells) - written - set(board.systems)
+        assert {text for text in texts if re.search(r"\d", text)} == expected
+    page.goto(f"{(site / 'index.html').as_uri()}#language=sw")
+    assert without(page.inner_text("#sentence"), said) == ""
+    assert without(page.inner_text("#facts"), said) == ""
+    assert without(page.inner_text("#caution span"), said) == ""
+
+
 def test_two_ticked_systems_are_compared(page, served):
     page.goto(f"{served}/index.html#language=sw")
     picks = page.locator(f"{SHOWN} .pick input")
@@ -148,6 +171,14 @@ def with_placed(board, system):
     return replace(board, ratings=ratings, overall=overall)
 
 
+LINES = """cell => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return text.getClientRects().length;
+}"""
+"""Counts the lines of a cell."""
+
+
 def test_what_nobody_judged_stands_in_a_band_of_its_own(page, board, small_arena, tmp_path):
     name = board.systems[1]
     index = write_site(with_placed(board, name), tmp_path / "site", small_arena)
@@ -161,6 +192,11 @@ def test_what_nobody_judged_stands_in_a_band_of_its_own(page, board, small_arena
     page.locator("[data-group=judged]").click()
     assert name not in shown_systems(page)
     assert page.locator("#predicted .band").is_hidden()
+    page.locator("[data-group='']").click()
+    page.set_viewport_size({"width": 390, "height": 844})
+    place = page.locator("#predicted .place")
+    assert place.evaluate(LINES) == 1
+    assert place.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
 
 
 def test_held_out_systems_are_marked_and_ranks_by_verdicts_stand_beside(

@@ -1,6 +1,7 @@
 """Past boards are kept, shown over time, and can be compared with."""
 
 import datetime
+import itertools
 import json
 import re
 import shutil
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
-from page_sentences import filled_in_values, names_on, sentences_of, unrecorded
+from page_sentences import filled_in_values, names_on, sentences_of, unrecorded, without
 
 from arena import read_arena, write_arena
 from arena.data.errors import UsageError
@@ -318,6 +319,68 @@ def test_news_say_who_leads_entered_and_passed_whom():
     ]
     # Ranks over other languages tell of no passing.
     assert list(news_of(old, old, has_same_languages=False)) == ["First place unchanged"]
+
+
+def overall_of(folder):
+    table = pd.read_csv(folder / "overall.csv", keep_default_na=False, na_values=[""])
+    return table.set_index("system")
+
+
+def news_again(before, after):
+    """Names and numbers of all news, from the tables of two boards, read as they lie there."""
+    leaders = [sorted(table.index[table["rank"] == 1]) for table in (after, before)]
+    yield [] if leaders[0] == leaders[1] else [*leaders[0], *leaders[1]], []
+    for system in sorted(set(after.index) - set(before.index)):
+        yield [system], after.loc[[system], "rank"].dropna().tolist()
+    both = after.index.intersection(before.index)
+    old, new = before.loc[both, "rank"], after.loc[both, "rank"]
+    for system in sorted(both[old.isna() & new.notna()]):
+        yield [system], [new[system]]
+    if len(before) > len(both):
+        yield [], [len(before) - len(both)]
+    for system in new.dropna().sort_values(kind="stable").index:
+        passed = new.index[(old < old[system]) & (new > new[system])]
+        if len(passed):
+            ranks = list(dict.fromkeys([old[system], new[system]]))
+            yield [system, *passed[new[passed].argsort()]], ranks
+
+
+@pytest.mark.slow
+def test_news_are_computed_again_from_the_tables_of_two_dates(configure, place, run_on):
+    path = place / "arena" / "judgments.jsonl"
+    table = read_rows(path).table
+    boards = configure(SITE)
+    # The second board lacks a system's verdicts; in the third all verdicts are turned round.
+    lost = table["system_a"].iloc[0]
+    run_on(boards, 20_000)
+    write_rows(table[(table[["system_a", "system_b"]] != lost).all(axis=1)], path)
+    run_on(boards, 20_001)
+    turned = table["winner"].replace({"a": "b", "b": "a"})
+    write_rows(table.assign(winner=turned), path)
+    run_on(boards, 20_002)
+    past = boards.out / "a" / "history"
+    entries = [record.entry for record in read_history(past)]
+    for old, new in itertools.pairwise(entries):
+        before, after = overall_of(past / old.name), overall_of(past / new.name)
+        systems = sorted({*before.index, *after.index}, key=len, reverse=True)
+        told = []
+        for sentence in new.news:
+            names = re.findall("|".join(map(re.escape, systems)), sentence)
+            told.append((names, list(map(int, re.findall(r"\d+", without(sentence, systems))))))
+        assert told == list(news_again(before, after))
+        n_judgments = []
+        for entry in (old, new):
+            wins = pd.read_csv(past / entry.name / "win_matrix.csv")[["wins", "losses", "ties"]]
+            n_judgments.append(wins.to_numpy().sum() // 2)
+        assert re.match(r"\d+", new.causes[0])[0] == str(abs(n_judgments[1] - n_judgments[0]))
+        changes = after["mean_rating"] - before["mean_rating"]
+        for move in new.moves:
+            ranks = before["rank"].get(move.system), after["rank"].get(move.system)
+            assert (move.rank_old, move.rank_new) == ranks
+            change = changes[move.system]
+            assert move.rating_change == pytest.approx(change, abs=1e-5)
+        remarks = pd.read_csv(past / new.name / "remarks.csv", keep_default_na=False)
+        assert without(new.conclusion, set(remarks["sentence"])) == ""
 
 
 def test_moves_are_said_in_words():
