@@ -4,6 +4,7 @@ import json
 import math
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -29,6 +30,7 @@ class Files:
         self.report = json.loads((folder / "judge_report.json").read_text())
         self.languages = sorted(self.board["language"].unique())
         arena = folder / self.summary["arena_folder"]
+        self.info = json.loads((arena / "arena.json").read_text())
         for name in ("queries", "answers", "judgments"):
             path = arena / f"{name}.jsonl.gz"
             setattr(self, name, pd.read_json(path, lines=True, dtype=False))
@@ -228,7 +230,10 @@ def interval(files, language):
     drawn = ("tournaments", "questions", "ties", "ridge", "seed")
     options = {name: files.summary["settings"][name] for name in drawn}
     verdicts = files.comparisons[files.comparisons["language"] == language]
-    ratings = bootstrap_tournaments(verdicts, **options).mean_coefficients
+    drawn_ratings = bootstrap_tournaments(verdicts, **options)
+    # Predictions of the system whose answers are the references are not tested.
+    is_tested = np.array(drawn_ratings.systems) != files.info["reference_system"]
+    ratings = drawn_ratings.mean_coefficients[is_tested]
     width = found["half_width"] / ratings.std(ddof=1)
     n_needed = systems_for_half(width, len(ratings), found["residuals"])
     # Two normal values differ by less than h with a probability of 2 Φ(h / √2) - 1.
