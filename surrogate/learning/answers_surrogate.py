@@ -15,6 +15,7 @@ import pandas as pd
 
 from arena.data.types import Floats
 from features.engine.extraction import FEATURE_KEY, feature_columns
+from surrogate.learning.copied_wording import beside_originals, copied_shares, own_part
 from surrogate.learning.observations import observe, rating_reliability
 from surrogate.learning.peers import (
     ANSWER,
@@ -43,7 +44,7 @@ from surrogate.learning.surrogate import (
     too_few,
     with_features,
 )
-from surrogate.learning.system_ridge import Blend, SystemRidge, beside_originals
+from surrogate.learning.system_ridge import Blend, SystemRidge
 from surrogate.learning.system_vectors import Scale, SystemVectors
 from surrogate.learning.training import (
     DEFAULT_ROWS,
@@ -212,20 +213,28 @@ class AnswersSurrogate(Surrogate):
         self, views: Mapping[str, PeerView], scales: Mapping[str, Scale]
     ) -> pd.DataFrame:
         """Return ``rating``, relative to its language's level, and ``standard_error``."""
-        by_ridge = self.ridge_.predict(views, scales)
+        shares = self._copied_shares(views)
+        own_views = dict(views)
+        for language, shares_of_answers in shares.items():
+            own_views[language] = own_part(views[language], shares_of_answers)
+        by_ridge = self.ridge_.predict(own_views, scales)
         parts = np.zeros((len(by_ridge), 2))
         parts[:, 1] = by_ridge["rating"]
         if self.scores_ is not None:
-            scores = [self.scores_.predict(language, view) for language, view in views.items()]
+            scores = [self.scores_.predict(language, view) for language, view in own_views.items()]
             parts[:, 0] = np.nan_to_num(np.concatenate(scores))
         ratings = self.blend_.ratings(parts)
         end = 0
         for language, view in views.items():
             start, end = end, end + len(view.systems)
-            if self._reads and language in self.ridge_.scales:
-                rated = self.reliability_ * self._observed_ratings(language)
-                peer_view = self.peers_[language].self_view
-                ratings[start:end] = beside_originals(ratings[start:end], view, peer_view, rated)
+            if language in shares:
+                ratings[start:end] = beside_originals(
+                    ratings[start:end],
+                    view,
+                    self.peers_[language].self_view,
+                    rated=self.reliability_ * self._observed_ratings(language),
+                    shares=shares[language],
+                )
         predictions = pd.DataFrame(
             {
                 "language": by_ridge["language"],
@@ -235,6 +244,14 @@ class AnswersSurrogate(Surrogate):
             }
         )
         return predictions.set_index(["language", "system"])
+
+    def _copied_shares(self, views: Mapping[str, PeerView]) -> dict[str, Floats]:
+        shares = {}
+        for language, view in views.items():
+            if self._reads and language in self.ridge_.scales:
+                is_rated = np.isfinite(self._field_ratings(language))
+                shares[language] = copied_shares(view, self.peers_[language].self_view, is_rated)
+        return shares
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
         """Return how alike systems are."""

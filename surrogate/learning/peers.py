@@ -41,6 +41,7 @@ class PeerView:
 
     Attributes:
         answered: Who answered which question, shape (M, Q).
+        own: Share of each answer that is no other system's wording, shape (M, Q); 0 without one.
         values: F features, the consensus last, shape (M, Q, F).
         peer_values: Of the peers' answers, shape (N, Q, F).
         is_self: Which peer each system is, shape (M, N).
@@ -51,6 +52,7 @@ class PeerView:
 
     systems: tuple[str, ...]
     answered: Flags
+    own: Floats
     values: Floats
     peer_values: Floats
     is_self: Flags
@@ -59,6 +61,11 @@ class PeerView:
     profiles: Floats
     vectors: AnswerVectors
     peer_vectors: AnswerVectors
+
+    @property
+    def own_shares(self) -> Floats:
+        """Return the mean share of answers that is a system's own wording, shape (M,)."""
+        return np.asarray(self.own.sum(axis=1) / np.maximum(self.answered.sum(axis=1), 1))
 
     @cached_property
     def cosines(self) -> Floats:
@@ -208,6 +215,7 @@ class PeerAnswers:
         return PeerView(
             systems=tensor.systems,
             answered=tensor.answered,
+            own=tensor.answered.astype(np.float64),
             values=values,
             peer_values=self._values,
             is_self=is_self,

@@ -140,23 +140,23 @@ class QuestionScores:
 
     def predict(self, language: str, view: PeerView) -> Floats:
         """Return mean scores less the judged ones', shape (M,)."""
-        scores = self._uncentered(language, view)
+        scores = view.ranks @ self.slopes
+        by_likeness = np.zeros_like(scores)
         scored = self.languages.get(language)
         if scored is not None:
             judged = scored.judged.T
-            judged_scores = self._uncentered(language, scored.view) * judged
+            by_likeness = self._by_likeness(language, view)
+            judged_scores = scored.view.ranks @ self.slopes
+            judged_scores += self._by_likeness(language, scored.view)
             n_judged = np.maximum(judged.sum(axis=0), 1)
-            scores = scores - judged_scores.sum(axis=0) / n_judged
-        answered = view.answered
-        return mean_of(np.where(answered, scores, 0.0).sum(axis=1), answered.sum(axis=1))
+            scores = scores - (judged_scores * judged).sum(axis=0) / n_judged
+        # The vectors are those of the own part already.
+        scores = np.where(view.answered, view.own * scores + by_likeness, 0.0)
+        return mean_of(scores.sum(axis=1), view.answered.sum(axis=1))
 
-    def _uncentered(self, language: str, view: PeerView) -> Floats:
-        scores = view.ranks @ self.slopes
-        scored = self.languages.get(language)
-        if scored is None:
-            return np.asarray(scores)
-        weights = LIKENESS_VARIANCE * self.duals[language] * scored.scales[:, None]
-        return np.asarray(scores + view.likeness(weights.T))
+    def _by_likeness(self, language: str, view: PeerView) -> Floats:
+        scale = LIKENESS_VARIANCE * self.languages[language].scales[:, None]
+        return view.likeness((scale * self.duals[language]).T)
 
 
 def solved_language(scored: Scored) -> Solved:

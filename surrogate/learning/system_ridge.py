@@ -12,14 +12,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from arena.data.types import Flags, Floats
+from arena.data.types import Floats
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
 from surrogate.learning.system_vectors import Scale, SystemVectors
 
-MOSTLY_COPIED = 0.5
-"""Share of another system's wording, beyond what is usual, that makes a disguised copy of it."""
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """As shares of the kernels' mean variance."""
 
@@ -263,47 +261,3 @@ def _calibration_slope(predictions: Floats, target: Floats, reliability: float) 
     variance = max(target_square / n_systems, SMALLEST) ** exponent
     spread = np.sqrt(variance / (prediction_square / n_systems))
     return float(max(reliability, smallest) * correlation * spread)
-
-
-def beside_originals(
-    ratings: Floats, view: PeerView, field_view: PeerView, rated: Floats
-) -> Floats:
-    """Move ratings, (M,), to those of systems whose wording they have.
-
-    Systems move if they are more like a rated system than any two rated ones are alike; disguised
-    copies are rated at most as their original (docs/reference/surrogate.md, "Copies"). ``rated``
-    are the peers' ratings, shrunk by noise, (N,), or NaN.
-    """
-    # A blend has learned from systems that see no verdicts on answers like their own; a copy sees
-    # those on its original's twice.
-    is_rated = np.isfinite(rated)
-    centered = rated[is_rated] - rated[is_rated].mean()
-    cosines = np.where(view.is_self, 0.0, view.mean_cosines)[:, is_rated]
-    among_field = np.where(field_view.is_self, 0.0, field_view.mean_cosines)
-    among_rated = among_field[np.ix_(is_rated, is_rated)]
-    excess = _excess(cosines, among_rated)
-    weights = excess / np.maximum(excess.sum(axis=1, keepdims=True), 1.0)
-    moved = (1.0 - weights.sum(axis=1)) * ratings + weights @ centered
-    known = _in_known_wording(cosines, among_rated, view.is_self[:, is_rated])
-    is_self = np.eye(len(among_rated), dtype=bool)
-    known_among = _in_known_wording(among_rated, among_rated, is_self)
-    for shares in (weights, _excess(known, known_among)):
-        of_nearest = centered[shares.argmax(axis=1)]
-        is_copy = shares.max(axis=1) > MOSTLY_COPIED
-        moved = np.where(is_copy, np.minimum(moved, of_nearest), moved)
-    return np.asarray(moved)
-
-
-def _excess(likeness: Floats, among_rated: Floats) -> Floats:
-    """Return how far likeness is beyond any among rated systems, 1 at most, shape (M, N)."""
-    usual = float(among_rated.max())
-    return np.asarray(np.maximum(likeness - usual, 0.0) / max(1.0 - usual, SMALLEST))
-
-
-def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> Floats:
-    """Divide cosines by the share of known wording, shape (M, N): strange words disguise copies."""
-    with_others = cosines.sum(axis=1, keepdims=True) - cosines
-    of_originals = among_rated.sum(axis=1) - is_self @ among_rated
-    shares = np.ones_like(cosines)
-    np.divide(with_others, of_originals, out=shares, where=of_originals > SMALLEST)
-    return np.asarray(np.minimum(cosines / np.clip(shares, SMALLEST, 1.0), 1.0))

@@ -1,0 +1,105 @@
+"""Wording that an unjudged system shares with judged ones: rated as theirs, not predicted.
+
+Predictions are learned from systems that see no verdicts on answers like their own; a copy sees
+those on its original's. Formulas: docs/reference/surrogate.md, section 3, "Copied wording".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from arena.data.types import Flags, Floats
+from surrogate.learning.answer_texts import AnswerVectors, profiles_of
+from surrogate.learning.gaussian_process import SMALLEST
+from surrogate.learning.peers import PeerView
+from surrogate.learning.training import finite_means, mean_of
+
+MOSTLY_COPIED = 0.5
+"""Share of another system's wording, beyond what is usual, that makes a disguised copy of it."""
+
+
+def copied_shares(view: PeerView, field_view: PeerView, is_rated: Flags) -> Floats:
+    """Return the share of each answer's wording that is a rated system's, (Q, M, N).
+
+    It is how far their cosine is beyond the largest between two rated answers to the question, or
+    beyond the mean of these where that is larger; 0 for a system's own answers.
+    """
+    cosines = np.where(view.is_self | ~is_rated, 0.0, np.minimum(view.cosines, 1.0))
+    among_rated = field_view.cosines[:, is_rated][:, :, is_rated]
+    largest = (among_rated * ~np.eye(is_rated.sum(), dtype=bool)).max(axis=(1, 2))
+    is_compared = largest > 0.0
+    if not is_compared.any():
+        return np.zeros_like(cosines)
+    usual = np.clip(largest, largest[is_compared].mean(), 1.0)[:, None, None]
+    shares = np.maximum(cosines - usual, 0.0) / np.maximum(1.0 - usual, SMALLEST)
+    return np.asarray(shares / np.maximum(shares.sum(axis=2, keepdims=True), 1.0))
+
+
+def own_part(view: PeerView, shares: Floats) -> PeerView:
+    """Return the view of what is left of each answer without the shares (Q, M, N) of others'."""
+    questions, systems, peers = np.nonzero(shares)
+    if not len(questions):
+        return view
+    own = np.where(view.answered, 1.0 - shares.sum(axis=2).T, 0.0)
+    centered = view.values - finite_means(view.peer_values)
+    weights = own[:, :, None] * np.isfinite(centered)
+    rows, peer_rows = view.vectors.rows, view.peer_vectors.rows
+    copied = sparse.csr_array(
+        (
+            shares[questions, systems, peers],
+            (view.vectors.places[systems, questions], view.peer_vectors.places[peers, questions]),
+        ),
+        shape=(rows.shape[0], peer_rows.shape[0]),
+    )
+    vectors = AnswerVectors(sparse.csr_array(rows - copied @ peer_rows), view.vectors.places)
+    return replace(
+        view,
+        own=own,
+        means=mean_of((weights * np.nan_to_num(centered)).sum(axis=1), weights.sum(axis=1)),
+        profiles=profiles_of(vectors),
+        vectors=vectors,
+    )
+
+
+def beside_originals(
+    ratings: Floats, view: PeerView, field_view: PeerView, rated: Floats, shares: Floats
+) -> Floats:
+    """Add to ratings of systems' own parts, (M,), those of the systems whose wording they share.
+
+    Disguised copies are rated at most as their original. ``rated`` are the peers' ratings, shrunk
+    by noise, (N,), or NaN.
+    """
+    is_rated = np.isfinite(rated)
+    centered = rated[is_rated] - rated[is_rated].mean()
+    n_answers = np.maximum(view.answered.sum(axis=1), 1)
+    weights = shares[:, :, is_rated].sum(axis=0) / n_answers[:, None]
+    moved = ratings + weights @ centered
+    cosines = np.where(view.is_self, 0.0, view.mean_cosines)[:, is_rated]
+    among_field = np.where(field_view.is_self, 0.0, field_view.mean_cosines)
+    among_rated = among_field[np.ix_(is_rated, is_rated)]
+    known = _in_known_wording(cosines, among_rated, view.is_self[:, is_rated])
+    is_self = np.eye(len(among_rated), dtype=bool)
+    known_among = _in_known_wording(among_rated, among_rated, is_self)
+    for copied in (weights, _excess(cosines, among_rated), _excess(known, known_among)):
+        of_nearest = centered[copied.argmax(axis=1)]
+        is_copy = copied.max(axis=1) > MOSTLY_COPIED
+        moved = np.where(is_copy, np.minimum(moved, of_nearest), moved)
+    return np.asarray(moved)
+
+
+def _excess(likeness: Floats, among_rated: Floats) -> Floats:
+    """Return how far likeness is beyond any among rated systems, 1 at most, shape (M, N)."""
+    usual = float(among_rated.max())
+    return np.asarray(np.maximum(likeness - usual, 0.0) / max(1.0 - usual, SMALLEST))
+
+
+def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> Floats:
+    """Divide cosines by the share of known wording, shape (M, N): strange words disguise copies."""
+    with_others = cosines.sum(axis=1, keepdims=True) - cosines
+    of_originals = among_rated.sum(axis=1) - is_self @ among_rated
+    shares = np.ones_like(cosines)
+    np.divide(with_others, of_originals, out=shares, where=of_originals > SMALLEST)
+    return np.asarray(np.minimum(cosines / np.clip(shares, SMALLEST, 1.0), 1.0))
