@@ -1,4 +1,4 @@
-"""What ``agreement`` says of judges: kappa and rankings, one person's vote, records."""
+"""Tables of ``agreement``: kappa and rankings, one person's vote, records."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ RANKED = ["tau", "tau_low", "tau_high", "systems", "decided", "decided_reference
 def agreement_with_reference(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
     """Compare every judge with a reference, such as all people, by majority.
 
-    ``MEASURED`` is of all languages together; ``RANKED`` is Kendall's tau of rankings by all
-    verdicts, mean over languages, with its 95% interval (NaN below three systems), and the shares
-    of shared items that each decides.
+    ``MEASURED`` is of all languages together; ``RANKED`` is Kendall's tau of rankings, mean over
+    languages, with its 95% interval (NaN below three systems), and the shares of items that each
+    decides.
     """
     judgments = calibrated_judgments(judgments, learn_temperatures(judgments))
     _require_reference(reference, set(judgments["judge"]))
@@ -102,12 +102,9 @@ def _rankings(
 def agreement_with_one_vote(judgments: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
     """Compare judges with one person's vote, and people with each other, on the same pairs.
 
-    A judge that reaches people's kappa agrees with them as well as they do with each other.
-
     Returns:
-        Columns ``ONE_VOTE``, a row for each other judge who shares enough pairs that several people
-        judged: number of these pairs, kappa of judge and one person, kappa of two people, and the
-        first less the second with its 95% interval.
+        ``ONE_VOTE`` by judge who shares enough pairs that several people judged: their number,
+        kappa of judge and one person, of two people, and the difference with its 95% interval.
     """
     is_by_people = judgments["judge"].isin(people)
     by_people = judgments[is_by_people]

@@ -1,4 +1,4 @@
-"""May a judge's verdicts on a system stand for people's? An audit of each system."""
+"""May a judge's verdicts on a system stand for people's?"""
 
 from __future__ import annotations
 
@@ -26,18 +26,17 @@ POWER = 0.8
 def audit(
     judgments: pd.DataFrame, reference: Sequence[str], margin: float = MARGIN
 ) -> pd.DataFrame:
-    """Tell whether judges agree with a reference on each system as they do on the others.
+    """Compare how judges agree with a reference on each system and on the others.
 
-    A difference is the system's share of points by the judge, on the reference's scale, less that
-    by the reference, on the pairs that both judged. The scale is the slope of the other systems'
-    points by the reference on those by the judge. Errors are over questions (jackknife), p-values
-    corrected for the systems (Holm). The largest failure is taken out before the others are
-    audited again, since a system that is favored takes points from them.
+    A difference is the system's share of points by the judge, times the slope of the other systems'
+    points by the reference on those by the judge, less that by the reference, on common pairs.
+    Errors are over questions (jackknife), p-values corrected for the systems (Holm). The largest
+    failure is taken out before the others are audited again.
 
     Returns:
-        Columns ``AUDIT``. ``fail``: shown to differ, and perhaps by more than the margin; ``pass``:
-        the 95% interval is within the margin; else ``too few``. ``detectable`` is the difference
-        that is found four times in five.
+        Columns ``AUDIT``. ``fail``: differs, perhaps by more than the margin; ``pass``: the 95%
+        interval is within the margin; else ``too few``. ``detectable`` is the difference found four
+        times in five.
     """
     table = oriented_verdicts(judgments).astype({"first": str, "second": str})
     is_reference = table["judge"].isin(reference)
@@ -70,7 +69,7 @@ def audited_systems(items: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame
 
 
 def _differences(items: pd.DataFrame) -> Iterator[dict[str, object]]:
-    """Compare each system's points, on the scale that the other systems tell."""
+    """Compare each system's points on the others' scale."""
     systems = sorted({*items["first"], *items["second"]})
     places = np.column_stack([pd.Categorical(items[side], systems).codes for side in PAIR]).astype(
         np.intp
@@ -109,7 +108,7 @@ def _differences(items: pd.DataFrame) -> Iterator[dict[str, object]]:
 def _points(
     places: Indices, questions: Indices, outcomes: Floats, shape: tuple[int, int, int]
 ) -> Floats:
-    """Count pairs, and points by reference and judge, of each question: (systems, 3, questions)."""
+    """Count pairs, and points by reference and judge: (systems, 3, questions)."""
     n_systems, _, n_questions = shape
     points = np.zeros(shape)
     for side, sign in enumerate((1, -1)):
@@ -128,7 +127,7 @@ def _left_out(points: Floats) -> Floats:
 
 
 def _slopes(points: Floats) -> Floats:
-    """Return the slope of systems' points by the reference on those by the judge, through 0."""
+    """Return slopes of points by the reference on those by the judge, through 0."""
     n_pairs, by_reference, by_judge = _left_out(points).swapaxes(0, 1)
     n_pairs = np.maximum(n_pairs, 1)
     squares = (by_judge**2 / n_pairs).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Which systems verdicts connect, and which ratings they leave without bounds."""
+"""Systems that verdicts connect, and ratings without bounds."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from surrogate_arena.diagnosis.judged_counts import CheckResult
 def connection_check(part: pd.DataFrame) -> CheckResult:
     """Report what keeps systems off one scale, and whose rating has no finite estimate.
 
-    Ratings have a finite maximum likelihood if and only if wins lead from every system to every
-    other, where a tie counts both ways (Ford, 1957, "Solution of a ranking problem from binary
-    comparisons").
+    Ratings have a finite maximum likelihood if and only if wins, or ties, lead from every system to
+    every other (Ford, 1957, "Solution of a ranking problem from binary comparisons").
     """
     codes, names = pd.factorize(pd.concat([part["first"], part["second"]]), sort=True)
     first, second = np.split(codes, 2)

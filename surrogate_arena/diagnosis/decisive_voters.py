@@ -38,10 +38,7 @@ class DecisiveVoter:
 
 
 def decisive_voters(judgments: pd.DataFrame) -> list[DecisiveVoter]:
-    """Find voters whose removal changes first place, those with the most votes first.
-
-    Ratings are Bradley-Terry coefficients with a weak prior, as in ``arena.quality.first_places``.
-    """
+    """Find voters whose removal changes first place, those with the most votes first."""
     voter = voter_codes(judgments)
     if voter is None:
         return []

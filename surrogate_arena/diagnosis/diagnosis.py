@@ -47,10 +47,10 @@ class Diagnosis:
     """What limits an arena, before it is ranked.
 
     Attributes:
-        remarks: Plain sentences, the gravest first.
-        counts: One row per language and judge.
-        tests: One row per language, judge and test: see ``arena.quality.judge_report.JudgeTest``.
-        agreement: See ``agreement_table``; without judges whose verdicts derive from others'.
+        remarks: The gravest first.
+        counts: By language and judge.
+        tests: By language, judge and test: see ``JudgeTest``.
+        agreement: See ``agreement_table``; without derived judges.
         first_places: Verdicts that decide first place.
     """
 
@@ -101,18 +101,17 @@ def diagnose(
     """Diagnose an arena, or a table of judgments.
 
     Args:
-        arena: Arena, its folder, or columns ``system_a, system_b, winner`` and, optional,
-            ``query_id`` (without it every judgment is a question of its own), ``language`` and
-            ``judge``.
-        seed: Seed of the bootstrap.
-        judge: The only judge to diagnose; it is still compared with the others.
+        arena: Arena, its folder, or columns ``system_a, system_b, winner`` and perhaps
+            ``query_id``, ``language`` and ``judge``.
+        seed: Of the bootstrap.
+        judge: The only judge to diagnose, compared with all.
         language: The only language to diagnose.
 
     Returns:
         What limits a board of the arena, in sentences and tables.
 
     Raises:
-        UsageError: If there is no judgment, or none of that judge or in that language.
+        UsageError: If there is no judgment.
         DataError: If judgments are malformed.
     """
     opened: Arena | None = None

@@ -1,4 +1,4 @@
-"""Where judges disagree: every two of them, in each language, and on which questions."""
+"""Disagreement of judges: of every two, by language, and by question."""
 
 from __future__ import annotations
 
@@ -32,11 +32,7 @@ def shared_verdicts(judgments: pd.DataFrame, reference: Sequence[str], name: str
 
 
 def agreement_by(shared: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Compare verdicts of every two judges, all that have the same keys together.
-
-    Returns:
-        The keys and ``MEASURED``, the best agreement first; ``items`` counts comparisons.
-    """
+    """Compare verdicts of every two judges by keys: ``MEASURED``, the best agreement first."""
     # The same id in two languages is of two questions.
     shared = shared.assign(query_id=shared["language"] + "\x1f" + shared["query_id"])
     rows = []
@@ -51,9 +47,9 @@ def agreement_by(shared: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 def disagreement_by_question(shared: pd.DataFrame) -> pd.DataFrame:
     """Compare the disagreement on each question with that on all others.
 
-    Expected of a question is what its judges disagree on the same pairs of systems elsewhere. The
-    p-value is by shuffling pairs of answers over questions, corrected for the number of questions
-    (Westfall and Young, 1993: the largest excess of each shuffle).
+    Expected is the disagreement of its judges on the same pairs of systems elsewhere. P-values are
+    by shuffling pairs of answers over questions, corrected for their number (Westfall and Young,
+    1993: the largest excess of each shuffle).
 
     Returns:
         Columns ``BY_QUESTION``, the largest excess for its error first.
@@ -89,7 +85,7 @@ def disagreement_by_question(shared: pd.DataFrame) -> pd.DataFrame:
 def _largest_shuffled(
     excess: Floats, strata: Indices, questions: Indices, errors: Floats
 ) -> Floats:
-    """Shuffle within strata, which are sorted; return the largest score of each shuffle."""
+    """Shuffle within sorted strata; return each shuffle's largest score."""
     random = generator(0, "disagreement")
     largest = np.empty(SHUFFLES)
     for shuffle in range(SHUFFLES):

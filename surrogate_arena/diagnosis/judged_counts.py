@@ -1,4 +1,4 @@
-"""How much a judge has judged: few judgments, ties, and what has no judgment or no answer."""
+"""Few judgments, ties, and what has no judgment or no answer."""
 
 from __future__ import annotations
 

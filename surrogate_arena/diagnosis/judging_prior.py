@@ -34,17 +34,13 @@ def judging_prior(
     seed: int = 0,
     n_jobs: int = 1,
 ) -> pd.DataFrame:
-    """Return what to expect of the systems before a judge is asked: ``PRIOR_COLUMNS``.
-
-    This comes from a board or, without one, from a board without verdicts on the questions to
-    judge: by consensus if there are passages, else by what judges of other arenas liked.
+    """Return prior ratings of the systems, ``PRIOR_COLUMNS``, by a board with or without verdicts.
 
     Args:
         arena: Questions and answers.
-        questions: Columns ``language, query_id``: those to judge; see
-            ``arena.judging.questions_to_judge``. By default all.
-        board: A board of an arena with the same questions, or the path of its folder.
-        seed: Seed of the board without verdicts.
+        questions: Columns ``language, query_id`` of ``questions_to_judge``; by default all.
+        board: A board of the same questions, or its folder; by default one without verdicts.
+        seed: Of a board without verdicts.
         n_jobs: Processes for feature extraction.
 
     Raises:
@@ -77,7 +73,7 @@ def judging_prior(
 def _evidence_of_answers(
     arena: Arena, questions: pd.DataFrame, preferences: Iterable[str], n_jobs: int
 ) -> pd.DataFrame:
-    """Measure what first ratings are made of on the answers to some questions."""
+    """Measure the features of first ratings on some questions."""
     answers = arena.answers[are_in(arena.answers, questions, QUESTION_KEY)]
     # As values: a name would also be looked up in other packages, which may declare it too.
     names = [*EVIDENCE_FEATURES, *(name for name in preferences if name in FEATURES)]
@@ -88,10 +84,9 @@ def _evidence_of_answers(
 def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFrame:
     """Return a surrogate's ratings and standard errors of every system of an arena.
 
-    Systems on the board are rated by surrogates that saw neither them nor their verdicts, so that
-    no verdict counts twice; others are placed by their answers. A standard error is the one whose
-    normal 90% interval is the conformal interval. A board without verdicts is put on
-    the scale of verdicts; see ``first_prior``.
+    Systems on the board are rated by surrogates that saw neither them nor their verdicts. A
+    standard error is the one whose normal 90% interval is the conformal interval. A board without
+    verdicts is put on their scale (``first_prior``).
 
     Returns:
         Columns ``language, system, rating, standard_error``; NaN where nothing is expected.
@@ -117,7 +112,7 @@ def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFram
 
 
 def _all_rated(board: Board, arena: Arena) -> pd.DataFrame:
-    """Return the rows of a board without verdicts, which must be of this arena as it is."""
+    """Return the rows of a board without verdicts, if it is of this arena."""
     absent = sorted(set(arena.info.systems) - set(board.ratings["system"]))
     if absent or fingerprint(arena) != board.summary.fingerprint:
         reason = f"it lacks {', '.join(absent)}" if absent else "its questions are others"

@@ -1,4 +1,4 @@
-"""A jury: several judges' verdicts, weighted by how well they predict those of a reference."""
+"""A jury: several judges' verdicts, weighted to predict a reference's."""
 
 from __future__ import annotations
 
@@ -25,17 +25,16 @@ EQUAL_WEIGHT_PAIRS = 50.0
 
 
 def jury(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
-    """Compare a jury of all judges with each of them, on pairs that all of them judged.
+    """Compare a jury of all judges with each of them, on pairs that all judged.
 
     Weights are learned by least squares, drawn to equal ones, and the best judge is chosen on other
-    questions than those that they are tried on.
+    questions.
 
     Returns:
-        Columns ``JURY``, a row for each judge, the best one, the majority and the jury, or none
-        where fewer than two judges share ``FEWEST_ITEMS`` pairs with the reference. ``right`` is
-        the share of the pairs that the reference decides on which it decides alike, with half for a
-        tie; ``jury_gain`` is that of the jury less it, paired. Its 95% interval is by a jackknife
-        over questions, in which weights are learned again.
+        Columns ``JURY`` for each judge, the best one, the majority and the jury, if two judges
+        share ``FEWEST_ITEMS`` pairs with the reference. ``right`` is the share of pairs that the
+        reference decides on which it decides alike, ties half; ``jury_gain`` is the jury's less it,
+        with a 95% interval by a jackknife over questions.
     """
     verdicts = _verdicts(judgments, reference)
     judges = [name for name in verdicts if name != WEIGHTED]
@@ -71,7 +70,7 @@ def jury(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
 
 
 def _verdicts(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
-    """Return mean outcomes, -1 to 1: a row a pair that all judged, a column a judge."""
+    """Return mean outcomes, -1 to 1: pairs that all judged in rows, judges in columns."""
     table = oriented_verdicts(judgments).astype({"first": str, "second": str, "judge": str})
     table = table[table["judge"].isin(reference) | ~table["judge"].map(is_derived).astype(bool)]
     judges = table["judge"].mask(table["judge"].isin(reference), WEIGHTED)
@@ -80,7 +79,7 @@ def _verdicts(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame
 
 
 def _shares_right(outcomes: Floats, truth: Floats, blocks: Indices) -> Floats:
-    """Return shares right of each judge, the best one, the majority and the weighted ones."""
+    """Return shares right of judges, the best one, the majority and the jury."""
     best, weighted = np.zeros((2, len(truth)))
     for block in np.unique(blocks):
         is_tried = blocks == block
@@ -94,14 +93,14 @@ def _shares_right(outcomes: Floats, truth: Floats, blocks: Indices) -> Floats:
 
 
 def _share_right(scores: Floats, truth: Floats) -> Floats:
-    """Return each column's share of decided pairs on which it decides alike."""
+    """Return columns' shares of decided pairs on which they decide alike."""
     is_decided = truth != 0
     agreement = np.sign(scores[is_decided].round(SAME_DECIMALS)).T @ np.sign(truth[is_decided])
     return np.asarray((1 + agreement / max(is_decided.sum(), 1)) / 2)
 
 
 def _weights(outcomes: Floats, truth: Floats) -> Floats:
-    """Return weights that add to 1, unless the judges are no better than chance."""
+    """Return weights that add to 1, unless judges are no better than chance."""
     n_judges = outcomes.shape[1]
     away_from_equal = np.eye(n_judges) - 1 / n_judges
     products = outcomes.T @ outcomes + EQUAL_WEIGHT_PAIRS * away_from_equal
@@ -111,7 +110,7 @@ def _weights(outcomes: Floats, truth: Floats) -> Floats:
 
 
 def _half_widths(without: Floats) -> Floats:
-    """Return half the widths of 95% intervals, of values with each block left out."""
+    """Return half-widths of 95% intervals, of values without each block."""
     n_blocks = len(without)
     deviations = without - without.mean(axis=0)
     errors = np.sqrt((n_blocks - 1) / n_blocks * (deviations**2).sum(axis=0))

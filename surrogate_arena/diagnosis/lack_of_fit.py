@@ -1,10 +1,8 @@
-"""Whether groups of verdicts, such as those of categories or judges, fit one scale.
+"""Do groups of verdicts, such as of categories or judges, fit one scale?
 
-Under the Bradley-Terry model what a group of verdicts adds to a system is chance. This is a score
-test (Rao, 1948): a sum of squared residuals, after what the ratings take of them. Verdicts on one
-question depend on each other, so the distribution under the model is that of the same sum with all
-residuals of a question given a random sign (the wild cluster bootstrap; Kline and Santos, 2012, "A
-score based approach to wild bootstrap inference").
+A score test (Rao, 1948): a sum of squared residuals, after what the ratings take of them. Its
+distribution has a random sign for all residuals of a question (the wild cluster bootstrap; Kline
+and Santos, 2012, "A score based approach to wild bootstrap inference").
 """
 
 from __future__ import annotations
@@ -29,13 +27,10 @@ FEWEST_QUESTIONS = 10
 
 
 def disagreement_test(battles: Battles, groups: str, seed: int = 0) -> Remark | None:
-    """Test whether groups of verdicts, which are the judges of battles, rate systems alike.
-
-    Battles connect the systems; sentences call the groups by ``groups``.
+    """Test whether groups, the judges of connected battles, rate systems alike.
 
     Returns:
-        A remark whose statistic is the probability of such verdicts, or of less likely ones, where
-        groups agree; None with one group, or with fewer than ``FEWEST_QUESTIONS``.
+        A remark with the p-value; None with one group, or with fewer than ``FEWEST_QUESTIONS``.
     """
     residuals = _Residuals.of(battles)
     biases = residuals.likelihood.biases
@@ -70,11 +65,11 @@ def _systems_in_groups(likelihood: BattleLikelihood) -> csr_array:
 
 @dataclass(frozen=True)
 class _Departure:
-    """How far C sums of residuals depart from what is expected.
+    """Departure of C sums of residuals from expectation.
 
     Attributes:
         p_value: Of the sum of their squares.
-        deviations: Each in standard errors, shape (C,).
+        deviations: In standard errors, shape (C,).
     """
 
     p_value: float
@@ -109,12 +104,7 @@ class _Residuals:
         return cls(likelihood, parameters, by_question.tocsr())
 
     def departure(self, cells: csr_array, seed: int) -> _Departure:
-        """Test C sums of residuals over pairs.
-
-        Args:
-            cells: Factor of each pair in each sum, shape (P, C).
-            seed: Of the signs.
-        """
+        """Test C sums of residuals, with pairs' factors (P, C)."""
         expected = self.likelihood.expected(self.parameters)
         variances = self.likelihood.items.totals[1] * expected * (1 - expected)
         slopes, inflation = self._fitted(cells, variances)
@@ -122,14 +112,13 @@ class _Residuals:
         scores_by_question = self.by_question @ _design(self.likelihood)
 
         def sums(signs: Floats) -> Floats:
-            """Sum over questions, each with its sign: (R, Q) to (R, C)."""
             return np.asarray(signs @ sums_by_question - (signs @ scores_by_question) @ slopes)
 
         n_questions = self.by_question.shape[0]
         scale = (cells * cells).T @ variances
 
         def statistics(squares: Floats) -> Floats:
-            """Sum squares over what may depart, in units of their scale: (R, C) to (R,)."""
+            """Sum squares of departures in units of their scale: (R, C) to (R,)."""
             return np.asarray((squares[:, scale > 0] / scale[scale > 0]).sum(axis=1))
 
         observed = sums(np.ones((1, n_questions)))
@@ -165,14 +154,14 @@ class _Residuals:
 
 
 def _drawn_signs(rounds: int, n_questions: int, random: np.random.Generator) -> Iterator[Floats]:
-    """Draw the signs of Q questions in R rounds, some rounds at a time: (r, Q)."""
+    """Draw signs of Q questions in R rounds, some rounds at a time: (r, Q)."""
     rounds_at_once = 50
     for start in range(0, rounds, rounds_at_once):
         yield random.choice([-1.0, 1.0], (min(rounds_at_once, rounds - start), n_questions))
 
 
 def _design(likelihood: BattleLikelihood) -> csr_array:
-    """Return by how much each parameter counts in the logit of each pair, shape (P, K)."""
+    """Return each parameter's factor in the logit of each pair, shape (P, K)."""
     biases = likelihood.biases
     n_traits = len(biases.traits)
     n_pairs = len(likelihood.pairs)

@@ -1,7 +1,7 @@
 """Ratings by verdicts in parts of a file: categories, groups of users, periods, languages.
 
-Parts share what they have in common, as the languages of a board do: a rating is what is the same
-of a system in every part, plus what is its own in one (``surrogate.learning.ratings``).
+A rating is a system's in all parts plus its own in one, as in languages of a board
+(``surrogate.learning.ratings``).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ NOT_JUDGED_HERE = "no verdicts here: rated by the other parts"
 class PartRatings(Ratings):
     """Rated systems, in each part and over all.
 
-    The ``table`` holds the mean over parts, which all weigh the same; ``covariance`` and ``pairs``
-    are of these means, and ``biases`` of all parts together.
+    ``table``, ``covariance`` and ``pairs`` are of the mean over parts of equal weight, ``biases``
+    of all together.
 
     Attributes:
-        parts: ``part``, and the columns of ``table`` but ``group``; by part, best first.
-        test: Whether the parts differ by more than chance; None where that cannot be told.
+        parts: ``part`` and the columns of ``table`` but ``group``, best first.
+        test: Whether parts differ by more than chance, if that can be told.
     """
 
     parts: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -64,14 +64,14 @@ def rate_parts(
 ) -> PartRatings:
     """Rate systems by the verdicts in each part, and over all parts.
 
-    A system that a part did not judge is rated there by the other parts, less surely. Systems that
-    battles do not connect with the largest group are not rated.
+    A system without verdicts in a part is rated there by the others; systems outside the largest
+    connected group are not rated.
 
     Args:
-        judgments: As in ``rate``; so are the others but ``by``.
+        judgments: As in ``rate``.
         by: The column whose values are the parts, such as ``category`` or ``language``.
-        language: Language to take, where there are several.
-        judge: Judge to take, where there are several.
+        language: Which of several.
+        judge: Which of several.
         ties: ``half`` or ``drop``.
         seed: Of the test whether the parts differ.
 

@@ -1,7 +1,4 @@
-"""Orders that pooling reverses: a system ahead of another over all, and behind it in each language.
-
-Opponents are not equally strong everywhere (Simpson's paradox).
-"""
+"""Orders that pooling reverses (Simpson's paradox): ahead over all, behind in each language."""
 
 from __future__ import annotations
 

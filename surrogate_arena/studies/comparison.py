@@ -32,7 +32,7 @@ NOT_COMPARED = "rates nobody in some of the folds that others rate: left out"
 
 
 class ResampledTau(NamedTuple):
-    """A tau, or a difference of two, with what it is in B resamples, shape (B,).
+    """A tau, or a difference of two, and in B resamples, shape (B,).
 
     ``systems`` counts those of the largest language.
     """
@@ -48,7 +48,7 @@ class ResampledTau(NamedTuple):
 
     @classmethod
     def mean(cls, parts: Sequence[ResampledTau]) -> ResampledTau:
-        """Average over languages or arenas, without those that have no value."""
+        """Average over languages or arenas that have a value."""
         defined = [part for part in parts if np.isfinite(part.value)]
         if not defined:
             return cls(np.nan, np.empty(0), 0)
@@ -79,7 +79,7 @@ class PairedTaus:
         over: Over = "systems",
         arena_ratings: Mapping[str, Floats] | None = None,
     ) -> PairedTaus:
-        """Compare contenders, each with an outcome for every language, on what all of them rate."""
+        """Compare contenders, with an outcome by language, on what all of them rate."""
         tables = []
         estimates: dict[str, dict[str, ResampledTau]] = {}
         for name, contender in on_common_systems(contenders).items():
@@ -100,7 +100,7 @@ class PairedTaus:
         return ResampledTau.mean(list(self.estimates[name].values()))
 
     def difference(self, first: str, second: str) -> dict[str, ResampledTau]:
-        """Subtract a contender's tau from another's by language; the mean is ``macro``."""
+        """Subtract taus by language; the mean is ``macro``."""
         differences = {}
         for language, estimate in self.estimates[first].items():
             differences[language] = estimate.minus(self.estimates[second][language])
@@ -108,11 +108,7 @@ class PairedTaus:
         return differences
 
     def differences(self, pairs: Sequence[tuple[str, str]] | None = None) -> pd.DataFrame:
-        """Test paired differences, by default of all pairs, in each language and their mean.
-
-        Returns:
-            Column ``language`` and those of ``tested_differences``.
-        """
+        """Test paired differences, by default of all pairs, by language and ``macro``."""
         if pairs is None:
             pairs = list(combinations(self.estimates, 2))
         found = {pair: self.difference(*pair) for pair in pairs}
@@ -128,13 +124,11 @@ class PairedTaus:
 def tested_differences(differences: Mapping[tuple[str, str], ResampledTau]) -> pd.DataFrame:
     """Tabulate differences of contenders, corrected for their number (Holm).
 
-    The standard error is the standard deviation over the resamples; 95% intervals and p-values
-    are normal. Contenders that order the systems alike in all resamples may still differ, in as
-    many pairs as agree by chance (``lowest_tau``).
+    95% intervals and p-values are normal, with the standard deviation over resamples. Contenders
+    that always agree may still differ in as many pairs as agree by chance (``lowest_tau``).
 
     Returns:
-        Columns ``rated_by, minus, difference, standard_error, low, high, p, p_holm``: the
-        difference is the tau of ``rated_by`` less that of ``minus``.
+        Columns ``rated_by, minus, difference, standard_error, low, high, p, p_holm``.
     """
     values = np.array([estimate.value for estimate in differences.values()])
     errors = np.array([_standard_error(estimate) for estimate in differences.values()])
@@ -161,8 +155,7 @@ def _standard_error(difference: ResampledTau) -> float:
 def on_common_systems(contenders: Mapping[str, Contender]) -> dict[str, Contender]:
     """Keep the predictions of systems that all contenders rate in a language.
 
-    A contender that rates nobody in a fold that others rate is left out of that language, so that
-    it does not take the fold from them.
+    Contenders that rate nobody in a fold that others rate are left out of the language.
     """
     names = list(contenders)
     kept: dict[str, list[Outcome]] = {name: [] for name in names}

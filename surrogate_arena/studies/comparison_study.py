@@ -70,29 +70,22 @@ def compare(
 ) -> StudyTable:
     """Compare what rates systems, by its Kendall tau with an arena's ratings.
 
-    Surrogates rate systems that they have not seen, trained with each set of features and on each
-    budget. All contenders are compared on the same systems and folds, and differences are of the
-    same resamples. The mean over arenas takes these as given.
+    All contenders are compared on the same systems and folds; surrogates have not seen the systems.
 
     Args:
-        arenas: One or several, or paths of their folders. Of an arena with several judges, give
-            ``arena.judged_by(NAME)``, or ``judge`` for all.
+        arenas: One or several, or their folders; of several judges give ``judge``.
         surrogates: As of ``validate``; an empty list for none.
-        budgets: Shares of the judged questions to learn from, drawn at random.
-        scores: Columns of the features, or of ``feature_table``, such as the scores of a metric:
-            systems are rated by their means, higher is better.
-        judges: Other judges of the arena, whose ratings are compared, too.
-        against: The contender that all others are compared with; by default all pairs are.
-        over: What errors are over: ``systems``, ``questions`` or ``both``. Surrogates are not
-            trained again on other questions.
-        repeats: How often to split the systems; by default as the second decimal of tau needs, at
-            most 100 times.
-        options: See ``STUDY_OPTIONS``; and those below. ``features`` may be several sets by name,
-            which are compared.
+        budgets: Shares of the judged questions to learn from.
+        scores: Columns of features, such as a metric, by whose mean to rate, higher is better.
+        judges: Other judges of the arena to compare.
+        against: Contender to compare all others with; by default all pairs are.
+        over: Errors are over ``systems``, ``questions`` (without training again) or ``both``.
+        repeats: Splits of the systems; by default as the second decimal of tau needs, at most 100.
+        options: See ``STUDY_OPTIONS``, and below; ``features`` may be several sets by name.
 
     Returns:
-        A row per arena, language and contender, with columns as of ``validate``, and the mean over
-        arenas; the paired ``differences``, corrected for their number in each language (Holm).
+        A row per arena, language and contender, and the mean over arenas; the paired
+        ``differences``, corrected for their number in each language (Holm).
 
     Raises:
         UsageError: For an unknown option or name, a share out of range, fewer than two contenders,
@@ -200,7 +193,7 @@ def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Contest:
-    """What is compared in every arena; see ``compare``."""
+    """Contenders for every arena; see ``compare``."""
 
     features: Mapping[str, Sequence[Feature]]
     budgets: Sequence[float]
@@ -208,7 +201,7 @@ class Contest:
     over: Over
 
     def comparison(self, study: Study, judged: Mapping[str, Sequence[LanguageData]]) -> PairedTaus:
-        """Compare all contenders in an arena; ``judged`` has its languages by other judges."""
+        """Compare contenders in an arena; ``judged`` has its languages by other judges."""
         contenders = self._surrogates(study)
         # What is not trained is compared on the folds of the surrogates, if there are any.
         folds = next(iter(contenders.values())).outcomes if contenders else ()

@@ -1,4 +1,4 @@
-"""What figures of studies and papers share: panels with a title and a note, and colored cells."""
+"""Panels and colored cells that figures of studies and papers share."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ def panels_of(
     *,
     share_rows: bool = True,
 ) -> tuple[Figure, dict[str, Axes]]:
-    """Return a figure and a panel for each name, which is its heading.
+    """Return a figure and a panel under each name.
 
-    ``size`` is a panel's width and height in inches. Without ``columns`` all panels stand in a row.
-    Those that share rows have one scale along them.
+    ``size`` is a panel's, in inches. Without ``columns`` all panels stand in a row.
     """
     from matplotlib.figure import Figure
 
@@ -73,7 +72,7 @@ def draw_cells(
     columns: Sequence[str],
     colors: str = "Blues",
 ) -> None:
-    """Draw cells with shades from 0 to 1, shape (R, C), and a text each; NaN stays white."""
+    """Draw cells with shades (0 to 1, or NaN), shape (R, C), and texts."""
     axes.imshow(np.ma.masked_invalid(shades), cmap=colors, vmin=0, vmax=1, aspect="auto")
     axes.set_yticks(range(len(rows)), rows)
     axes.set_xticks(range(len(columns)), columns, rotation=90)

@@ -24,8 +24,7 @@ TEXT_COLUMN = "answer"
 class FeatureSubset:
     """Part of what a surrogate learns from.
 
-    ``family`` is the one left out or used alone, None for all; ``family_columns`` are its columns,
-    with or without a value.
+    ``family`` is left out or used alone, None for all; ``family_columns`` are its columns.
     """
 
     family: str | None
@@ -34,7 +33,7 @@ class FeatureSubset:
     family_columns: tuple[str, ...] = ()
 
     def checked(self, outcome: Outcome, data: LanguageData) -> Outcome:
-        """Take back the ratings of a language in which no answer has a value of the family."""
+        """Drop ratings of a language without any value of the family."""
         if self.family is None:
             return outcome
         if self.family == TEXTS:
@@ -48,7 +47,7 @@ class FeatureSubset:
         return replace(outcome, predicted=nobody, reasons=(reason,))
 
     def of(self, data: LanguageData) -> LanguageData:
-        """Return a language with this part of its features and texts alone."""
+        """Return a language with this part of its features and texts."""
         columns = [*FEATURE_KEY, *self.columns]
         if self.has_texts:
             columns.append(TEXT_COLUMN)
@@ -56,10 +55,7 @@ class FeatureSubset:
 
 
 def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Group columns of features by family: the module that declares them.
-
-    A feature that is not of this project is a family of its own.
-    """
+    """Group columns by the module that declares their feature; others stand alone."""
     groups: dict[str, list[str]] = {}
     for column in columns:
         feature = FEATURES.get(feature_name(column))
@@ -78,9 +74,9 @@ def feature_name(column: str) -> str:
 
 
 def feature_subsets(columns: Sequence[str], reads_texts: bool) -> dict[str, FeatureSubset]:
-    """Return the subsets to compare: everything, without each family, each family alone.
+    """Return all features, and all without each family, and each family alone.
 
-    Texts are a family where the surrogate reads the answers, too.
+    Texts are a family where the surrogate reads answers.
     """
     families: dict[str, tuple[str, ...]] = {TEXTS: ()} if reads_texts else {}
     for name, family_columns in feature_families(columns).items():

@@ -28,7 +28,7 @@ def importances(
     surrogate: Surrogate,
     repeats: Repeats,
 ) -> pd.DataFrame:
-    """Return how much each language's ranking rests on each feature; see ``Study.importances``."""
+    """Return how far each language's ranking rests on each feature."""
     rated = partial(_permuted_answers, features=features, seed=repeats.seed)
     predictions = held_out_ratings(languages, surrogate, repeats, rated=rated)
     times = repeats.times
@@ -81,10 +81,10 @@ def _importance_table(
     permuted: tuple[Floats, Floats],
     surrogate: Surrogate,
 ) -> pd.DataFrame:
-    """Tabulate the importances of a language's F features, those that matter most first.
+    """Tabulate the importances of a language's F features, highest first.
 
-    ``permuted`` holds ratings of S systems, shape (R, 1 + F x K, S): first the plain ones, then
-    those after K permutations of each feature; and each system's fold, shape (R, S).
+    ``permuted`` holds ratings, (R, 1 + F x K, S): plain ones, then after K permutations of each
+    feature; and folds, (R, S).
     """
     shares = _shares(data, features, surrogate)
     against_all = _lost(*permuted, data.arena_ratings[None], len(features))[:, 0]
@@ -99,7 +99,7 @@ def _importance_table(
 
 
 def _spread(name: str, values: Floats, middle: Floats) -> dict[str, Floats]:
-    """Return estimates, shape (F,), and the bounds of their values, shape (T, F)."""
+    """Return estimates, shape (F,), and bounds of values, shape (T, F)."""
     bounds = np.array([percentile_interval(column) for column in values.T])
     return {name: middle, f"{name}_low": bounds[:, 0], f"{name}_high": bounds[:, 1]}
 

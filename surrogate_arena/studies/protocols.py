@@ -36,9 +36,9 @@ AXES = ("systems", "questions", "judgments")
 def leave_language_out(
     languages: Sequence[LanguageData], surrogate: Surrogate, repeats: Repeats
 ) -> list[Outcome]:
-    """Rate the systems in each language by a surrogate trained on the other languages.
+    """Rate the systems in each language by a surrogate trained on the others.
 
-    Features of the one left out are standardized by all its answers.
+    Its features are standardized by all its answers.
     """
     check_languages([data.language for data in languages], surrogate)
     tasks = []
@@ -68,7 +68,7 @@ def check_languages(languages: Collection[str], surrogate: Surrogate) -> None:
 def family_folds(
     languages: Sequence[LanguageData], families: Mapping[str, Collection[str]]
 ) -> list[Fold]:
-    """Hold out one family after the other, and systems of none one by one."""
+    """Hold out one family after the other, and systems without one by one."""
     groups: dict[str, list[str]] = {}
     for system in systems_by_content(languages):
         groups.setdefault(min(families[system], default=system), []).append(system)
@@ -76,10 +76,7 @@ def family_folds(
 
 
 def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
-    """Hold out the best fifth of the systems, three at least, by their mean rank in the arena.
-
-    A reference system is not among the unseen, so it is not held out.
-    """
+    """Hold out the best fifth by mean rank, at least three, without the reference system."""
     ranks = [pd.Series(data.arena_ratings, data.systems).rank() for data in languages]
     order = pd.concat(ranks).groupby(level=0).mean().reindex(systems_by_content(languages))
     order = order.drop([data.reference for data in languages], errors="ignore")
@@ -98,7 +95,7 @@ def _gathered(ratings: Iterable[Rating]) -> HeldOutRatings:
 def drawn_holdout(
     systems: Sequence[str], holdout: Sequence[str] | int | None, seed: int, *keys: str
 ) -> tuple[str, ...]:
-    """Take the systems to hold out, or draw so many of those in an order by content; sorted."""
+    """Return the systems to hold out, or draw so many by content; sorted."""
     if isinstance(holdout, Sequence):
         return check_holdout(holdout, systems)
     size = DEFAULT_HOLDOUT_SIZE if holdout is None else holdout
@@ -114,10 +111,7 @@ def drawn_holdout(
 def part_left(
     data: LanguageData, held: Sequence[str], repeat: int, axis: str, share: float, seed: int
 ) -> LanguageData:
-    """Draw what is learned from: a share, along an axis, of what is left without held-out systems.
-
-    A larger share holds all that a smaller one holds.
-    """
+    """Draw a share, along an axis, of data without held-out systems; larger ones hold smaller."""
     random = generator(seed, "learning curve", axis, data.language, str(repeat))
 
     def dropped(names: Sequence[object]) -> list[object]:

@@ -1,4 +1,4 @@
-"""How well a part of the judgments ranks (MIRAGE-Bench, section 6.3, figure 6)."""
+"""Ranking by a part of the judgments (MIRAGE-Bench, section 6.3, figure 6)."""
 
 from __future__ import annotations
 
@@ -40,20 +40,18 @@ def study_sampling(
     ridge: float = DEFAULT_RIDGE,
     seed: int = 0,
 ) -> StudyTable:
-    """Rank from random parts of the judgments, language by language; larger parts hold smaller.
+    """Rank from random parts of the judgments by language; larger parts hold smaller.
 
-    The table has the mean number of judgments and the mean Kendall tau-b with the design's target
-    (``DESIGNS``), and the interval that holds 95% of the repeats. Halves have no part above one
-    half. For an arena, see ``validate(arena, "sampling")``.
+    The table has mean judgments and mean Kendall tau-b with the design's target (``DESIGNS``), with
+    the interval that holds 95% of the repeats.
 
     Args:
         judgments: Judgments of one judge.
-        shares: Shares of the whole arena, each above 0 and at most 1.
+        shares: Shares of the arena, each above 0 and at most 1; of halves at most one half.
         designs: Some of ``DESIGNS``.
         repeats: Subsets of each design and share.
         ties: ``half`` or ``drop``.
-        ridge: Precision of the prior on coefficients; 0 for the weakest that parts have a ranking
-            with.
+        ridge: Precision of the prior; 0 for the weakest that ranks all parts.
         seed: Seed of all draws.
 
     Raises:
@@ -110,7 +108,7 @@ def _agreement(battles: Battles, weights: Floats, target: Floats, ridge: float) 
 
 
 def _orders(battles: Battles, language: str, design: str, repeats: int, seed: int) -> Indices:
-    """Draw for each repeat an order of questions, or of pairs on questions, (repeats, units)."""
+    """Draw orders of questions, or of pairs on questions, (repeats, units)."""
     n_units = len(battles.items) if design == "pairs" else battles.n_questions
     permutations = []
     for repeat in range(repeats):
@@ -120,7 +118,7 @@ def _orders(battles: Battles, language: str, design: str, repeats: int, seed: in
 
 
 def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "half") -> Battles:
-    """Count the battles of the largest group of systems that one judge's verdicts connect."""
+    """Return the battles of the largest connected group of systems."""
     battles = Battles.from_judgments(judgments)
     connected = battles.counted(ties).largest_group()
     if len(connected.systems) < FEWEST_SYSTEMS:
@@ -134,8 +132,7 @@ def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "h
 def _taus(battles: Battles, weights: Floats, target: Floats, ridge: float) -> tuple[Floats, float]:
     """Return tau-b of parts with their targets, (repeats,), and the mean number of judgments.
 
-    ``weights`` and ``target`` say how often a part, and what it is compared with, holds each item,
-    shape (repeats, items); a target of one row is that of all parts.
+    ``weights`` and ``target`` count items of parts and targets, shape (repeats or 1, items).
     """
     part, n_judgments = _ratings(battles, weights, ridge)
     reference, _ = _ratings(battles, target, ridge)

@@ -1,4 +1,4 @@
-"""How well predicted ratings agree with an arena's, with errors over systems and questions."""
+"""Agreement of predicted ratings with an arena's, with errors over systems and questions."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ SCORES = [
 
 @dataclass(frozen=True)
 class Contender:
-    """What rates systems, such as a surrogate, with an outcome for each language.
+    """What rates systems, such as a surrogate, with an outcome by language.
 
-    ``drawn`` has its ratings in B resamples of the questions by language, shape (B, S); those of a
-    surrogate stay as they are, as it is not trained again.
+    ``drawn`` has its ratings in B resamples of the questions by language, shape (B, S); surrogates
+    are not trained again.
     """
 
     outcomes: Sequence[Outcome]
@@ -79,8 +79,7 @@ def replicate_taus(
 ) -> dict[str, Floats]:
     """Return tau in each resample of systems, questions or both, by language, shape (B,).
 
-    Those of contenders on the same systems and seed are of the same resamples, so that their
-    differences are paired.
+    The same systems and seed have the same resamples.
     """
     if over == "systems":
         return resample_outcomes(contender.outcomes, seed)
@@ -113,11 +112,10 @@ def outcome_scores(
     """Score what was predicted of systems.
 
     Returns:
-        Columns ``SCORES``, one row per language and ``macro``: Kendall tau-b of the systems held
-        out together with its bootstrap standard error and 95% interval; how far it is off because
-        systems were split so few times (jackknife); share of their pairs in the arena's order; R²
-        (0 for the mean of the systems trained on); share of ratings inside the predictions' 90%
-        intervals. NaN where a score is not defined, with the reason.
+        ``SCORES`` by language and ``macro``: Kendall tau-b of systems held out together with its
+        bootstrap standard error and 95% interval; its error by few splits (jackknife); share of
+        pairs in the arena's order; R² (0 for the training mean); share of ratings inside 90%
+        intervals. NaN has a reason.
     """
     if taus is None:
         taus = resample_outcomes(outcomes, seed)
@@ -173,7 +171,7 @@ def _errors(tau: float, taus: Floats, systems: int, over: Over) -> dict[str, flo
 
 
 def spread(replicates: Floats) -> float:
-    """Return the standard deviation of the replicates that are defined; NaN of fewer than two."""
+    """Return the standard deviation of finite replicates; NaN of fewer than two."""
     defined = replicates[np.isfinite(replicates)]
     return float(defined.std(ddof=1)) if len(defined) > 1 else float("nan")
 
@@ -188,7 +186,7 @@ def _without_each_split(outcome: Outcome) -> Floats:
 
 
 def jackknife_error(left_out: Floats) -> float:
-    """Return the standard error of a mean, from what it is without each of its parts."""
+    """Return a mean's standard error, from its values without each part."""
     n_parts = len(left_out)
     if n_parts < 2:
         return float("nan")
@@ -196,10 +194,7 @@ def jackknife_error(left_out: Floats) -> float:
 
 
 def needed_repeats(table: pd.DataFrame, repeats: int) -> int:
-    """Return how often to split systems until their mean taus have an error of 0.01 by it.
-
-    It is 100 at most. Arenas of few systems need many, where trainings are quick.
-    """
+    """Return how many splits bring their error of mean tau to 0.01, at most 100."""
     wanted_error, most_repeats = 0.01, 100
     largest = float(table.loc[table["language"] == MACRO, "split_error"].fillna(0).max())
     # The error of a mean falls with the root of their number.

@@ -1,4 +1,4 @@
-"""Studies of a surrogate on an arena: how well it ranks what it has not seen."""
+"""Studies of a surrogate on an arena."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ REPLICATION = "replication"
 
 @dataclass(frozen=True)
 class Study:
-    """An arena's judged languages with their features, and surrogates to be studied there.
+    """An arena's judged languages with features, and surrogates to study.
 
-    ``families`` are those of language models that a system is of.
+    ``families`` are those of systems' language models.
     """
 
     languages: list[LanguageData]
@@ -110,7 +110,7 @@ class Study:
         """Measure an arena's features, unless they are at hand, and draw the tournaments.
 
         Args:
-            arena: The arena, or the path of its folder.
+            arena: The arena, or its folder.
             surrogate: Surrogates to study; by default that of ``settings``, or ``default``.
             repeats: How often to split, draw or reseed.
             options: See ``STUDY_OPTIONS``; and those below.
@@ -230,10 +230,9 @@ class Study:
         return self._of_surrogates(self.unseen, DEFAULT_PROTOCOL)
 
     def leave_families_out(self) -> StudyTable:
-        """Rate every system by surrogates that have seen none of its family of language models.
+        """Rate every system by surrogates that have seen none of its family of models.
 
-        Tau compares systems of one family, R² says how well the families' mean ratings are
-        predicted.
+        Tau compares systems of one family, R² families' means.
         """
         folds = family_folds(self.languages, self.families)
         return self._of_surrogates(partial(self._held_out, folds=folds), FAMILIES)
@@ -272,20 +271,19 @@ class Study:
     def importances(self) -> StudyTable:
         """Say how much the ranking rests on each feature.
 
-        **Permutation** (Breiman, 2001, "Random forests"): the Kendall tau that is lost where an
-        unseen system is rated with another one's values of a feature. **Share**: of the surrogate's
-        own decisions; of a forest the mean decrease in impurity, as in the paper. Intervals hold
-        95% of the tournaments.
+        **Permutation** (Breiman, 2001, "Random forests"): the Kendall tau lost if an unseen system
+        is rated with another one's values of a feature. **Share**: of the surrogate's decisions; of
+        a forest the mean decrease in impurity. Intervals hold 95% of the tournaments.
         """
         table = importances(self.languages, self.features, self.surrogate, self.repeats)
         return self.tabulated(table, "importances", f"permutations:{PERMUTATIONS}")
 
     def learning_curves(self, shares: Sequence[float] = SHARES) -> StudyTable:
-        """Rank unseen systems by surrogates that learned from random parts of what there is.
+        """Rank unseen systems by surrogates that learned from random parts of the data.
 
-        Shares of ``systems``, of judged ``questions`` or of single ``judgments`` are kept; every
-        part is rated on the same folds, against the ratings that all judgments give. Differences
-        are from the largest share. A part that is too small to learn from in some fold has no tau.
+        Shares of ``systems``, judged ``questions`` or ``judgments`` are kept, and rated on the same
+        folds against ratings by all judgments. Differences are from the largest share. Parts too
+        small to learn from have no tau.
 
         Raises:
             UsageError: For a share out of range, or too few systems.
@@ -306,18 +304,16 @@ class Study:
         return replace(study, table=table)
 
     def replicate(self, judged: Sequence[int | None] = (None,)) -> StudyTable:
-        """Rate by the verdicts on half of the questions, and compare with those on the others.
-
-        Neither these verdicts nor the answers to their questions are learned from.
+        """Rate by half of the questions, and compare with verdicts on the others.
 
         Args:
             judged: Numbers of judged questions to learn from in each language; None for the half.
 
         Returns:
-            A row a number of questions and language: Kendall ``tau`` with the other half of ratings
-            by verdicts and surrogate, and by either alone; the ``gain`` of both over verdicts
-            alone; the ``tau_limit`` of ratings without ties, where the other half has ties; and the
-            share of the other half's ratings ``inside`` the 90% intervals.
+            By number of questions and language: Kendall ``tau`` with the other half of ratings by
+            verdicts and surrogate, and by either alone; the ``gain`` over verdicts alone; the
+            ``tau_limit`` of ratings without ties; and the share of the other half's ratings
+            ``inside`` 90% intervals.
 
         Raises:
             UsageError: If no language has four judged questions.

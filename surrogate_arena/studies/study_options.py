@@ -1,4 +1,4 @@
-"""Options of studies: settings of a board that a study has, its arena, checks of arguments."""
+"""Options of studies, and checks of their arguments."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ measured: of ``features``, only those that it lacks are measured, and none witho
 
 
 def study_settings(options: Mapping[str, Any]) -> BoardSettings:
-    """Return the settings that options state, by default with fewer tournaments than a board."""
+    """Return settings of options, by default with fewer tournaments than a board."""
     settings = options.get("settings")
     values = {name: value for name, value in options.items() if name in LEARNING_OPTIONS}
     values.pop("features", None)
@@ -73,10 +73,7 @@ def check_rated_systems(
     fewest: int,
     holdout: Sequence[str] | None = None,
 ) -> Arena:
-    """Check that a study has enough judged systems, before features cost anything.
-
-    Systems to hold out are checked instead, if some are named. Return the arena as a study sees it.
-    """
+    """Check that a study has enough judged systems, or those to hold out; return its view."""
     judged_arena = judged_view(arena, settings)
     if holdout is not None:
         check_holdout(holdout, judged_arena.rated_systems)
@@ -104,7 +101,7 @@ def chosen_surrogates(
     settings: BoardSettings,
     options: Mapping[str, Any],
 ) -> tuple[Surrogate, ...]:
-    """Return unfitted surrogates by the rules of the settings, whose surrogate is the default."""
+    """Return unfitted surrogates, by default the settings'."""
     if surrogates is None:
         surrogates = settings.surrogate
     if not isinstance(surrogates, Sequence) or isinstance(surrogates, str):

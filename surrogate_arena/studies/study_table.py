@@ -25,14 +25,12 @@ class StudyTable:
     """A table that a study or a benchmark returns.
 
     Attributes:
-        table: Of studies of surrogates, a row per language, then ``macro``; of benchmarks of judges
-            as it is printed.
-        signature: Settings that give the same table again.
-        title: What it shows.
-        notes: What readers should know about it.
-        differences: Of a comparison: columns ``language, rated_by, minus, difference,
-            standard_error, low, high, p, p_holm``, a row per language and pair of contenders; else
-            empty.
+        table: A row per language, then ``macro``; of benchmarks of judges as printed.
+        signature: Settings that reproduce it.
+        title: Its title.
+        notes: Remarks for readers.
+        differences: Of pairs of contenders by language: ``language, rated_by, minus, difference,
+            standard_error, low, high, p, p_holm``.
     """
 
     table: pd.DataFrame
@@ -48,7 +46,7 @@ class StudyTable:
         return text
 
     def latex(self) -> str:
-        """Return the table, and then the differences, as LaTeX's ``tabular`` (``booktabs``)."""
+        """Return table and differences as LaTeX's ``tabular`` (``booktabs``)."""
         parts = [f"% {self.title}. {' '.join(self.notes)}\n% {self.signature}\n"]
         for table in (self.table, self.differences):
             if len(table):
@@ -56,11 +54,7 @@ class StudyTable:
         return "\n".join(parts)
 
     def draw(self) -> Figure:
-        """Draw taus: curves over the part of the arena that is used, or a point per contender.
-
-        Raises:
-            UsageError: If the table has no tau.
-        """
+        """Draw taus (else UsageError): curves over parts of the arena, or points of contenders."""
         from surrogate_arena.studies.figures import draw_study
 
         return draw_study(self)

@@ -24,10 +24,7 @@ Rates = Callable[[LanguageData], tuple[Floats, Floats | None]]
 def untrained(
     languages: Sequence[LanguageData], rate: Rates, folds: Sequence[Outcome]
 ) -> Contender:
-    """Rate the systems of every language.
-
-    ``folds`` are the outcomes of a surrogate, whose folds are compared; without them all systems.
-    """
+    """Rate the systems of every language, in the folds of a surrogate's outcomes, if any."""
     outcomes = []
     drawn = {}
     for index, data in enumerate(languages):
@@ -56,7 +53,7 @@ def untrained(
 def rate_by_score(
     data: LanguageData, column: str, draws: pd.DataFrame | None
 ) -> tuple[Floats, Floats | None]:
-    """Return the mean of a column over the answers of each system to the judged questions."""
+    """Return the mean of a column over systems' answers to judged questions."""
     if column not in data.X:
         known = feature_columns(data.X.drop(columns="answer", errors="ignore"))
         hint = did_you_mean(column, known) or f"there is {', '.join(known)}"

@@ -47,10 +47,9 @@ PROTOCOL_WITH = {"holdout": TABLE_4, "judged": REPLICATION}
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way of validating a surrogate: a method of ``Study``, if it is one.
+    """A way of validating a surrogate, perhaps a method of ``Study``.
 
-    ``repeats`` is how often it repeats unless a user says otherwise; ``takes_several`` says
-    whether it compares surrogates.
+    ``takes_several``: it compares surrogates.
     """
 
     study: Callable[..., StudyTable] | None
@@ -111,27 +110,24 @@ def validate(
 ) -> StudyTable:
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on.
 
-    The same arguments give the same result, whatever ``n_jobs``.
-
     Args:
-        arena: The arena, or the path of its folder.
-        protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names.
-        surrogate: What to validate; by default that of ``settings``, the preset's, or ``default``.
-            Protocols that hold something out, and ``table3``, compare several.
-        repeats: How often to repeat with other folds, draws or seeds; by default the protocol's,
-            and for ``leave-systems-out`` as the second decimal of tau needs, at
-            most 100 times.
+        arena: The arena, or its folder.
+        protocol: One of ``PROTOCOLS``; see the method of ``Study``.
+        surrogate: By default that of the settings or preset. Protocols that hold something out, and
+            ``table3``, compare several.
+        repeats: By default the protocol's; for ``leave-systems-out`` as the second decimal of tau
+            needs, at most 100.
         holdout: For ``table4``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
-        options: See ``STUDY_OPTIONS``; and those below.
+        options: See ``STUDY_OPTIONS``, and below.
 
     Returns:
-        A table, whose columns the protocol's method of ``Study`` names, and its signature; of
-        several surrogates also the paired ``differences`` of their taus.
+        A table as of the method of ``Study``, of several surrogates with paired ``differences`` of
+        taus.
 
     Raises:
-        UsageError: For an unknown option, protocol or surrogate, one the arena is too small for, or
-            an argument that the protocol does not take.
+        UsageError: For an unknown option, protocol or surrogate, or one that does not fit the arena
+            or the protocol.
     """
     check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats", "holdout", "judged"])
     rules = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
