@@ -37,26 +37,24 @@ def judge(
 ) -> Judging:
     """Judge pairs of an arena's answers with an LLM, a panel of them, or two in turn.
 
-    Judged pairs and stored replies are not asked for again. A pair without a verdict is a failure,
-    never a tie.
+    Nothing is asked again. A pair without a verdict is a failure, never a tie.
 
     Args:
-        arena: The arena, or its folder.
-        settings: Who judges which pairs, and how.
-        store: Keeps the replies: an open store, or its file.
-        prior: For adaptive pairs, ``language, system, rating, standard_error`` (logits); see
-            ``surrogate.judging_prior``.
+        arena: Or its folder.
+        settings: Who judges which pairs.
+        store: Keeps the replies; or its file.
+        prior: Expected ratings for adaptive pairs; see ``surrogate.judging_prior``.
         failed: Pairs that got no verdict before.
         prices: Price of each model.
-        progress: Called with a judge's name, the pairs done, and all pairs.
-        people: Measured agreement of judges with people.
+        progress: Called with the judge, the pairs done, and all.
+        people: Agreement of judges with people.
 
     Returns:
         The new verdicts, with failures, calls and cost.
 
     Raises:
-        UsageError: If settings contradict each other, a judge cannot be used, or nothing is left.
-        RepliesAwaitedError: If replies are awaited in batches; the same call collects them.
+        UsageError: If a setting or judge cannot be used, or nothing is left.
+        RepliesAwaitedError: If batches await replies; the same call collects them.
     """
     settings.require_plan()
     judging_budget(settings, prices)

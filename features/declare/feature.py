@@ -141,11 +141,11 @@ class Feature:
         summary: Its definition in one line.
         source: Where it is defined.
         needs: Its inputs: answer, sentences, query, passages, relevance labels, reference answer.
-        measurement: Measures a sample; takes the parameters by name. With a ``reading``, the scores
-            of its items, shape (items, outputs), come second, without ``model``.
+        measurement: Measures a sample; takes parameters by name, after the scores of a
+            ``reading``'s items, (items, outputs).
         parameters: Its parameters with their present values.
-        requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes the
-            parameters by name.
+        requirement: Raises ``MissingDependencyError`` if a package is absent; takes parameters by
+            name.
         reading: The model's kind and items; None for a feature that needs no model.
 
     Examples:

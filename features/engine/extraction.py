@@ -182,17 +182,16 @@ def extract(
     """Measure features on every answer.
 
     Args:
-        arena: The arena, or the path of its folder.
-        features: Features, as values or by name, or text for ``parse_features``.
+        arena: The arena, or its folder.
+        features: Values, names, or text for ``parse_features``.
         answers: Other systems' answers, ``query_id, language, system, answer``, or their file.
-        n_jobs: Processes for features without a model; -1 for all cores, None for joblib's workers.
-        progress: Called with the stage, the answers done and the answers in all.
-        models: How to run models, a ``features.ModelOptions``.
-        cache: Folder that keeps values and scores by content.
+        n_jobs: Processes; -1 for all cores, None for joblib's workers.
+        progress: Called with the stage, the answers done, and all.
+        models: A ``features.ModelOptions``.
+        cache: Folder that keeps values.
 
     Returns:
-        One row per answer, sorted. Each feature has a column, NaN where it has no value, and
-        ``<feature>:missing`` with the reason.
+        Sorted answers. Each feature has a column, and ``<feature>:missing`` with reasons of NaN.
 
     Raises:
         UsageError: For unknown or repeated features, an absent model, or ``n_jobs=0``.

@@ -73,8 +73,8 @@ def build_board(
         settings: Settings of the board; ``options`` override them.
         feature_table: Features at hand; only missing ones are measured.
         judging_records: Of the judge; by default the folder's.
-        n_jobs: Processes to use; -1 for all cores.
-        models: How features' models are run.
+        n_jobs: Processes; -1 for all cores.
+        models: How models are run.
         progress: Called as stages advance.
         cache: Folder that keeps features.
         options: Listed below; ``features`` may hold ``Feature`` values.
@@ -83,7 +83,7 @@ def build_board(
         The board, with a surrogate that ranks new systems.
 
     Raises:
-        UsageError: For an unknown option, or a choice that the arena does not allow.
+        UsageError: For an unknown option or choice.
 
     Examples:
         >>> from arena import sample_arena

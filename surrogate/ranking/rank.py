@@ -261,12 +261,11 @@ def rank_systems(
 ) -> RankedSystems:
     """Rank new systems by their answers, and by verdicts if there are any.
 
-    A new system has a place among the ranked systems, which do not change; judged on enough
-    questions, it has that rank. ``note`` says why it has neither. A near-copy gets its original's
-    rating.
+    A new system has a place among the ranked systems, which stay; judged on enough questions, it
+    has that rank. A near-copy gets its original's rating.
 
     Args:
-        board: The board, or the path of its folder.
+        board: The board, or its folder.
         answers: Columns ``query_id, language, system, answer``, or their file.
         arena: The arena it was built from; by default the one that the board knows.
         n_jobs: Processes for feature extraction.
@@ -275,12 +274,11 @@ def rank_systems(
         judgments: Verdicts on new systems.
 
     Returns:
-        Places, ranks and ratings of the new systems, and reasons.
+        Places, ranks, ratings and reasons.
 
     Raises:
-        UsageError: If a system is on the board, nobody has judged, the arena is another one, or a
-            feature cannot be had.
-        DataError: For malformed answers or judgments, or unknown questions.
+        UsageError: If a system is on the board, or the arena or a feature is missing.
+        DataError: For faulty answers or judgments.
 
     Examples:
         >>> from arena import sample_arena

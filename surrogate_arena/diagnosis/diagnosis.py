@@ -113,6 +113,11 @@ def diagnose(
     Raises:
         UsageError: If there is no judgment.
         DataError: If judgments are malformed.
+
+    Examples:
+        >>> from surrogate_arena import sample_arena
+        >>> diagnose(sample_arena(), judge="gpt-4o").worst
+        'warning'
     """
     opened: Arena | None = None
     if isinstance(arena, pd.DataFrame):

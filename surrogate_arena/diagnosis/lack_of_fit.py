@@ -137,11 +137,7 @@ class _Residuals:
         return _Departure((1 + n_larger) / (1 + rounds), observed[0] / errors)
 
     def _fitted(self, cells: csr_array, variances: Floats) -> tuple[Floats, float]:
-        """Return what the fit takes out of the sums, and by how much it lowers all residuals.
-
-        A change of the parameters moves the sums by slopes, shape (K, C). A fit lies closer to the
-        verdicts it was made from, by its number of free parameters.
-        """
+        """Return what the fit takes out of the sums, and a factor on variances."""
         crossed = (_design(self.likelihood).T @ (cells * variances[:, None])).toarray()
         precisions = np.full(len(self.parameters), DEFAULT_RIDGE)
         precisions[self.likelihood.pairs.n_systems :] = self.likelihood.bias_precisions

@@ -76,7 +76,7 @@ def rate_parts(
         seed: Of the test whether the parts differ.
 
     Raises:
-        UsageError: For an unknown choice, or a column with nearly as many values as rows.
+        UsageError: For an unknown choice or column.
     """
     checked_choice(ties, TIE_RULES, "tie rule")
     selected, temperatures = counted_judgments(

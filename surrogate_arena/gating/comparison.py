@@ -56,8 +56,8 @@ class SystemComparison:
     Attributes:
         difference: None if it is not clear yet.
         scores: ``SCORE_COLUMNS``: share of the points by question in both orders, 0 to 1.
-        low: Lower bound of the win rate, if every question without a score was lost.
-        high: Upper bound, if these were won.
+        low: Lower bound of the win rate, questions without a score lost.
+        high: Likewise, won.
         level: Probability that the bounds hold it.
         judgments: The verdicts.
         failures: Pairs without one.
@@ -160,8 +160,7 @@ def compare_systems(
         The difference, if known, with the verdicts.
 
     Raises:
-        UsageError: If the judge cannot be used, no question has both answers, or the budget allows
-            none.
+        UsageError: If the judge, the budget or the answers do not suffice.
     """
     if budget is not None and budget < ORDERS:
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")

@@ -82,26 +82,30 @@ def gate(
 ) -> Gate:
     """Compare a candidate with a system of a board, or with another version of an arena.
 
-    What is broken (``compare_faults``) needs no verdict. Otherwise the surrogate decides or, where
-    it is inconclusive, a judge (``compare_systems``) or the arena's verdicts
-    (``compare_by_arena``). With ``rates.cheaper``, cost is compared first.
+    What is broken needs no verdict; else the surrogate decides, or verdicts where it cannot. With
+    ``rates.cheaper``, cost is compared first.
 
     Args:
         board: The board, or its folder, if any.
-        candidate: A system of the arena, by default its latest; or answers of one, or their file.
+        candidate: Answers, their file, or a system; by default the latest.
         arena: The arena, or its folder; by default the board's.
-        baseline: The same; by default the board's best, or the arena's latest other.
-        judging: Judge to ask; None asks nobody.
-        rates: How often the gate may be wrong, and what it lets pass.
-        languages: Languages to compare in; by default all.
+        baseline: By default the board's best, or the latest other.
+        judging: Judge to ask.
+        rates: Permitted error, and what passes.
+        languages: By default all.
         feature_table: Features at hand.
 
     Returns:
-        The decision, with what it rests on.
+        The decision and its evidence.
 
     Raises:
-        UsageError: If there is no such system, or neither board nor arena.
+        UsageError: If a system, or board and arena, are missing.
         DataError: For faulty answers.
+
+    Examples:
+        >>> from surrogate_arena import sample_arena
+        >>> gate(arena=sample_arena(), candidate="llm-news", baseline="llm-bullet").verdict
+        'cannot say'
     """
     if board is not None:
         board = open_board(board)

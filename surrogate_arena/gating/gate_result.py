@@ -42,13 +42,8 @@ class Gate:
         verdict: With ``rates.cheaper``, ``cheaper`` and ``not cheaper`` replace ``better`` and
             ``same``.
         by: What decided; empty if nothing did.
-        faults: Of the candidate's answers.
-        questions: Questions that both answered.
         unanswered: Questions that only the baseline answered.
         variance: Of the score of a question: observed, or the arena's.
-        ratings: Comparison by the surrogate, if any.
-        verdicts: Comparison by verdicts, if any.
-        judge: Label of their judge.
         people: Agreement of the judge with people, if known.
         lost: Questions that every verdict gives the baseline; without any, expected losses.
         costs: With ``rates.cheaper``, both costs.

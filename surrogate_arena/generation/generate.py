@@ -206,7 +206,7 @@ def generate_answers(
         answers: Answers so far, of all systems.
         time_filter: Finds time-dependent questions to leave out.
         budget: Of all calls; the rest fails as ``over_budget``.
-        progress: Called with the stage, the questions done, and all questions.
+        progress: Called with the stage, the questions done, and all.
 
     Raises:
         UsageError: If the settings or the template cannot be used.

@@ -74,6 +74,13 @@ def import_arena(
     Raises:
         UsageError: For an unknown kind or option, and where nothing was read.
         DataError: With every problem of all files.
+
+    Examples:
+        >>> import pandas as pd
+        >>> row = {"question": "Who wrote Faust?", "system": "x", "answer": "Goethe."}
+        >>> pd.DataFrame([row]).to_csv("answers.csv", index=False)
+        >>> import_arena("csv", "answers.csv").arena
+        <Arena 'answers': 1 question in en, 1 answer by 1 system, 0 judgments>
     """
     if isinstance(paths, Path | str):
         paths = [paths]

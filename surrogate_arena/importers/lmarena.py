@@ -55,27 +55,28 @@ def read_battles(
     judge: str | None = None,
     language: str | None = None,
 ) -> ForeignArena:
-    """Read battles from tables, and folders of them.
+    """Read battles from tables.
 
     A row has ``system_a, system_b, winner``, or ``winner, loser``, or counts of wins
-    (``names.toml``). Texts are ``conversation_a`` and ``conversation_b`` (lists of ``{role,
-    content}``), or a question and two answers; the last question and its replies are compared. If
-    ``turn`` is less than the number of turns, each turn is a question: ``81`` the first, ``81-2``
-    the second. Without an id or a text every battle is one (``battle-1`` ...). Battles without a
-    winner are left out and counted.
+    (``names.toml``), and perhaps ``conversation_a`` and ``conversation_b`` (lists of ``{role,
+    content}``), or a question and two answers. If ``turn`` is below the number of turns, each is a
+    question (``81-2``). Without an id or a text every battle is one.
 
     Args:
-        paths: Files and folders.
+        paths: Files, or folders of them.
         columns: Field to column, where ``names.toml`` lacks its name.
-        values: Meanings of values; see ``stated_values``.
-        has_sides: False if columns do not tell who was shown first.
+        values: See ``stated_values``.
+        has_sides: False if columns do not tell sides.
         name: Name of the arena.
-        judge: Judge of all battles; by default as in the file.
-        language: Language of battles that name none; by default detected.
+        judge: By default as in the file.
+        language: By default detected.
+
+    Returns:
+        The arena, and what was left out.
 
     Raises:
-        UsageError: If a file is absent or ambiguous, or a code is no language's.
-        DataError: With all problems of all files.
+        UsageError: If a file is absent or ambiguous.
+        DataError: With all problems.
     """
     stated = stated_values(values)
     code = stated_language(language)

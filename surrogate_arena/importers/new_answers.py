@@ -40,9 +40,8 @@ def read_answers(
     """Read new systems' answers to an arena's questions; log how, and what was left out.
 
     Args:
-        path: Table as for ``import csv``. A row names its question by ``query_id``, or else by its
-            text, and its language where these are not unique. The file's name is the system if no
-            column is.
+        path: As for ``import csv``. A row names its question by ``query_id`` or text, and its
+            language where these are not unique. A file's name is the system if no column is.
         queries: ``Arena.queries``.
         columns: Field to column, if its name does not tell.
         repeats: Treatment of questions that a system answers again, as when the arena was
@@ -53,8 +52,15 @@ def read_answers(
         currency, latency, tokens``.
 
     Raises:
-        UsageError: If there is no such file or column, no answer, or it is ambiguous.
-        DataError: For malformed or duplicate answers and answers to unknown questions.
+        UsageError: For an absent file or column, no answer, or ambiguity.
+        DataError: For faulty or repeated answers, or unknown questions.
+
+    Examples:
+        >>> from surrogate_arena import sample_arena
+        >>> arena = sample_arena()
+        >>> arena.answers[["query_id", "answer"]].head(1).to_csv("new.csv", index=False)
+        >>> read_answers("new.csv", arena.queries)["system"].tolist()
+        ['new']
     """
     check_repeats_choice(repeats)
     path = Path(path)

@@ -67,16 +67,16 @@ def extract_parts(
         arena: Folder of the arena, with a Parquet file, or a folder of them, per table.
         out: Folder of the features; values of unchanged answers stay.
         features: As for ``extract``.
-        n_jobs: Processes, each measuring a part at a time.
-        progress: Called with the stage, the parts done and the parts in all.
+        n_jobs: Processes; -1 for all cores.
+        progress: Called with the stage, the parts done, and all.
         models: How to run models.
 
     Returns:
         The number of ``answers``, and ``missing``, as ``missing_counts`` returns it.
 
     Raises:
-        UsageError: If tables are no Parquet files, the folder holds other files, or answers are to
-            unknown questions; all other answers are measured first.
+        UsageError: If files are not Parquet, the folder holds others, or questions are unknown;
+            other answers are measured first.
         DataError: For faults of the rows; parts read before the first that has any are written.
     """
     folder = Path(arena)

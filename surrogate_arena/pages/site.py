@@ -133,27 +133,30 @@ def write_site(
     faults: AnswerFaults | None = None,
     **options: Any,  # noqa: ANN401 - fields of SiteSettings
 ) -> Path:
-    """Write a board as HTML pages that need neither a server nor the network; return the first.
+    """Write a board as HTML pages that need no server; return the first.
 
     The same board and arena give the same bytes.
 
     Args:
         board: The board.
-        out: Folder to write to; a site that is there is replaced whole, and stays if anything
-            fails.
-        arena: The board's arena, or its folder, for answers side by side; by default it is read
-            from where it was.
+        out: Folder to write to; a site there is replaced.
+        arena: The board's arena, or its folder, for answers side by side.
         settings: What the pages state and show.
-        parent: Title of the page over several sites, one folder up.
-        is_served: Whether ``view`` serves the pages, next to one to vote on.
-        history: States of the board over time, oldest first, with the present one.
-        faults: Of the arena's answers; found here unless given.
+        parent: Title of the page one folder up.
+        is_served: Whether ``view`` serves the pages.
+        history: States of the board, oldest first, with the present one.
+        faults: Of the arena's answers; by default found here.
         options: Fields of ``SiteSettings``, over those of ``settings``.
 
     Raises:
-        UsageError: If ``out`` holds anything but a site, the arena is not the board's, or a setting
-            cannot be used.
+        UsageError: If ``out`` holds other files, or the arena or a setting does not fit.
         DataError: If a file is damaged.
+
+    Examples:
+        >>> from surrogate_arena import build_board, sample_arena
+        >>> board = build_board(sample_arena(), judge="gpt-4o", features="citations", tournaments=5)
+        >>> write_site(board, "site").name
+        'index.html'
     """
     out = Path(out)
     check_replaceable(out)

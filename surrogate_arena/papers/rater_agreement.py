@@ -70,6 +70,9 @@ def agreement_report(
         seed: Seed of the resamples.
         units: What items belong to, such as questions; by default each is a unit.
 
+    Returns:
+        AC1 and kappa with 95% intervals, and counts.
+
     Raises:
         UsageError: If a rating is none of the categories.
     """

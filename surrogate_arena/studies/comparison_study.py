@@ -70,26 +70,32 @@ def compare(
 ) -> StudyTable:
     """Compare what rates systems, by its Kendall tau with an arena's ratings.
 
-    All contenders are compared on the same systems and folds; surrogates have not seen the systems.
+    All contenders are compared on the same systems, which surrogates have not seen.
 
     Args:
-        arenas: One or several, or their folders; of several judges give ``judge``.
-        surrogates: As of ``validate``; an empty list for none.
+        arenas: One or several, or their folders.
+        surrogates: As of ``validate``; may be empty.
         budgets: Shares of the judged questions to learn from.
-        scores: Columns of features, such as a metric, by whose mean to rate, higher is better.
-        judges: Other judges of the arena to compare.
-        against: Contender to compare all others with; by default all pairs are.
-        over: Errors are over ``systems``, ``questions`` (without training again) or ``both``.
-        repeats: Splits of the systems; by default as the second decimal of tau needs, at most 100.
-        options: See ``STUDY_OPTIONS``, and below; ``features`` may be several sets by name.
+        scores: Columns of features by whose mean to rate.
+        judges: Other judges of the arena.
+        against: Contender to compare all others with; by default all pairs.
+        over: Errors are over ``systems``, ``questions`` or ``both``.
+        repeats: Splits of the systems.
+        options: As of ``validate``; ``features`` may be several sets by name.
 
     Returns:
-        A row per arena, language and contender, and the mean over arenas; the paired
-        ``differences``, corrected for their number in each language (Holm).
+        Taus by arena, language and contender; paired ``differences``, corrected for their number
+        (Holm).
 
     Raises:
-        UsageError: For an unknown option or name, a share out of range, fewer than two contenders,
-            or an arena that is too small.
+        UsageError: For an unsuitable argument.
+
+    Examples:
+        >>> from surrogate_arena import sample_arena
+        >>> study = compare(sample_arena(), [], judge="gpt-4o", judges=["crowd"], features="words",
+        ...     scores=["answer_length"])
+        >>> study.table["rated_by"].unique().tolist()
+        ['answer_length', 'crowd']
     """
     checked_choice(over, get_args(Over), "what errors are over")
     feature_sets: dict[str, tuple[Feature, ...]] = {}

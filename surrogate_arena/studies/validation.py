@@ -113,10 +113,9 @@ def validate(
     Args:
         arena: The arena, or its folder.
         protocol: One of ``PROTOCOLS``; see the method of ``Study``.
-        surrogate: By default that of the settings or preset. Protocols that hold something out, and
-            ``table3``, compare several.
-        repeats: By default the protocol's; for ``leave-systems-out`` as the second decimal of tau
-            needs, at most 100.
+        surrogate: By default the settings'. Protocols that hold something out, and ``table3``,
+            compare several.
+        repeats: By default the protocol's, or as the second decimal of tau needs.
         holdout: For ``table4``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
         options: See ``STUDY_OPTIONS``, and below.
@@ -126,8 +125,13 @@ def validate(
         taus.
 
     Raises:
-        UsageError: For an unknown option, protocol or surrogate, or one that does not fit the arena
-            or the protocol.
+        UsageError: For an unknown or unsuitable option, protocol or surrogate.
+
+    Examples:
+        >>> from surrogate_arena import sample_arena
+        >>> study = validate(sample_arena(), "sampling", judge="gpt-4o", repeats=3)
+        >>> study.table["design"].unique().tolist()
+        ['questions', 'pairs', 'halves']
     """
     check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats", "holdout", "judged"])
     rules = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]

@@ -51,17 +51,16 @@ def choose_pairs(
 ) -> ChosenPairs:
     """Choose what to judge.
 
-    Questions are drawn by their content alone, so that further ones displace few. With some pairs a
-    question, systems meet as evenly as possible. Pairs of identical texts are ties.
+    Questions are drawn by their content alone; systems meet as evenly as possible.
 
     Args:
-        arena: Questions and answers; its judgments do not matter.
+        arena: Questions and answers.
         questions: Questions of each language; None takes all.
         pairs: ``all`` pairs of systems that answered a question, or how many of them.
         languages: None takes all.
         seed: Seed of all draws.
         audit: Share of the pairs that are asked in both orders; 1 for all.
-        spread: Order the pairs at random over all questions, not question by question.
+        spread: Order the pairs at random over all questions.
 
     Returns:
         The pairs, in the order to ask in.
