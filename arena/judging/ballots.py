@@ -66,7 +66,7 @@ def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0)
         arena: Questions and answers.
         pairs: What to judge.
         most: Maximum number of pairs; of more, the first.
-        seed: Of the order.
+        seed: Seed of the order.
 
     Returns:
         The ballot, without names of systems.

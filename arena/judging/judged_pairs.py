@@ -46,7 +46,7 @@ def judge_pairs(
         judges: One judge, or several, all asked about every round.
         pairs: Pairs, such as from ``choose_pairs``, or ``AdaptivePairs``.
         store: Keeps the replies.
-        budget: Of all judges' calls; pairs left fail as ``over_budget``.
+        budget: Budget of all judges' calls; pairs left fail as ``over_budget``.
         prices: Price of each model.
         progress: Called with a judge's name, the pairs done, and all pairs.
         people: Agreement of judges with people, where measured before.

@@ -39,14 +39,14 @@ class Judging:
         failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
         summaries: One for each judge.
         pairs: Pairs chosen, in this run and before.
-        agreement: Of every two judges.
+        agreement: Agreement of every two judges.
         rounds: How often judges were asked.
         reason: Why the run stopped; empty if all is judged.
         derived: A plan's verdicts from several judges'.
         records: Other results, such as nuggets and marks.
         n_renewed: Judgments that replace earlier ones, after records changed.
-        progress: Of adaptive pairs, by language.
-        ratings: With adaptive pairs, by prior and verdicts.
+        progress: Progress of adaptive pairs by language.
+        ratings: With adaptive pairs, ratings by prior and verdicts.
         error: Why a judge was asked no more.
     """
 

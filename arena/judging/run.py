@@ -114,7 +114,7 @@ def likely_pairs(
     Args:
         arena: Questions and answers.
         settings: Who judges which pairs, and how.
-        expected: Of ``forecast``.
+        expected: The result of ``forecast``.
     """
     return plan_of(settings.plan).likely_pairs(JudgingRun(arena, settings, ""), expected)
 

@@ -126,12 +126,12 @@ def rate(
 ) -> Ratings:
     """Rate the systems that judgments compare.
 
-    By default by the posterior of Bradley-Terry ratings, free of judges' biases to a side; with a
-    ridge, by the plain likelihood's maximum and a bootstrap over questions.
+    By default by the Bradley-Terry posterior, free of judges' biases to a side; with a ridge, by
+    maximum likelihood and a bootstrap over questions.
 
     Args:
-        judgments: Columns ``system_a, system_b, winner`` and perhaps ``query_id, language, judge,
-            sides, probability_a, probability_b``; or an arena, or battles.
+        judgments: Columns ``system_a, system_b, winner`` and perhaps others of ``Arena.judgments``;
+            or an arena, or battles.
         language: Language to rate, if there are several; or ``all``.
         judge: Judge to rate by, if there are several; or ``all``.
         ties: ``half`` a win for both, or ``drop``.
@@ -143,7 +143,7 @@ def rate(
         Ratings with intervals and ranks.
 
     Raises:
-        UsageError: For an unknown or ambiguous choice, or fewer than two connected systems.
+        UsageError: For an unknown or ambiguous choice, or too few systems.
         ConvergenceError: With a ``ridge`` that leaves the data without maximum.
 
     Examples:

@@ -201,7 +201,7 @@ class Board:
         """Read a board folder.
 
         Args:
-            folder: Of ``save``.
+            folder: A folder that ``save`` wrote.
             features: Your features that the board was built with: a file holds no code.
             regressor: Your regressor that it was built with.
 

@@ -72,7 +72,7 @@ def build_board(
         arena: The arena, or its folder.
         settings: Settings of the board; ``options`` override them.
         feature_table: Features at hand; only missing ones are measured.
-        judging_records: Of the judge; by default the folder's.
+        judging_records: Records of the judge; by default the folder's.
         n_jobs: Processes; -1 for all cores.
         models: How models are run.
         progress: Called as stages advance.

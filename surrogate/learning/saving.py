@@ -135,7 +135,7 @@ def load_surrogate(
     """Read a surrogate from a file, and learn again what it does not store.
 
     Args:
-        path: Of ``save_surrogate``.
+        path: A file that ``save_surrogate`` wrote.
         n_jobs: Processes to learn in.
         regressor: Your own regressor that it was made of: a file imports no code.
 

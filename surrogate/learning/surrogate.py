@@ -232,7 +232,7 @@ def find_surrogate(
             ``sklearn.ensemble.GradientBoostingRegressor(max_depth=2)``.
         rows: One training row a ``system`` and tournament, or a system ``overall``.
         missing: Whether missing values do not count (``nan``) or count 0.
-        seed: Of all that it draws.
+        seed: Seed of all that it draws.
         n_jobs: Processes to train languages in; -1 for all cores.
 
     Raises:

@@ -270,7 +270,7 @@ def rank_systems(
         arena: The arena it was built from; by default the one that the board knows.
         n_jobs: Processes for feature extraction.
         models: How features' models are run.
-        feature_table: Features of the answers already at hand.
+        feature_table: Features at hand.
         judgments: Verdicts on new systems.
 
     Returns:

@@ -103,7 +103,7 @@ def diagnose(
     Args:
         arena: Arena, its folder, or columns ``system_a, system_b, winner`` and perhaps
             ``query_id``, ``language`` and ``judge``.
-        seed: Of the bootstrap.
+        seed: Seed of the bootstrap.
         judge: The only judge to diagnose, compared with all.
         language: The only language to diagnose.
 

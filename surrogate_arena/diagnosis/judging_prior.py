@@ -40,7 +40,7 @@ def judging_prior(
         arena: Questions and answers.
         questions: Columns ``language, query_id`` of ``questions_to_judge``; by default all.
         board: A board of the same questions, or its folder; by default one without verdicts.
-        seed: Of a board without verdicts.
+        seed: Seed of a board without verdicts.
         n_jobs: Processes for feature extraction.
 
     Raises:

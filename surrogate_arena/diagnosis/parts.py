@@ -70,10 +70,10 @@ def rate_parts(
     Args:
         judgments: As in ``rate``.
         by: The column whose values are the parts, such as ``category`` or ``language``.
-        language: Which of several.
-        judge: Which of several.
+        language: Language to rate, if there are several.
+        judge: Judge to rate by, if there are several.
         ties: ``half`` or ``drop``.
-        seed: Of the test whether the parts differ.
+        seed: Seed of the test whether the parts differ.
 
     Raises:
         UsageError: For an unknown choice or column.

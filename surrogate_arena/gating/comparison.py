@@ -57,7 +57,7 @@ class SystemComparison:
         difference: None if it is not clear yet.
         scores: ``SCORE_COLUMNS``: share of the points by question in both orders, 0 to 1.
         low: Lower bound of the win rate, questions without a score lost.
-        high: Likewise, won.
+        high: Upper bound, these questions won.
         level: Probability that the bounds hold it.
         judgments: The verdicts.
         failures: Pairs without one.
@@ -149,11 +149,11 @@ def compare_systems(
     Args:
         arena: Questions, and the answers of both.
         systems: The system, and the one to compare with.
-        judge: A judge of pairs.
-        store: Keeps replies.
+        judge: The judge.
+        store: Store of replies.
         test: Difference that matters, and permitted error.
         budget: Maximum number of verdicts, stored ones included.
-        seed: Of order and sides.
+        seed: Seed of order and sides.
         progress: Called as pairs are judged.
 
     Returns:

@@ -27,7 +27,7 @@ class CostComparison:
 
     Attributes:
         questions: Number of these questions.
-        currency: Of both; empty where none is stated.
+        currency: Currency of both, if stated.
         cost: Mean cost of 1,000 answers of the candidate, or NaN.
         baseline_cost: The same of the baseline.
         low: Lower bound of the 95% interval of ``cost - baseline_cost``.

@@ -187,7 +187,7 @@ def compare_faults(
     Args:
         arena: Their questions.
         candidate: Columns ``language, system, query_id, answer`` and perhaps ``passages``.
-        baseline: Likewise.
+        baseline: The same of the baseline.
         limits: See ``given_limits``.
     """
     both = find_faults(arena, pd.concat([candidate, baseline], ignore_index=True))

@@ -155,7 +155,7 @@ class Generated:
         questions: Number of questions chosen.
         already_answered: Questions answered before.
         usage: Calls and tokens of the answers.
-        filter_usage: Of the time filter, if any.
+        filter_usage: Usage of the time filter, if any.
     """
 
     answers: pd.DataFrame
@@ -205,7 +205,7 @@ def generate_answers(
         store: See ``arena.llm.open_store``.
         answers: Answers so far, of all systems.
         time_filter: Finds time-dependent questions to leave out.
-        budget: Of all calls; the rest fails as ``over_budget``.
+        budget: Budget of all calls; the rest fails as ``over_budget``.
         progress: Called with the stage, the questions done, and all.
 
     Raises:

@@ -94,7 +94,7 @@ def bring_up_to_date(
     second waits.
 
     Args:
-        boards: Of the configuration file.
+        boards: Boards of the configuration file.
         out: Output folder.
         site: Folder of all pages; by default ``_site`` in the output folder.
         check: Only report.

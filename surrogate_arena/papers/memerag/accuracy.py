@@ -265,7 +265,7 @@ def mark_best(
     The same sentences say which judge is best, so p-values are corrected for all pairs of judges.
 
     Args:
-        scores: Of ``score_judges``.
+        scores: Result of ``score_judges``.
         verdicts: What was scored.
         settings: ``permutations``, ``seed`` and ``as_in_paper`` count.
         within: Columns of groups: ``["judge"]`` for the best prompt of each model (table 5),
