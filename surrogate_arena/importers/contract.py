@@ -201,8 +201,10 @@ _PARTS_OF_FIELDS = {
 }
 
 
-def value_at(record: object, path: str) -> object:
-    """Return the value at a path of JMESPath, if any."""
+def value_at(record: object, path: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the value of a record's literal name, or at a path of JMESPath, if any."""
+    if isinstance(record, Mapping) and path in record:
+        return record[path]
     try:
         found = jmespath.search(with_places(path), record)
     except jmespath.exceptions.JMESPathTypeError:

@@ -12,9 +12,6 @@ from arena.data.errors import UsageError, argument
 from arena.data.languages import MIRACL_LANGUAGES, read_language
 from surrogate_arena.importers.tables import TABLE_SUFFIXES
 
-JSON = ".json"
-"""Ending of files that hold one array of objects; in folders, others hold settings."""
-
 _LOG = logging.getLogger(__name__)
 _PARTS = re.compile(r"[^A-Za-z]+")
 

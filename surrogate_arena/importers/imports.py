@@ -29,7 +29,7 @@ from surrogate_arena.importers.files import files_below
 from surrogate_arena.importers.foreign_arena import ForeignArena
 from surrogate_arena.importers.lmarena import read_battles
 from surrogate_arena.importers.miracl import read_miracl
-from surrogate_arena.importers.opened import opened_record
+from surrogate_arena.importers.opened import opened_value
 from surrogate_arena.importers.repeated_votes import COPY, REPLACED
 from surrogate_arena.importers.tables import (
     DELIMITED,
@@ -160,7 +160,7 @@ def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
         return None
     if not isinstance(record, Mapping):
         return None
-    record = opened_record(record)
+    record = opened_value(record)
     for name, tool in shipped_maps().items():
         if any(value_at(record, sign) for sign in tool.signs):
             return name, tool.title

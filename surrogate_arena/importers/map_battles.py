@@ -13,11 +13,11 @@ from arena.data.types import Record
 from surrogate_arena.importers.battles import BattleOptions, battles_of
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.columnar import ColumnTable
+from surrogate_arena.importers.contract import value_at
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.judgments import skips_of
 from surrogate_arena.importers.languages import stated_language
 from surrogate_arena.importers.lmarena import add_battles, shown_battle
-from surrogate_arena.importers.opened import found
 from surrogate_arena.importers.tool_maps import ToolMap
 from surrogate_arena.importers.values import is_value
 from surrogate_arena.importers.verdict_values import stated_values
@@ -57,7 +57,7 @@ def battles_of_records(
 
 
 def _battles(record: Record, paths: Mapping[str, str]) -> list[Record]:
-    cells: dict[str, Any] = {name: found(record, path) for name, path in paths.items()}
+    cells: dict[str, Any] = {name: value_at(record, path) for name, path in paths.items()}
     lengths = {len(cell) for cell in cells.values() if isinstance(cell, list)}
     battles = []
     for number in range(max(lengths, default=1)):

@@ -7,41 +7,31 @@ from typing import Any
 
 from arena.data.files import MOST_LEVELS
 from arena.data.types import Record
-from surrogate_arena.importers.contract import value_at
 from surrogate_arena.importers.values import opened_or_same, unquoted
 
 
-def opened_record(record: Mapping[str, Any]) -> Record:
-    """Return a record as paths see it.
+def opened_value(value: object, levels: int = MOST_LEVELS) -> Any:  # noqa: ANN401 - of JSON
+    """Return a value as paths see it.
 
     Texts that hold JSON are opened, at any depth; quoted texts lose their quotes. A name with dots,
     such as ``inputs.question``, is also a record in a record; numbers are places in a list.
     """
-    opened = {str(name): _opened(value, MOST_LEVELS) for name, value in record.items()}
-    return _nested(opened) if any("." in name for name in opened) else opened
-
-
-def opened_value(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Open the JSON in a value's texts; see ``opened_record``."""
-    return _opened(value, MOST_LEVELS)
-
-
-def _opened(value: object, levels: int) -> Any:  # noqa: ANN401 - whatever JSON holds
     if isinstance(value, str):
         text = unquoted(value)
         inside = opened_or_same(text)
-        return text if isinstance(inside, str) or not levels else _opened(inside, levels - 1)
+        return text if isinstance(inside, str) or not levels else opened_value(inside, levels - 1)
     if hasattr(value, "tolist"):
         value = value.tolist()
     if not levels:
         return value
     if isinstance(value, Mapping):
-        opened = {str(name): _opened(inner, levels - 1) for name, inner in value.items()}
+        opened = {str(name): opened_value(inner, levels - 1) for name, inner in value.items()}
         return _nested(opened) if any("." in name for name in opened) else opened
     if isinstance(value, list):
         # Texts in a list are not opened: a passage may be JSON.
         return [
-            unquoted(item) if isinstance(item, str) else _opened(item, levels - 1) for item in value
+            unquoted(item) if isinstance(item, str) else opened_value(item, levels - 1)
+            for item in value
         ]
     return value
 
@@ -69,11 +59,6 @@ def _with_lists(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
     if inner and all(map(str.isdecimal, inner)):
         return [inner[name] for name in sorted(inner, key=int)]
     return inner
-
-
-def found(record: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return the value with a literal name or at a path of an opened record, if any."""
-    return record[path] if path in record else value_at(record, path)
 
 
 def texts_in(value: object, path: str = "", levels: int = 8) -> dict[str, str]:

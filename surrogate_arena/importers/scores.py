@@ -8,7 +8,7 @@ from math import fsum
 
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place
-from surrogate_arena.importers.opened import found
+from surrogate_arena.importers.contract import value_at
 from surrogate_arena.importers.tool_maps import Scores
 from surrogate_arena.importers.values import mark_of
 
@@ -57,11 +57,11 @@ def _scores_in(
     scores: Scores, record: Record, named: Mapping[str, str]
 ) -> Iterator[tuple[str | None, object]]:
     for name, path in {**scores.named, **named}.items():
-        value = found(record, path)
+        value = value_at(record, path)
         if value is not None:
             yield name, value
     for path in scores.at:
-        holder = found(record, path)
+        holder = value_at(record, path)
         if isinstance(holder, Mapping):
             yield from holder.items()
         elif isinstance(holder, list):

@@ -11,7 +11,7 @@ from typing import Any
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Place
 from surrogate_arena.importers.contract import FILE, value_at
-from surrogate_arena.importers.opened import found, opened_record, opened_value
+from surrogate_arena.importers.opened import opened_value
 
 KIND = "openinference.span.kind"
 PROMPT = "gen_ai.prompt"
@@ -117,8 +117,8 @@ def _span_of_row(place: Place, record: Record) -> Span:
     row = f"row {place.line} of {place.source}"
     return Span(
         place=place,
-        trace_id=str(found(record, "context.trace_id") or row),
-        span_id=str(found(record, "context.span_id") or row),
+        trace_id=str(value_at(record, "context.trace_id") or row),
+        span_id=str(value_at(record, "context.span_id") or row),
         parent_id=str(record.get("parent_id")),
         end=_sortable(record.get("end_time")),
         status={"code": record.get("status_code")},
@@ -191,7 +191,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - of JSON
 
 
 def _with_lists(attributes: Record) -> Record:
-    nested = opened_record(attributes)
+    nested = opened_value(attributes)
     lists = dict(attributes)
     for name in _LISTS:
         items = value_at(nested, name)

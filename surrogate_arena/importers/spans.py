@@ -14,7 +14,7 @@ from typing import Any
 from arena.data.types import Record
 from surrogate_arena.importers.collected import PlacedRecord
 from surrogate_arena.importers.conversations import last_exchange
-from surrogate_arena.importers.opened import opened_record
+from surrogate_arena.importers.opened import opened_value
 from surrogate_arena.importers.span_files import (
     COMPLETION,
     DOCUMENTS,
@@ -209,7 +209,7 @@ def _joined(spans: list[Span], answer: Span | None) -> PlacedRecord:
             record[name] = amount
     record[_SECONDS] = spans[-1].seconds
     record["status"] = spans[-1].status
-    return spans[-1].place, opened_record(record)
+    return spans[-1].place, opened_value(record)
 
 
 def _sum_of(spans: list[Span], name: str) -> float | None:

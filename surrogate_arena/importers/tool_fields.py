@@ -13,9 +13,9 @@ from arena.data.schema import HISTORY
 from arena.data.types import Record
 from arena.data.wording import first_of
 from surrogate_arena.importers.collected import PlacedRecord
-from surrogate_arena.importers.contract import FILE, MOST_NAMED, field_names
+from surrogate_arena.importers.contract import FILE, MOST_NAMED, field_names, value_at
 from surrogate_arena.importers.conversations import last_exchange
-from surrogate_arena.importers.opened import found, texts_in
+from surrogate_arena.importers.opened import texts_in
 from surrogate_arena.importers.passages import passages_of
 from surrogate_arena.importers.tool_maps import ToolMap
 from surrogate_arena.importers.values import is_value, name_text, with_places
@@ -45,12 +45,12 @@ class FieldReading:
         values: Record = {}
         for name, paths in self.fields.items():
             for path in paths:
-                value = self._value(name, path, found(record, path))
+                value = self._value(name, path, value_at(record, path))
                 if value is not None:
                     values[name] = value
                     self._used.setdefault(name, {})[path] = None
                     if name == "question":
-                        history = last_exchange(_messages(found(record, path))).history
+                        history = last_exchange(_messages(value_at(record, path))).history
                         values.update({HISTORY: history} if history else {})
                     break
         return values
@@ -134,7 +134,7 @@ def stated_paths(
     for name, path in columns.items():
         checked_choice(name, list(field_names("answers")), f"field of {tool}")
         path = path if any(path in record for _, record in records) else with_places(path)
-        if all(found(record, path) is None for _, record in records):
+        if all(value_at(record, path) is None for _, record in records):
             paths = dict.fromkeys(p for _, record in records[:100] for p in texts_in(record))
             listed = first_of(list(paths), MOST_NAMED)
             raise UsageError(f"no record has anything at {path!r}; there are texts at {listed}")
@@ -149,7 +149,7 @@ def with_one_path_for_names(
     chosen = dict(fields)
     for name in _NAMES:
         for path in fields.get(name, ()):
-            values = (found(record, path) for _, record in records)
+            values = (value_at(record, path) for _, record in records)
             if any(is_value(value) and not isinstance(value, list | dict) for value in values):
                 chosen[name] = [path]
                 break

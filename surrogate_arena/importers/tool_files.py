@@ -9,9 +9,9 @@ from typing import Any
 from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.types import Record
 from surrogate_arena.importers.collected import LOST, PART, Collected, Place, PlacedRecord
-from surrogate_arena.importers.contract import FILE
+from surrogate_arena.importers.contract import FILE, value_at
 from surrogate_arena.importers.files import bare_name, shown_path
-from surrogate_arena.importers.opened import found, opened_record
+from surrogate_arena.importers.opened import opened_value
 from surrogate_arena.importers.spans import joined_spans
 from surrogate_arena.importers.tables import (
     JSON,
@@ -76,7 +76,7 @@ def _records_of(tool: ToolMap, path: Path, source: str) -> Iterator[PlacedRecord
     problems = []
     for line, element in _items_of(tool, path, source):
         if isinstance(element, Mapping):
-            yield Place(source, int(line)), {FILE: stem, **opened_record(element)}
+            yield Place(source, int(line)), {FILE: stem, **opened_value(element)}
         else:
             fault = "is not a record"
             problems.append(Problem(source, int(line), None, element, fault, tool.hint))
@@ -117,10 +117,10 @@ def _items_of_trec(tool: ToolMap, path: Path, source: str) -> Iterator[tuple[int
 def _listed(tool: ToolMap, value: Any, source: str) -> list[Any]:  # noqa: ANN401
     if not isinstance(value, Mapping):
         return value if isinstance(value, list) else [value]
-    lists = [found(value, path) for path in tool.records]
+    lists = [value_at(value, path) for path in tool.records]
     lists = [items for items in lists if isinstance(items, list)]
     if lists:
-        around = {EXPORT: opened_record({**value, **dict.fromkeys(tool.records)})}
+        around = {EXPORT: opened_value({**value, **dict.fromkeys(tool.records)})}
         items = next((items for items in lists if items), lists[0])
         return [{**around, **item} if isinstance(item, Mapping) else item for item in items]
     if tool.records and not _is_one_record(tool, value):
@@ -131,9 +131,9 @@ def _listed(tool: ToolMap, value: Any, source: str) -> list[Any]:  # noqa: ANN40
 
 
 def _is_one_record(tool: ToolMap, value: Mapping[str, Any]) -> bool:
-    opened = opened_record(value)
+    opened = opened_value(value)
     return all(
-        any(found(opened, path) is not None for path in tool.fields.get(name, ()))
+        any(value_at(opened, path) is not None for path in tool.fields.get(name, ()))
         for name in ("question", "answer")
     )
 
@@ -146,18 +146,18 @@ def _with_parts(
         places: dict[str, list[Place]] = {}
         rest: list[PlacedRecord] = []
         for place, record in records:
-            if found(record, part.when):
-                key = str(found(record, part.id))
+            if value_at(record, part.when):
+                key = str(value_at(record, part.id))
                 by_id.setdefault(key, []).append(record)
                 places.setdefault(key, []).append(place)
             else:
                 rest.append((place, record))
-        joined = {str(found(record, part.of)) for _, record in rest}
+        joined = {str(value_at(record, part.of)) for _, record in rest}
         for key, listed in places.items():
             for place in listed if key not in joined else ():
                 collected.skip(place, "record", f"no record has the {part.id} that it names")
         records = [
-            (place, {**record, name: by_id.get(str(found(record, part.of)), [])})
+            (place, {**record, name: by_id.get(str(value_at(record, part.of)), [])})
             for place, record in rest
         ]
     return records

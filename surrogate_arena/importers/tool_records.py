@@ -25,11 +25,12 @@ from surrogate_arena.importers.contract import (
     are_numbers,
     contract,
     root_of,
+    value_at,
 )
 from surrogate_arena.importers.files import files_below
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.map_battles import battles_of_records
-from surrogate_arena.importers.opened import found, texts_in
+from surrogate_arena.importers.opened import texts_in
 from surrogate_arena.importers.plain_tables import NEEDED
 from surrogate_arena.importers.scores import marks_of, numbers_beside
 from surrogate_arena.importers.tool_fields import (
@@ -152,7 +153,7 @@ class ToolReader:
         answers = []
         for place, record in records:
             for reason, path in self.map.left_out.items():
-                if found(record, path):
+                if value_at(record, path):
                     collected.skip(place, "record", reason)
                     break
             else:
@@ -254,7 +255,7 @@ def _name_variants(tool: ToolMap, rows: Sequence[Row]) -> None:
 
 def _variant(tool: ToolMap, record: Record) -> str:
     for path in tool.variant:
-        value = found(record, path)
+        value = value_at(record, path)
         if isinstance(value, int):
             return f"prompt {value + 1}"
         if isinstance(value, str) and len(value) <= 60 and not {"\n", "{"} & {*value}:
@@ -292,7 +293,7 @@ def _without_columns_of_fields(tool: ToolMap, reading: FieldReading) -> Scores:
 def _has_empty_answer(record: Record, reading: FieldReading) -> bool:
     """Return whether a text is blank where other records have their answers."""
     for path in reading.used().get("answer", ()):
-        value = found(record, path)
+        value = value_at(record, path)
         if isinstance(value, str) and not value.strip():
             return True
     return False

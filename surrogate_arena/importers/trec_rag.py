@@ -13,8 +13,7 @@ from typing import Any
 from arena.data.rows import whole_digits
 from arena.data.types import Record
 from surrogate_arena.importers.collected import PART, Collected, Place, PlacedRecord
-from surrogate_arena.importers.contract import FILE
-from surrogate_arena.importers.opened import found
+from surrogate_arena.importers.contract import FILE, value_at
 from surrogate_arena.importers.values import id_text, mark_of
 
 _TOPIC_ID = (
@@ -48,8 +47,8 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
         if _sentences_of(record) is not None:
             answers.append((place, record))
             continue
-        topic_id = found(record, _TOPIC_ID)
-        topic = found(record, _TOPIC)
+        topic_id = value_at(record, _TOPIC_ID)
+        topic = value_at(record, _TOPIC)
         if topic_id is None:
             continue
         if labels.add(place, _id(topic_id), record):
@@ -67,7 +66,7 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
         passages = _passages_of(place, answer.pop("references"), documents, collected)
         answer["passages"] = labels.graded(topic_id, passages)
         answer["scores"] = labels.scores(topic_id, record)
-        answer["question"] = found(record, _TOPIC)
+        answer["question"] = value_at(record, _TOPIC)
         if answer["question"] is None and topic_id is not None:
             answer["question"] = topics.get(topic_id)
         yield place, {**record, **answer}
@@ -87,7 +86,7 @@ class _Labels:
         """Keep what a record says of a document or a run; return whether it does."""
         grade = mark_of(record.get("grade"))
         if grade is not None:
-            self.grades[topic_id, _id(found(record, _ID))] = (place, grade)
+            self.grades[topic_id, _id(value_at(record, _ID))] = (place, grade)
             return True
         if "measure" not in record or "value" not in record:
             return False
@@ -124,7 +123,7 @@ class _Labels:
 
 
 def _run_of(record: Record) -> str:
-    return _id(found(record, _RUN) or record[FILE])
+    return _id(value_at(record, _RUN) or record[FILE])
 
 
 def _with_text(place: Place, record: Record, collected: Collected) -> Record:
@@ -136,7 +135,7 @@ def _with_text(place: Place, record: Record, collected: Collected) -> Record:
             numbers = _numbers(place, sentence.get("citations"), references, collected)
             marks = "".join(f"[{number}]" for number in numbers)
             sentences.append(f"{text.strip()} {marks}".strip())
-    topic_id = found(record, _TOPIC_ID)
+    topic_id = value_at(record, _TOPIC_ID)
     if topic_id is not None:
         topic_id = _id(topic_id)
     return {
@@ -243,15 +242,15 @@ def _document(document: object, key: str | None) -> Iterator[Record]:
     if not isinstance(document, Mapping):
         return
     holder = document["doc"] if isinstance(document.get("doc"), Mapping) else document
-    name = found(document, _ID) or found(holder, _ID) or key
-    text = found(holder, _TEXT)
+    name = value_at(document, _ID) or value_at(holder, _ID) or key
+    text = value_at(holder, _TEXT)
     if name is not None and isinstance(text, str):
         yield {"id": _id(name), "text": text, "title": holder.get("title")}
 
 
 def _reference_id(element: object) -> str:
     if isinstance(element, Mapping):
-        return _id(found(element, _ID))
+        return _id(value_at(element, _ID))
     return _id(element)
 
 

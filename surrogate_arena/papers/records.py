@@ -18,7 +18,7 @@ from arena.data.errors import (
     UsageError,
 )
 from arena.data.rows import Rows, is_unstorable
-from arena.data.tables import SUFFIXES, read_rows, write_rows
+from arena.data.tables import read_rows, write_rows
 from surrogate_arena.importers.foreign_arena import in_file_order
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
@@ -55,13 +55,6 @@ def _filled(value: object) -> object:
 
 FilledText = Annotated[str, BeforeValidator(_filled)]
 """A text that is not blank."""
-
-
-def files_of_rows(path: Path) -> list[Path]:
-    """Return the path, or a folder's files of rows, sorted by name."""
-    if not path.is_dir():
-        return [path]
-    return sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES))
 
 
 def read_records(

@@ -16,11 +16,11 @@ from arena.data.folder import read_arena
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import INFO_FILE, LanguageCode
 from arena.data.tables import SUFFIXES
+from surrogate_arena.importers.files import files_below
 from surrogate_arena.papers.pairs.gold_pairs import GOLD_COLUMNS, GoldPairs, gold_pairs_of_arena
 from surrogate_arena.papers.records import (
     FilledText,
     StrictRecord,
-    files_of_rows,
     raise_if,
     read_records,
 )
@@ -64,13 +64,10 @@ def read_gold_pairs(
         return gold_pairs_of_arena(read_arena(path).select(languages or None), reference)
     if reference is not None:
         raise UsageError("a reference is a judge of an arena; the table says who is better")
-    files = files_of_rows(path)
-    if not files:
-        raise UsageError(f"{path} holds no file of rows: one of {', '.join(SUFFIXES)}")
     problems: list[Problem] = []
     skipped: Counter[str] = Counter()
     pairs, questions, answers = [], [], []
-    for file in files:
+    for file in files_below([path], SUFFIXES):
         name = file.relative_to(path) if path.is_dir() else file.name
         for line, row in read_records(file, GoldRow, problems):
             if languages and row.language not in languages:

@@ -11,11 +11,11 @@ import pandas as pd
 from pydantic import BeforeValidator
 
 from arena.data.errors import Problem
-from arena.data.tables import read_rows
+from arena.data.tables import SUFFIXES, read_rows
+from surrogate_arena.importers.files import files_below
 from surrogate_arena.papers.records import (
     FilledText,
     StrictRecord,
-    files_of_rows,
     raise_if,
     records_of,
     repeats,
@@ -46,7 +46,7 @@ def read_wikieval(path: Path | str) -> pd.DataFrame:
     problems: list[Problem] = []
     published: list[PublishedQuestion] = []
     pairs: list[tuple[str, str, str | None, str, str]] = []
-    for file in files_of_rows(Path(path)):
+    for file in files_below([path], SUFFIXES):
         rows = read_rows(file)
         if "label" in rows.table:
             pairs += _labeled_pairs(file, records_of(rows, LabeledText, problems), problems)

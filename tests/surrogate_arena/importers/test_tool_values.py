@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena
 from surrogate_arena.cli.app import main
-from surrogate_arena.importers.opened import found, opened_record
+from surrogate_arena.importers.contract import value_at
+from surrogate_arena.importers.opened import opened_value
 from surrogate_arena.importers.tool_fields import text_of
 from surrogate_arena.importers.values import unquoted
 
@@ -699,7 +700,7 @@ WORDS = st.text(
 @given(WORDS, st.integers(min_value=1, max_value=4), st.sampled_from(["answer", "response"]))
 def test_any_text_comes_back_from_any_number_of_quotings(text, times, name):
     record = {"output": json_text({name: text}, times)}
-    assert found(opened_record(record), f"output.{name}") == text
+    assert value_at(opened_value(record), f"output.{name}") == text
 
 
 @settings(max_examples=60, deadline=None)

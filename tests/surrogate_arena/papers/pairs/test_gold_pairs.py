@@ -88,7 +88,7 @@ def test_faulty_rows_are_all_listed_with_their_lines(tmp_path):
     assert problems == [(1, "question"), (2, "negative_response"), (3, "language")]
     assert all(each.hint for each in refused.value.problems)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="holds no file of rows"):
+    with pytest.raises(UsageError, match="there is no file to read"):
         read_gold_pairs(tmp_path / "empty")
     with pytest.raises(UsageError, match="the table says who is better"):
         read_gold_pairs(path, reference="gpt-4")
