@@ -157,7 +157,6 @@ def test_neither_the_order_of_rows_nor_the_jobs_change_a_byte(
         ("ablation", {"surrogate": [QUICK, "svr"]}, "one surrogate"),
         ("leave-systems-out", {"surrogate": [QUICK, QUICK]}, "linear"),
         ("leave-systems-out", {"repeats": 0}, "repeats"),
-        ("table4", {"holdout": ["x"]}, "hold out x"),
         ("leave-systems-out", {"holdout": ["x"]}, "`holdout`"),
         ("leave-systems-out", {"judged": [1]}, "`judged`"),
     ],

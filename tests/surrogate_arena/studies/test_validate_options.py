@@ -170,16 +170,3 @@ def test_validate_takes_every_protocol_of_the_guide():
     table = guide.partition("| protocol | question |")[2].partition("\n\n")[0]
     first_cells = [line.split("|")[1] for line in table.splitlines()[2:]]
     assert set(re.findall("`([^`]+)`", " ".join(first_cells))) == set(PROTOCOLS)
-
-
-def test_the_papers_tables_are_protocols_like_the_others(english_arena, quick_features):
-    own = quick_features[quick_features["language"] == "en"]
-    quick = {"repeats": 1, "tournaments": 2, "feature_table": own}
-    compared = validate(english_arena, "table3", ["linear", "svr"], **quick)
-    assert list(compared.table["surrogate"]) == ["linear", "svr"]
-    by_groups = validate(english_arena, "table4", "linear", **quick)
-    assert "protocol:table4|" in by_groups.signature
-    with pytest.raises(UsageError, match="holdout"):
-        validate(english_arena, "table3", "linear", holdout=["a", "b"], **quick)
-    with pytest.raises(UsageError, match="table4 studies one surrogate"):
-        validate(english_arena, "table4", ["linear", "svr"], **quick)

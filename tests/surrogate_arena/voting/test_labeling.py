@@ -8,6 +8,11 @@ import pytest
 from view_client import served
 
 from arena import Arena, UsageError
+from surrogate_arena.cli.folders import has_folder
+
+if not has_folder("papers"):
+    pytest.skip("needs the folder of papers", allow_module_level=True)
+
 from surrogate_arena.papers import FunctionJudge, Memerag, evaluate_judges
 from surrogate_arena.papers.memerag.sentences import (
     COARSE_OF_FINE,

@@ -59,3 +59,18 @@ def test_a_group_that_is_not_there_has_no_tau_and_says_why(simulated, table, set
     assert np.isfinite(found.table.loc[found.table["group"] == "all features", "tau"]).all()
     assert "surrogate:linear|rows:system|missing:zero|repeats:2|" in found.signature
     assert f"|holdout:{','.join(sorted(held))}|" in found.signature
+
+
+def test_the_papers_tables_are_protocols_like_the_others(english_arena, quick_features):
+    own = quick_features[quick_features["language"] == "en"]
+    quick = {"repeats": 1, "tournaments": 2, "feature_table": own}
+    compared = validate(english_arena, "table3", ["linear", "svr"], **quick)
+    assert list(compared.table["surrogate"]) == ["linear", "svr"]
+    by_groups = validate(english_arena, "table4", "linear", **quick)
+    assert "protocol:table4|" in by_groups.signature
+    with pytest.raises(UsageError, match="holdout"):
+        validate(english_arena, "table3", "linear", holdout=["a", "b"], **quick)
+    with pytest.raises(UsageError, match="table4 studies one surrogate"):
+        validate(english_arena, "table4", ["linear", "svr"], **quick)
+    with pytest.raises(UsageError, match="hold out x"):
+        validate(english_arena, "table4", "linear", holdout=["x"], **quick)
