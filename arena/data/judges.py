@@ -1,4 +1,4 @@
-"""Who judges: what a judge's name says it is, and how a user chooses judges by name."""
+"""Names of judges: what they say a judge is, and how a user chooses judges by them."""
 
 from __future__ import annotations
 

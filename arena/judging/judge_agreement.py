@@ -1,4 +1,4 @@
-"""How far judges agree with each other, every two of them."""
+"""Agreement of judges with each other, every two of them."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _number_of_pairs(value: object) -> object:
 
 
 class JudgingSettings(LlmSettings):
-    """How an LLM judges pairs of an arena's answers; ``model`` or ``plug_in`` must be given."""
+    """Settings of judging pairs of answers by an LLM; ``model`` or ``plug_in`` must be given."""
 
     name: Annotated[str, _VERDICT] = Field(
         default="", description="Name in the judge column; the model if not given."

@@ -37,7 +37,7 @@ VARIABLES = MappingProxyType(
 
 @dataclass(frozen=True)
 class ReplyForm:
-    """How a judge of pairs states its verdict, and is asked for it."""
+    """Form in which a judge of pairs states its verdict."""
 
     prompt: ReplaceablePrompt
     read: Callable[[Completion], PairVerdict]

@@ -1,4 +1,4 @@
-"""How a model is asked: address, model, limits."""
+"""Settings of asking a model: address, model, limits."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ _CALL = SettingUse("not")
 
 
 class LlmSettings(BaseModel):
-    """How a model is asked, in Python, on the command line and in TOML.
+    """Settings of asking a model, in Python, on the command line and in TOML.
 
     ``model``, ``temperature``, ``max_tokens``, ``body`` and ``omit`` may change a reply and are
     part of its key in a store.

@@ -1,4 +1,4 @@
-"""Whether any call of a run can still succeed, by the faults so far."""
+"""Prospects of a run: can any call still succeed, by the faults so far?"""
 
 from __future__ import annotations
 

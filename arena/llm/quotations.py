@@ -1,4 +1,4 @@
-"""Tell a reply's own words from its quotations of the prompt or of the text that it judges."""
+"""A reply's own words, told from its quotations of the prompt or of the text that it judges."""
 
 from __future__ import annotations
 

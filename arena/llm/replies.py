@@ -124,7 +124,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a call brought no completion.
+    """Reason why a call brought no completion.
 
     Attributes:
         detail: Message of the server or the network, without keys.

@@ -1,4 +1,4 @@
-"""Which of several values in a reply counts: one rule for verdicts, ratings and orders."""
+"""The value that a reply states, of several: one rule for verdicts, ratings and orders."""
 
 from __future__ import annotations
 

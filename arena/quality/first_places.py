@@ -1,4 +1,4 @@
-"""How few verdicts decide first place: without them another system would be first.
+"""The fewest verdicts that decide first place: without them another system would be first.
 
 One Newton step approximates a verdict's effect (Broderick, Giordano and Meager, 2020, "An automatic
 finite-sample robustness metric"); another fit checks it.

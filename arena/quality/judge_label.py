@@ -1,4 +1,4 @@
-"""How far to trust a judge, by its verdicts and by people: its label and ``judge_report.json``."""
+"""Labels of judges by their verdicts and by people, and ``judge_report.json``."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class FirstPlace:
 
 
 class MetaEvaluation(BaseModel):
-    """How a judge did against human labels.
+    """A judge's result against human labels.
 
     Attributes:
         judge: Its name as in judgments, perhaps with ``llm:`` before it.
@@ -135,7 +135,7 @@ COMPARED_ON_FEW = "consistent with itself, and compared with people on too few p
 
 @dataclass(frozen=True)
 class JudgeLabel:
-    """How far to trust a judge, and why.
+    """A label of how far to trust a judge, and why.
 
     Attributes:
         judge: Its name.

@@ -1,4 +1,4 @@
-"""How far judges agree with people: measured here, or recorded in ``metaevaluation.json``."""
+"""Agreement of judges with people, measured here or recorded in ``metaevaluation.json``."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class AmongPeople:
 
     @property
     def is_as_good(self) -> bool:
-        """Whether the judge is not shown to agree less than people do."""
+        """Return whether the judge is not shown to agree less than people do."""
         return self.kappa - self.judge_kappa <= NORMAL_95 * self.difference_error
 
 
 @dataclass(frozen=True)
 class PeopleAgreement:
-    """How far a judge agrees with the majority of people: Cohen's kappa.
+    """Agreement of a judge with the majority of people: Cohen's kappa.
 
     The standard error is by bootstrap over questions.
     """

@@ -1,4 +1,4 @@
-"""What a judge prefers besides quality: a side, or length; ratings at equal length."""
+"""Preferences of a judge besides quality: a side, or length; ratings at equal length."""
 
 from __future__ import annotations
 

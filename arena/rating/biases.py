@@ -1,4 +1,4 @@
-"""What judges like besides quality: the side or the length of an answer, or another trait.
+"""Biases of judges: the side or the length of an answer, or another trait.
 
 A bias is a coefficient of one judge in the logit that A beats B, with a normal prior about 0
 (docs/reference/formulas.md, "Verdicts").

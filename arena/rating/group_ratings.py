@@ -58,7 +58,7 @@ SAMPLES_REGULARIZED = (
 
 @dataclass(frozen=True)
 class Method:
-    """How to rate; the fields are arguments of ``rate``."""
+    """Settings of rating: the arguments of ``rate``."""
 
     ties: str = "half"
     ridge: float | None = None
@@ -197,7 +197,7 @@ def separated_systems(items: JudgedItems) -> Flags:
 
 
 class _LikelihoodRatios:
-    """How much less probable battles are of two equal systems."""
+    """Likelihood ratios of equality for every two systems."""
 
     def __init__(self, likelihood: BattleLikelihood, effect: float) -> None:
         self._effect = effect

@@ -30,7 +30,7 @@ CONSTANT = 1e-6
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """How far S coefficients may be off.
+    """Uncertainty of S coefficients.
 
     Attributes:
         low: Lower bounds of 90% intervals, shape (S,).

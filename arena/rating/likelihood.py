@@ -31,7 +31,7 @@ far too small."""
 
 @dataclass(frozen=True)
 class DesignEffects:
-    """How much verdicts on a question depend on each other, of S systems.
+    """Dependence of verdicts on a question, of S systems.
 
     Attributes:
         estimates: Variance of a score over drawn questions, relative to independent battles, (S,);

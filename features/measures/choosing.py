@@ -1,4 +1,4 @@
-"""How a user chooses features: by name, by group, or with parameters, as text."""
+"""Choosing features by name, by group, or with parameters, as text."""
 
 from __future__ import annotations
 

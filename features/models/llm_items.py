@@ -1,4 +1,4 @@
-"""What LLMs are asked about answers: one record per kind of prompt."""
+"""Prompts' texts about answers: one record per kind of prompt."""
 
 from __future__ import annotations
 

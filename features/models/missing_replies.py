@@ -1,4 +1,4 @@
-"""Whether an LLM that was asked about answers gave any usable reply."""
+"""Check that an LLM asked about answers gave usable replies."""
 
 from __future__ import annotations
 

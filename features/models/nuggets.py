@@ -1,4 +1,4 @@
-"""How much of what a good answer states an answer states, by the arena's nuggets and marks."""
+"""Shares of nuggets that an answer states, by the arena's nuggets and marks."""
 
 from __future__ import annotations
 

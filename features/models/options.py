@@ -1,4 +1,4 @@
-"""How models are run: options, loading by kind, and measuring the features that read them."""
+"""Options of models, loading by kind, and measuring the features that read them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ASKED_KINDS = ("llm", "ragas")
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """How models are run; on a processor, scores do not depend on it.
+    """Options of running models; on a processor, scores do not depend on them.
 
     Attributes:
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``; ``auto`` takes a GPU if there is one.

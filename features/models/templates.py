@@ -21,7 +21,7 @@ class TemplateParameter(Parameter):
 
     @property
     def form(self) -> str:
-        """How its values are written, for a list of features."""
+        """Form of its values, for a list of features."""
         return f"{self.name}={PACKAGED}|{self._written}"
 
     @property

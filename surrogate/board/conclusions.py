@@ -1,4 +1,4 @@
-"""How far a board's ratings agree with verdicts they have not seen, and the conclusions."""
+"""Agreement of a board's ratings with verdicts they have not seen, and the conclusions."""
 
 from __future__ import annotations
 

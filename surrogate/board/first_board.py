@@ -72,7 +72,7 @@ class FirstRatings:
 
     @property
     def basis(self) -> Literal["consensus", "preferences"]:
-        """What ranks the answers."""
+        """Basis of the ratings."""
         return "preferences" if PREFERENCES in self.used else "consensus"
 
 

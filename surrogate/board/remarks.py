@@ -1,4 +1,4 @@
-"""What a board says in words: pages and commands print no other sentences on it."""
+"""Remarks of a board: pages and commands print no other sentences on it."""
 
 from __future__ import annotations
 

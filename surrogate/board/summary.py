@@ -44,7 +44,7 @@ HELD_OUT = "held out: the surrogate was not trained on it"
 
 
 class RatingInterval(SummaryPart):
-    """How wide a rating's conformal interval is in one language.
+    """Conformal interval of a rating in one language.
 
     Attributes:
         half_width: Distance from a rating to either end, in logits or in its standard errors.

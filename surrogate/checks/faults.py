@@ -31,7 +31,7 @@ MOST_SHOWN = 5
 
 @dataclass(frozen=True)
 class AnswerFaults:
-    """What is wrong with answers (``FAULT_COLUMNS``)."""
+    """Faults of answers (``FAULT_COLUMNS``)."""
 
     answers: pd.DataFrame
     found: pd.DataFrame

@@ -36,7 +36,7 @@ FEW_TOURNAMENTS = 20
 
 @dataclass(frozen=True)
 class TournamentSettings:
-    """How tournaments are drawn; see ``bootstrap_tournaments``."""
+    """Settings of drawing tournaments; see ``bootstrap_tournaments``."""
 
     tournaments: int = DEFAULT_TOURNAMENTS
     questions: int = DEFAULT_QUESTIONS

@@ -182,7 +182,7 @@ def _best_penalty(kernel: Floats, target: Floats, vectors: SystemVectors) -> _Le
 
 @dataclass(frozen=True)
 class Blend:
-    """How scores and ridge give a rating.
+    """A blend of scores and ridge into a rating.
 
     ``weights`` are of both, (2,); ``slope`` and ``error`` in logits; ``usual_variance`` is the
     ridge's mean predictive variance when left out.

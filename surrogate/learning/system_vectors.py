@@ -22,7 +22,7 @@ from surrogate.learning.training import finite_means
 
 @dataclass(frozen=True)
 class Scale:
-    """How means of a language are standardized by its rated systems.
+    """A scale of a language's means, by its rated systems.
 
     Features have a center, a deviation (infinite where systems do not differ) and a reliability by
     which they shrink (Fuller, 1987, chapter 1), (F,). Profiles have a center (D,), and a scale: the

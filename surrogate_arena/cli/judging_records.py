@@ -1,4 +1,4 @@
-"""What an arena's folder knows of judges: how they did against people, and where they failed."""
+"""Records of judges in an arena's folder: results against people, and failures."""
 
 from __future__ import annotations
 

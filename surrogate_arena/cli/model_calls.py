@@ -1,4 +1,4 @@
-"""What commands that call models say alike: costs, dry runs and interruptions."""
+"""Costs, dry runs and interruptions of commands that call models."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class HiddenVerdicts:
 
 @dataclass(frozen=True)
 class HiddenComparison:
-    """How close a board from few verdicts comes to verdicts that it did not see.
+    """A board from few verdicts compared with verdicts that it did not see.
 
     ``places`` has the unjudged system, a row per language: its place on the board, the rank by
     hidden verdicts, and whether the board's interval contains that.

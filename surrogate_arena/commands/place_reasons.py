@@ -1,4 +1,4 @@
-"""Why a new system has its place: what its answers do, whose answers they are like, verdicts."""
+"""Reasons for a new system's place: its answers, systems like it, verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What LLMs are asked: ``prompts``."""
+"""Prompts that LLMs get: ``prompts``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What systems take: money, time and tokens of their answers, and who gives most for it."""
+"""Costs of answers in money, time and tokens, and who gives most for it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class AnswerAmounts:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is stated of any system."""
+        """Return whether nothing is stated of any system."""
         return all(table.isna().all(axis=None) for table in self.amounts.values())
 
 
@@ -224,7 +224,7 @@ def shown_amount(amount: float) -> str:
 
 
 def pareto_frontier(quality: npt.ArrayLike, prices: npt.ArrayLike) -> Flags:
-    """Tell who gives most for its price: nobody is at least as good for as little, better in one.
+    """Return who gives most for its price: nobody is at least as good for as little, better in one.
 
     Args:
         quality: The higher the better, shape (N,).

@@ -29,7 +29,7 @@ class DecisiveVoter:
 
     @property
     def remark(self) -> Remark:
-        """What it decides."""
+        """A remark on what it decides."""
         sentence = (
             f"1 of {self.voters:,} voters, {self.voter}, cast {self.share:.0%} of the votes: "
             f"without that voter {self.successor} is first, not {self.first}"

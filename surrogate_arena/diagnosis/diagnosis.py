@@ -44,7 +44,7 @@ from surrogate_arena.diagnosis.judged_counts import CheckResult, amount_check, u
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What limits an arena, before it is ranked.
+    """Limits of an arena, before it is ranked.
 
     Attributes:
         remarks: The gravest first.

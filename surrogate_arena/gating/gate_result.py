@@ -115,7 +115,7 @@ class Gate:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the gate fails or cannot say."""
+        """Reasons why the gate fails or cannot say."""
         if self.verdict == "broken":
             return tuple(
                 f"{count.check}: {count.new} new, {count.limit} allowed"
@@ -133,7 +133,7 @@ class Gate:
 
     @property
     def judge_doubt(self) -> str:
-        """Why the judge decides nothing, if so."""
+        """Reason why the judge decides nothing, if any."""
         if self.is_one_sided:
             return "the judge says the same whatever the answers are"
         people = self.people

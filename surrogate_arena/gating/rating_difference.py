@@ -22,7 +22,7 @@ from surrogate_arena.gating.sequential_test import (
 
 @dataclass(frozen=True)
 class GateRates:
-    """How often a gate may be wrong, and what it lets pass.
+    """A gate's permitted errors, and what it lets pass.
 
     Attributes:
         error: Probability of a wrong statement: ``better`` or ``worse`` of an equal system,

@@ -60,7 +60,7 @@ SHUFFLED = ("mirage",)
 
 
 class GenerationSettings(LlmSettings):
-    """How an LLM answers the questions of an arena."""
+    """Settings of answering the questions of an arena by an LLM."""
 
     name: str = Field(
         default="", description="Name in the system column. Default: the model or function"

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class SetRules(BaseModel):
-    """Which questions and answers make an evaluation set."""
+    """Rules of which questions and answers make an evaluation set."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -40,7 +40,7 @@ class SetRules(BaseModel):
 
 
 class SelectSettings(SetRules):
-    """What the command ``select`` keeps."""
+    """Settings of the command ``select``."""
 
     bm25: int | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""By how much answer A exceeds answer B in counts that the file holds."""
+"""Differences of answers A and B in counts that the file holds."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ _VERSUS = re.compile(r".+[ ._-]vs[ ._-].+", re.IGNORECASE)
 
 
 def has_columns_of_pairs(frames: Frames) -> bool:
-    """Tell whether a column is of a pair, such as ``gpt-4o_vs_llama``."""
+    """Return whether a column is of a pair, such as ``gpt-4o_vs_llama``."""
     return any(_VERSUS.fullmatch(column) for column in columns_in(frames))
 
 

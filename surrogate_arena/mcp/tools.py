@@ -50,7 +50,7 @@ _ONE_AT_A_TIME = Lock()  # what tools print is captured from the one standard ou
 
 
 class ArenaReport(BaseModel):
-    """What an arena holds, and what is wrong with it."""
+    """Contents of an arena, and its faults."""
 
     is_valid: bool
     problems: list[str] = Field(description="Faults: file, line, field, value, hint.")

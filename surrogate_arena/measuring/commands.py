@@ -1,4 +1,4 @@
-"""What answers are like: ``features``."""
+"""Features of answers: ``features``."""
 
 from __future__ import annotations
 

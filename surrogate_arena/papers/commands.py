@@ -1,4 +1,4 @@
-"""What papers do: ``metaeval``, ``trainset``."""
+"""Commands of papers: ``metaeval``, ``trainset``."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ RECENTERED = (
 
 @dataclass(frozen=True)
 class BoardDiff:
-    """What moved between two boards.
+    """Changes between two boards.
 
     Attributes:
         changes: ``DIFF_COLUMNS`` by system and language (``overall`` first); changes above 0 are

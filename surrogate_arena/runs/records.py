@@ -1,4 +1,4 @@
-"""How boards were made last, and why they are to be made again."""
+"""Records of how boards were made last, and why to make them again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ libraries to their versions."""
 
 
 class BoardRecord(BaseModel):
-    """How a board was made last, without a clock time.
+    """Record of how a board was made last, without a clock time.
 
     ``unfinished`` says why it must be made again though nothing changed.
     """

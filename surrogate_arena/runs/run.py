@@ -73,7 +73,7 @@ class RunReport:
 
     @property
     def is_current(self) -> bool:
-        """Whether nothing was or is to be done."""
+        """Return whether nothing was or is to be done."""
         return all(outcome.state == "current" for outcome in self.boards)
 
 

@@ -44,7 +44,7 @@ SCORES = [
 
 @dataclass(frozen=True)
 class Contender:
-    """What rates systems, such as a surrogate, with an outcome by language.
+    """A way of rating systems, such as a surrogate, with an outcome by language.
 
     ``drawn`` has its ratings in B resamples of the questions by language, shape (B, S); surrogates
     are not trained again.

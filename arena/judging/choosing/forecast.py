@@ -60,7 +60,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Course:
-    """How the ranking of a language should settle: misordered share (D, N) after verdicts (N,).
+    """Course of a language's ranking: misordered share (D, N) after verdicts (N,).
 
     D are sets of likely ratings.
     """

@@ -72,7 +72,7 @@ class JudgingRun:
 
 
 class JudgingPlan(ABC):
-    """Which judges are asked about which pairs, and until when."""
+    """Plan of which judges are asked about which pairs, and until when."""
 
     @abstractmethod
     def judge(self, run: JudgingRun) -> Judging:

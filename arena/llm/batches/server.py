@@ -49,7 +49,7 @@ class BatchState:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come."""
+        """Return whether nothing more will come."""
         return self.status in _OVER
 
     def __str__(self) -> str:
