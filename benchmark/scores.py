@@ -34,7 +34,8 @@ def checked_ratings(ratings: object, systems: Sequence[str], at: str) -> dict[st
             names = ", ".join(systems)
             raise MethodError(f"rated {system!r} on {at}; the systems are {names}")
         numbers = rating if isinstance(rating, tuple) else (rating,)
-        if len(numbers) not in (1, 3) or not all(isinstance(n, Real) for n in numbers):
+        are_numbers = all(isinstance(n, Real) and np.isfinite(float(n)) for n in numbers)
+        if len(numbers) not in (1, 3) or not are_numbers:
             raise MethodError(f"rated {system} as {rating!r} on {at}: {expected}")
     return checked
 

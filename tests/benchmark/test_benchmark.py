@@ -139,6 +139,7 @@ def test_every_method_has_results():
 METHOD = "def method(arena, ask, budget, seed):\n"
 FAULTS = {
     "return {'nobody': 1.0}": "rated 'nobody' on crowd-rag en",
+    "return dict.fromkeys(arena.answers['system'], float('nan'))": "as nan on crowd-rag en",
     "return None": "returned NoneType on crowd-rag en",
     "return dict.fromkeys(arena.answers['system'], 'high')": "return a number, or",
     "raise KeyError('what the method lacks')": "what the method lacks",
