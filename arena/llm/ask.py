@@ -98,11 +98,11 @@ def ask_table(
 ) -> Asked[R, T]:
     """Ask a model about every row of a table.
 
-    Each answer is asked once by all processes that share the store. A later run tries passing
+    Each prompt is asked once by all processes that share the store. A later run tries passing
     failures again and, with ``settings.batch``, collects replies.
 
     Args:
-        rows: Such as ``list(table.itertuples(index=False))``.
+        rows: Rows, such as ``list(table.itertuples(index=False))``.
         prompt: Makes a row's prompt.
         parse: Reads a value from an answer, or raises ``UnparsableError``.
         llm: The model to ask.

@@ -268,7 +268,7 @@ class LlmSettings(BaseModel):
         return self.model_copy(update={"body": body})
 
     def fields(self) -> dict[str, object]:
-        """Return the request's fields without messages, ``omit``, and doubled limits of tokens."""
+        """Return the request's fields, without messages and those to ``omit``."""
         fields: dict[str, object] = {"model": self.model, **self.body}
         if self.temperature is not None and self.temperature >= 0:
             fields["temperature"] = self.temperature

@@ -126,8 +126,8 @@ def rate(
 ) -> Ratings:
     """Rate the systems that judgments compare.
 
-    By default by the Bradley-Terry posterior, free of judges' biases to a side; with a ridge, by
-    maximum likelihood and a bootstrap over questions.
+    By the Bradley-Terry posterior, free of judges' biases to a side; with a ridge, by maximum
+    likelihood and a bootstrap.
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and perhaps others of ``Arena.judgments``;
@@ -140,10 +140,10 @@ def rate(
         seed: Seed of the resamples.
 
     Returns:
-        Ratings with intervals and ranks.
+        Ratings, intervals and ranks.
 
     Raises:
-        UsageError: For an unknown or ambiguous choice, or too few systems.
+        UsageError: For an unknown choice, or too few systems.
         ConvergenceError: With a ``ridge`` that leaves the data without maximum.
 
     Examples:

@@ -72,7 +72,7 @@ class FirstRatings:
 
     @property
     def basis(self) -> Literal["consensus", "preferences"]:
-        """Basis of the ratings."""
+        """Basis of the ranking: agreement with other answers, or preferences of judges."""
         return "preferences" if PREFERENCES in self.used else "consensus"
 
 

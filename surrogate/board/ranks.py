@@ -163,7 +163,7 @@ def ranking_status(
 
 
 def reasons_without_rank(systems: pd.DataFrame, unproven: Collection[str]) -> pd.Series:
-    """Say why systems have no rank, else empty; judged ones only if answers are lost."""
+    """Say why systems have no rank, else empty; of judged ones only if their answers are gone."""
     is_unjudged = systems["split"].isin(UNJUDGED_SPLITS)
     is_free = (systems["unranked"] == "") & (systems["original"] == "")
     rests_on_nothing = systems.index.isin(list(unproven)) & systems["rating"].notna()

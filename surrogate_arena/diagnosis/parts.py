@@ -75,6 +75,9 @@ def rate_parts(
         ties: ``half`` or ``drop``.
         seed: Seed of the test whether the parts differ.
 
+    Returns:
+        Ratings by part, and over all parts.
+
     Raises:
         UsageError: For an unknown choice or column.
     """

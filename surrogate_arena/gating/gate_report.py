@@ -102,7 +102,7 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 
 def escaped_markdown(text: str) -> str:
-    """Return a text as one line of GitHub's Markdown that shows nothing else."""
+    """Return one line of GitHub's Markdown that shows a text as it is."""
     line = " ".join(text.split())
     line = MARKDOWN_SIGNS.sub(r"\\\g<0>", line)
     # GitHub looks for mentions and issues after it removed escapes; a comment parts them.

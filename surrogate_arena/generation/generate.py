@@ -208,6 +208,9 @@ def generate_answers(
         budget: Budget of all calls; the rest fails as ``over_budget``.
         progress: Called with the stage, the questions done, and all.
 
+    Returns:
+        Answers, failures and usage.
+
     Raises:
         UsageError: If the settings or the template cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.

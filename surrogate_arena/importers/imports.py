@@ -234,6 +234,9 @@ def write_import(
         apart: Systems to leave out; ``rank`` reads their answers from a file.
         is_replaced: Whether to replace an arena folder.
 
+    Returns:
+        The folder, and its numbers of rows.
+
     Raises:
         UsageError: If the folder cannot be written to, or the arena has no such system.
     """

@@ -133,7 +133,7 @@ def write_site(
     faults: AnswerFaults | None = None,
     **options: Any,  # noqa: ANN401 - fields of SiteSettings
 ) -> Path:
-    """Write a board as HTML pages that need no server; return the first.
+    """Write a board as HTML pages that need no server.
 
     The same board and arena give the same bytes.
 
@@ -146,7 +146,10 @@ def write_site(
         is_served: Whether ``view`` serves the pages.
         history: States of the board, oldest first, with the present one.
         faults: Of the arena's answers; by default found here.
-        options: Fields of ``SiteSettings``, over those of ``settings``.
+        options: Fields of ``SiteSettings``.
+
+    Returns:
+        The first page.
 
     Raises:
         UsageError: If ``out`` holds other files, or the arena or a setting does not fit.

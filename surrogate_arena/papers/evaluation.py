@@ -157,6 +157,9 @@ def evaluate_judges(
     """Let judges judge a benchmark.
 
     Names are of the benchmark's ``kinds``, or ``run:FILE`` for verdicts of ``write_run``.
+
+    Returns:
+        The verdicts of all judges, and usage.
     """
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     # Files are read before the store of replies is opened.

@@ -189,7 +189,7 @@ def left_out_notes(
     value: str,
     part: str | None = None,
 ) -> list[str]:
-    """Count the items without a judge's value, and why, and those it was not asked about."""
+    """Count items without a judge's value, with reasons, and those not asked about."""
     names = judge_labels(scores)
     notes = []
     for row in scores.to_dict(orient="records"):

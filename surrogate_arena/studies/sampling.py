@@ -54,6 +54,9 @@ def study_sampling(
         ridge: Precision of the prior; 0 for the weakest that ranks all parts.
         seed: Seed of all draws.
 
+    Returns:
+        A row per language, design and share.
+
     Raises:
         UsageError: For a share or number out of range, or fewer than three systems that judgments
             connect.

@@ -49,7 +49,7 @@ PROTOCOL_WITH = {"holdout": TABLE_4, "judged": REPLICATION}
 class Protocol:
     """A way of validating a surrogate, perhaps a method of ``Study``.
 
-    ``takes_several``: it compares surrogates.
+    Those with ``takes_several`` compare surrogates.
     """
 
     study: Callable[..., StudyTable] | None

@@ -67,6 +67,9 @@ def read_mirage(
         name: Name of the arena.
         reference_system: Model whose answers serve as reference.
         download: Read them from the hub, or its local cache, too.
+
+    Returns:
+        The arena, its published features, and what was left out.
     """
     if download:
         paths = [*paths, *_downloaded(languages)]

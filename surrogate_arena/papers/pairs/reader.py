@@ -58,6 +58,9 @@ def read_gold_pairs(
     ``negative_response``, and may have ``context``, ``split`` (else the file's name) and
     ``language``. In an arena the majority of people, or of the judges that ``reference`` names,
     decides.
+
+    Returns:
+        The pairs, with their questions and answers as an arena.
     """
     path = Path(path)
     if path.is_dir() and (path / INFO_FILE).is_file():
