@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import recomputed
 import tables
 
 ROOT = Path(__file__).parents[1]
@@ -70,3 +71,11 @@ def test_a_row_of_each_table_is_what_is_printed(name):
     # As JSON has it: a number with its error is a list.
     again = json.loads(json.dumps(computed))
     assert list(map(tables.shown, again)) == list(map(tables.shown, stored))
+
+
+@pytest.mark.slow
+def test_other_code_finds_the_figures_that_are_printed():
+    if not ARENAS.is_dir():
+        pytest.skip("needs the shared arenas")
+    for name, printed, found, tolerance in recomputed.figures(ARENAS, tables.read_store()):
+        assert found == pytest.approx(printed, abs=tolerance), name
