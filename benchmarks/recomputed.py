@@ -21,9 +21,10 @@ import gzip
 import json
 import operator
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,7 @@ CROWD = {"combined": "gpt-4o-combined", "individual": "gpt-4o-individual"}
 KEY = ["language", "query_id", "first", "second"]
 """A pair of answers."""
 SIGNS = {"==": operator.eq, "<": operator.lt, ">": operator.gt}
+Stored = Mapping[str, Any]
 Figure = tuple[str, float, float, float]
 """What it is, as printed, as recomputed, and how far apart they may be."""
 
@@ -66,7 +68,7 @@ def majority(verdicts: pd.DataFrame, keys: Sequence[str] = KEY) -> pd.Series:
     return won.astype(int) - lost.astype(int)
 
 
-def pairs(folder: Path, people: str, judges: dict[str, str], stored: dict) -> Iterator[Figure]:
+def pairs(folder: Path, people: str, judges: dict[str, str], stored: Stored) -> Iterator[Figure]:
     """Score recorded judges by the majority of people."""
     table = verdicts_of(folder)
     truth = majority(table[table["judge"] == people]).rename("truth")
@@ -122,7 +124,7 @@ def kappas(folder: Path) -> Iterator[Figure]:
 def kappa(table: np.ndarray) -> float:
     table = table / table.sum()
     chance = table.sum(axis=0) @ table.sum(axis=1)
-    return (np.trace(table) - chance) / (1 - chance)
+    return float((np.trace(table) - chance) / (1 - chance))
 
 
 def strengths(verdicts: pd.DataFrame, systems: list[str]) -> np.ndarray:
@@ -161,7 +163,7 @@ def half_taus(folder: Path, judge: str | None, number: int | None) -> np.ndarray
     return np.array(taus)
 
 
-def agreement_of_halves(arenas: Path, stored: dict) -> Iterator[Figure]:
+def agreement_of_halves(arenas: Path, stored: Stored) -> Iterator[Figure]:
     """Compare arenas in one language: ratings in several share what they have in common."""
     for key, judge in {"rakuda": None, "vicuna80": "gpt-4", "crowd-rag": "crowd-gold"}.items():
         for table, number in (("unseen", None), ("replication", 3), ("replication", 10)):
@@ -172,7 +174,7 @@ def agreement_of_halves(arenas: Path, stored: dict) -> Iterator[Figure]:
             yield name, row[6 if number is None else 2], np.nanmean(taus), 2 * error
 
 
-def majorities_of_judges(arenas: Path, stored: dict) -> Iterator[Figure]:
+def majorities_of_judges(arenas: Path, stored: Stored) -> Iterator[Figure]:
     settings = {
         "vicuna80": ("vicuna80", "people", "en"),
         "mt-bench-en": ("mt-bench-ko-en", "gpt-4o-mini", "en"),
@@ -190,11 +192,11 @@ def majorities_of_judges(arenas: Path, stored: dict) -> Iterator[Figure]:
         yield f"{folder} {language}: the majority of judges is right", printed, 100 * right, 0.051
 
 
-def constant_judges(stored: dict) -> Iterator[Figure]:
+def constant_judges(stored: Stored) -> Iterator[Figure]:
     """Count the scores that GroUSE's types call for and that always saying the same brings."""
     types = tomllib.loads(TYPES.read_text(encoding="utf-8"))["types"]
     # Usefulness is asked of refusals alone, and what is relevant refuses nothing.
-    worlds = {"highest": [5.0, 5.0, None, 1.0], "null": [None, None, None, None]}
+    worlds: dict[str, list[float | None]] = {"highest": [5.0, 5.0, None, 1.0], "null": [None] * 4}
     for key, scores in worlds.items():
         met = []
         for kind in types:
@@ -203,7 +205,7 @@ def constant_judges(stored: dict) -> Iterator[Figure]:
             expected = [None if text == "==None" else 1.0 for text in conditions[:2]]
             met += [a == b for a, b in zip(derived(*expected), derived(*scores[:2]), strict=True)]
         printed = float(stored["constant-judges"][key]["cells"][-1])
-        yield f"GroUSE, {key}: total", printed, 100 * np.mean(met), 0.051
+        yield f"GroUSE, {key}: total", printed, 100 * float(np.mean(met)), 0.051
 
 
 def meets(condition: str, score: float | None) -> bool:
@@ -222,7 +224,7 @@ def derived(relevancy: float | None, completeness: float | None) -> tuple[bool |
     return (None if not refuses else not has_answer), (None if has_answer else refuses)
 
 
-def figures(arenas: Path, stored: dict) -> Iterator[Figure]:
+def figures(arenas: Path, stored: Stored) -> Iterator[Figure]:
     """Yield all figures."""
     yield from constant_judges(stored)
     yield from pairs(arenas / "vicuna80", "people", VICUNA80, stored)
