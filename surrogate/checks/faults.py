@@ -22,7 +22,6 @@ from surrogate.checks.rules import RULES, content_words, given_words, passages_w
 from surrogate.checks.table import CHECKS, CheckClass, of_class
 from surrogate.learning.answer_texts import mixed
 
-FAULT_COLUMNS = [*ANSWER_KEY, "check"]
 MOST_CHECKED = 20_000
 """Answers of an arena that are checked beside its board: more take longer than the board does."""
 MOST_SHOWN = 5
@@ -31,7 +30,7 @@ MOST_SHOWN = 5
 
 @dataclass(frozen=True)
 class AnswerFaults:
-    """Faults of answers (``FAULT_COLUMNS``)."""
+    """Faults of answers: their keys, and ``check``."""
 
     answers: pd.DataFrame
     found: pd.DataFrame
@@ -131,11 +130,10 @@ def arena_faults(arena: Arena) -> AnswerFaults | None:
 
 
 def _listed(table: pd.DataFrame, flags: pd.DataFrame) -> pd.DataFrame:
-    parts = [pd.DataFrame(columns=FAULT_COLUMNS, dtype="str")]
-    for name in flags:
-        rows = table.loc[flags[name], ANSWER_KEY].sort_values(ANSWER_KEY, kind="stable")
-        parts.append(rows.assign(check=name))
-    return pd.concat(parts, ignore_index=True)[FAULT_COLUMNS]
+    answers = table[ANSWER_KEY].sort_values(ANSWER_KEY, kind="stable")
+    checks, rows = np.nonzero(flags.loc[answers.index].to_numpy().T)
+    listed = answers.iloc[rows].assign(check=flags.columns[checks])
+    return listed.reset_index(drop=True)
 
 
 def same_texts(table: pd.DataFrame) -> Flags:
