@@ -138,7 +138,7 @@ def board_page(
             "facts": [_parts_of(fact) for fact in facts(board, code)],
             "rows": [[index, *row, note] for index, row, note in cells],
         }
-    first, last = _axis(views.values())
+    first, last, step = _axis(views.values())
     columns = ("index", *NUMBERS, "note")
     is_by_language = board.summary.settings.by == LANGUAGE
     groups = language_groups(languages) if is_by_language else {"": list(languages)}
@@ -147,8 +147,8 @@ def board_page(
         "languages": {code: language_name(code) for code in languages},
         "language_groups": groups,
         "axis": (first, last),
-        "ticks": list(range(first, last + 1, _step(first, last))),
-        "step": _step(first, last),
+        "ticks": list(range(first, last + 1, step)),
+        "step": step,
         "facts": data[""]["facts"],
         "judged_by": _parts_of(judged_by(board), board.summary.judge),
         "unlisted": list(map(_parts_of, unlisted_remarks(board))),
@@ -257,19 +257,18 @@ def _parts_of(remark: Remark, *names_of_judges: str) -> list[str]:
     return name_parts(remark.sentence, names)
 
 
-def _axis(tables: Any) -> tuple[int, int]:  # noqa: ANN401 - of tables
-    """Return the ends of the axis of wins in percent, whole tens that hold all intervals."""
+def _axis(tables: Any) -> tuple[int, int, int]:  # noqa: ANN401 - of tables
+    """Return the ends of the axis of wins in percent, which hold all intervals, and its step."""
     columns = ["wins", "wins_low", "wins_high"]
     ends = np.concatenate([table[columns].to_numpy(float).ravel() for table in tables])
     known = 10 * ends[np.isfinite(ends)]
     if not len(known):
-        return 0, 100
-    first, last = math.floor(known.min()), math.ceil(known.max())
-    return 10 * first, 10 * max(last, first + 1)
-
-
-def _step(first: int, last: int) -> int:
-    return 10 if last - first <= 60 else 20
+        return 0, 100, 20
+    first, last = 10 * math.floor(known.min()), 10 * math.ceil(known.max())
+    step = 10 if last - first <= 60 else 20
+    # Both ends have a tick.
+    first -= first % step
+    return first, max(last + -last % step, first + step), step
 
 
 def _ranks(
