@@ -27,6 +27,7 @@ from board_quality import replication, unseen
 from comparison_errors import share_found
 from cost_intervals import SIZES, WORLDS, shares_called_cheaper
 from coverage_by_design import DESIGNS, coverage
+from few_verdicts import few_verdicts
 from gate import decisions, refused
 from judge_audit import audited
 from judge_errors import grouse, memerag, pairs
@@ -185,6 +186,20 @@ TABLES = {
         ],
         of_arenas(plans, PLANS),
         "crowd-rag",
+    ),
+    "few-verdicts": Table(
+        ["arena", "ours", "best other", "random pairs", "all verdicts"],
+        without_arenas(
+            few_verdicts,
+            {
+                arena: (arena, arena)
+                for arena in (
+                    *("trec-rag25", "nomiracl", "crowd-rag"),
+                    *("mt-bench-ko-en", "rakuda", "vicuna80"),
+                )
+            },
+        ),
+        "rakuda",
     ),
     "soft": Table(
         [

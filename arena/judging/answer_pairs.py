@@ -12,8 +12,10 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.rows import selected_columns
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, TurnRole
+from arena.data.types import Floats
 from arena.statistics.bootstrap import seed_sequence
 from arena.text.answers import parse_answer
+from arena.text.ngrams import unlikeness
 from arena.text.reader import visible
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
@@ -142,6 +144,14 @@ class ArenaTexts:
         if text is None:
             text = self._texts[key, system] = parse_answer(self.shown(key, system)).text
         return text
+
+    def unlikeness(self, language: str, query_ids: Sequence[str], one: str, other: str) -> Floats:
+        """Return how much two systems' answers to each question differ."""
+        questions = [(language, query_id) for query_id in query_ids]
+        return unlikeness(
+            [self.answer_text(question, one) for question in questions],
+            [self.answer_text(question, other) for question in questions],
+        )
 
     def comparison(self, key: PairKey) -> Comparison:
         """Put together what a judge compares."""

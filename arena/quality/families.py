@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from types import MappingProxyType
+
+from arena.data.wording import first_of
 
 FAMILIES = MappingProxyType(
     {
@@ -30,3 +33,15 @@ _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in FAMIL
 def model_families(name: str) -> frozenset[str]:
     """Return the families that a model's name mentions; a distilled model may have two."""
     return frozenset(family for family, pattern in _PATTERNS.items() if pattern.search(name))
+
+
+def kinship(judges: Collection[str], systems: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Say how judges are related to systems, and to which; nothing if they are not."""
+    own = tuple(name for name in systems if name in judges)
+    if own:
+        return "is one of the systems", own
+    families = frozenset().union(*map(model_families, judges))
+    kin = tuple(name for name in systems if families & model_families(name))
+    if kin:
+        return f"is from the same family as {first_of(kin, 1)}", kin
+    return "", ()

@@ -26,6 +26,8 @@ from arena.statistics.significance import NORMAL_90
 
 TRUST = (1.0, 0.25, 0.0625)
 """Factors of stated precisions, by how much ratings may differ more than stated."""
+SCALES = (0.25, 0.5, 1.0, 2.0)
+"""Factors of stated ratings and errors, by how far verdicts may spread them."""
 SPREADS = (0.1, 0.25, 0.6, 1.5, 4.0)
 """Precisions of ratings that are averaged over, where nothing is stated."""
 OPEN_SPREADS = (0.016, 0.04, *SPREADS)
@@ -85,6 +87,10 @@ class RatingPrior(NormalPrior):
         factors = np.where(self.informed, factor, 1.0)
         return replace(self, precisions=factors * self.precisions)
 
+    def scaled(self, factor: float) -> RatingPrior:
+        """Multiply stated ratings and errors by a factor."""
+        return replace(self, means=factor * self.means).trusted(factor**-2)
+
     def spread(self, precision: float) -> RatingPrior:
         """Give systems of which nothing is stated another precision."""
         return replace(self, precisions=np.where(self.informed, self.precisions, precision))
@@ -109,6 +115,11 @@ class RatingPosterior:
     def standard_errors(self) -> Floats:
         """Return the ratings' standard errors, shape (S,)."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    def scaled(self, factor: float) -> RatingPosterior:
+        """Return ratings and errors times a factor."""
+        covariance = factor**2 * self.covariance
+        return RatingPosterior(self.systems, factor * self.ratings, covariance, self.shares)
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
@@ -146,6 +157,7 @@ def battle_posterior(
     battles: Battles,
     prior: RatingPrior | None = None,
     trust: Sequence[float] = TRUST,
+    scales: Sequence[float] = (1.0,),
     design_effect: float | None = None,
 ) -> BattlePosterior:
     """Rate by battles and a prior, whatever chose the battles.
@@ -163,7 +175,9 @@ def battle_posterior(
         effects = likelihood.design_effects(mode, prior.precisions)
     else:
         effects = DesignEffects.known(design_effect, n_systems, len(likelihood.bias_precisions))
-    means, covariance, shares = _averaged(likelihood, effects, _weighted_priors(prior, trust))
+    means, covariance, shares = _averaged(
+        likelihood, effects, _weighted_priors(prior, trust, scales)
+    )
     ratings, biases = np.split(means, [n_systems])
     errors = np.sqrt(np.diag(covariance)[n_systems:])
     own_errors = likelihood.bias_errors(means, effects.common)
@@ -182,14 +196,18 @@ _WeightedPrior = tuple[NormalPrior, float]
 """A prior, and the logarithm of its weight before any battle."""
 
 
-def _weighted_priors(prior: RatingPrior, trust: Sequence[float]) -> list[_WeightedPrior]:
+def _weighted_priors(
+    prior: RatingPrior, trust: Sequence[float], scales: Sequence[float]
+) -> list[_WeightedPrior]:
     spreads = (1.0,) if prior.informed.all() else SPREADS
-    factors = tuple(trust) if prior.informed.any() else (1.0,)
+    is_stated = bool(prior.informed.any())
+    factors = tuple(trust) if is_stated else (1.0,)
+    sizes = tuple(scales) if is_stated else (1.0,)
     weighted: list[_WeightedPrior] = []
-    for precision, factor in product(spreads, factors):
-        # Both are log-normal about 1, with a standard deviation of 1.
-        log_weight = -0.5 * float(np.log(precision) ** 2 + np.log(factor) ** 2)
-        weighted.append((prior.spread(precision).trusted(factor), log_weight))
+    for precision, factor, scale in product(spreads, factors, sizes):
+        # All are log-normal about 1, with a standard deviation of 1.
+        log_weight = -0.5 * float(np.sum(np.log([precision, factor, scale]) ** 2))
+        weighted.append((prior.spread(precision).scaled(scale).trusted(factor), log_weight))
     return weighted
 
 

@@ -20,7 +20,7 @@ from arena.data.wording import (
     sentence,
     split_names,
 )
-from arena.quality.families import model_families
+from arena.quality.families import kinship
 from arena.quality.judge_report import FAULTS, GRADES, FirstPlace
 from surrogate.board.summary import BoardSummary, LanguageSummary, plural_part
 from surrogate.board.tables import REMARKS
@@ -221,14 +221,9 @@ def judged_by(board: Board) -> Remark:
         return Remark("judged by", "info", _published(summary.judge))
     judges = split_names(summary.judge.replace("+", ","))
     text = f"judged by {summary.judge}"
-    own = tuple(name for name in board.systems if name in judges)
-    if own:
-        text = f"{text}, which is one of the systems"
-        return Remark("judged by", "info", text, "", len(own), own)
-    families = frozenset().union(*map(model_families, judges))
-    kin = tuple(name for name in board.systems if families & model_families(name))
-    if kin:
-        text = f"{text}, from the same family as {first_of(kin, 1)}"
+    relation, kin = kinship(judges, board.systems)
+    if relation:
+        text = f"{text}, which {relation}"
     return Remark("judged by", "info", text, "", len(kin), kin)
 
 

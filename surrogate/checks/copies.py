@@ -14,9 +14,9 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags, Floats, Indices
 from arena.data.wording import Remark, count_of, first_of
 from arena.text.answers import parse_answer
+from arena.text.ngrams import hashed, unit_rows
 from arena.text.reader import as_read
 from features.text.tokens import folded_words
-from surrogate.learning.answer_texts import hashed, unit_rows
 
 Key = tuple[str, str]
 """Language and system."""

@@ -14,13 +14,13 @@ from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.types import Flags, Indices
 from arena.data.wording import count_of, first_of
+from arena.text.ngrams import mixed
 from features.declare.sample import Memo, Question, Sample
 from features.engine.extraction import answers_of
 from features.text.sentences import is_prose
 from features.text.tokens import folded_words, tokens_per_word
 from surrogate.checks.rules import RULES, content_words, given_words, passages_words, refuses
 from surrogate.checks.table import CHECKS, CheckClass, of_class
-from surrogate.learning.answer_texts import mixed
 
 MOST_CHECKED = 20_000
 """Answers of an arena that are checked beside its board: more take longer than the board does."""

@@ -1,126 +1,15 @@
-"""Answers as vectors of character n-grams, and how alike these are.
-
-Formulas: docs/reference/surrogate.md, section 1; signed hashes: Weinberger et al., 2009.
-"""
+"""Answers of systems to questions as vectors of n-grams, and how alike these are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from arena.data.types import Flags, Floats, Indices
 from surrogate.learning.training import mean_of
-
-DIMENSIONS = 4096
-TEXTS_CACHED = 2**15
-"""Texts whose hashed n-grams a process remembers, some 5 kB each."""
-SHORTEST = 3
-LONGEST = 5
-"""Characters of the shortest and of the longest n-grams."""
-
-_Row: TypeAlias = tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16]]
-_CACHE: dict[str, _Row] = {}
-FACTOR = np.uint64(0x100000001B3)
-_MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-
-
-def document_weights(counts: sparse.csr_array) -> Floats:
-    """Return the inverse document frequency of each of D columns in N texts, shape (D,)."""
-    present = np.bincount(counts.indices, minlength=counts.shape[1])
-    return np.asarray(np.log((1 + counts.shape[0]) / (1 + present)) + 1)
-
-
-def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.csr_array:
-    """Weigh columns, then bring rows to length 1 (or 0)."""
-    values = rows.data
-    if weights is not None:
-        values = values * weights[rows.indices]
-    # The product with ones adds up each row.
-    norms = np.sqrt(_with_values(rows, values**2) @ np.ones(rows.shape[1]))
-    scaled = values / np.repeat(np.where(norms > 0, norms, 1.0), np.diff(rows.indptr))
-    return _with_values(rows, scaled)
-
-
-def _with_values(rows: sparse.csr_array, values: Floats) -> sparse.csr_array:
-    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
-
-
-def hashed(texts: Sequence[str]) -> sparse.csr_array:
-    """Count character n-grams by signed hash, damped by the logarithm, shape (N, D)."""
-    texts_at_once = 64
-    # Threads share the cache: none counts on an entry that another may throw out.
-    rows_by_text = {}
-    for text in texts:
-        row = _CACHE.get(text)
-        if row is not None:
-            rows_by_text[text] = row
-    new_texts = [text for text in dict.fromkeys(texts) if text not in rows_by_text]
-    for start in range(0, len(new_texts), texts_at_once):
-        batch = new_texts[start : start + texts_at_once]
-        rows_by_text.update(zip(batch, _hashed(batch), strict=True))
-    _CACHE.update(rows_by_text)
-    n_excess = max(len(_CACHE) - TEXTS_CACHED, 0)
-    for text in [*_CACHE][:n_excess]:  # the oldest first
-        _CACHE.pop(text, None)
-    columns = [np.empty(0, np.uint16)]
-    values = [np.empty(0, np.float16)]
-    for text in texts:
-        row_columns, row_values = rows_by_text[text]
-        columns.append(row_columns)
-        values.append(row_values)
-    ends = np.cumsum([len(row) for row in columns], dtype=np.int32)
-    return sparse.csr_array(
-        (np.concatenate(values).astype(np.float64), np.concatenate(columns).astype(np.int32), ends),
-        shape=(len(texts), DIMENSIONS),
-    )
-
-
-def ngram_hashes(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint64], Indices]:
-    """Return each n-gram's hash and its text's index, shape (N,) each; none spans two words."""
-    spaced = [f" {' '.join(text.lower().split())} " for text in texts]
-    codes = np.frombuffer("".join(spaced).encode("utf-32-le", "surrogatepass"), np.uint32)
-    text_indices = np.repeat(np.arange(len(texts)), [len(text) for text in spaced])
-    is_space = codes == ord(" ")
-    hashes = [np.empty(0, np.uint64)]
-    owners = [text_indices[:0]]
-    for size in range(SHORTEST, min(LONGEST, len(codes)) + 1):
-        # FNV's multiply-and-add, for all windows of this size at once.
-        n_windows = len(codes) - size + 1
-        value = np.full(n_windows, size, np.uint64)
-        is_within_word = np.ones(n_windows, np.bool_)
-        for offset in range(size):
-            value = value * FACTOR + codes[offset : offset + n_windows]
-            if 0 < offset < size - 1:
-                is_within_word &= ~is_space[offset : offset + n_windows]
-        hashes.append(value[is_within_word])
-        owners.append(text_indices[:n_windows][is_within_word])
-    return mixed(np.concatenate(hashes)), np.concatenate(owners)
-
-
-def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Spread few bits' differences over all (end of SplitMix64)."""
-    for shift, mixer in zip((30, 27), _MIXERS, strict=True):
-        values = (values ^ (values >> np.uint64(shift))) * mixer
-    return values ^ (values >> np.uint64(31))
-
-
-def _hashed(texts: Sequence[str]) -> Iterator[_Row]:
-    hashes, owners = ngram_hashes(texts)
-    cells = owners * DIMENSIONS + (hashes % np.uint64(DIMENSIONS)).astype(np.intp)
-    signs = np.where(hashes >> np.uint64(63), -1.0, 1.0)
-    counts = np.bincount(cells, signs, len(texts) * DIMENSIONS)
-    present = np.flatnonzero(counts)
-    damped = np.sign(counts[present]) * np.log1p(np.abs(counts[present]))
-    ends = np.searchsorted(present, np.arange(1, len(texts)) * DIMENSIONS)
-    columns = np.split((present % DIMENSIONS).astype(np.uint16), ends)
-    values = np.split(damped.astype(np.float16), ends)
-    return zip(columns, values, strict=True)
 
 
 @dataclass(frozen=True)

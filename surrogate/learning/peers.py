@@ -17,15 +17,12 @@ from scipy import sparse
 
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
+from arena.text.ngrams import DIMENSIONS, document_weights, hashed, unit_rows
 from surrogate.learning.answer_texts import (
-    DIMENSIONS,
     AnswerVectors,
     consensus_with,
     dense_vectors,
-    document_weights,
-    hashed,
     profiles_of,
-    unit_rows,
 )
 from surrogate.learning.surrogate import ANSWER_MARK, NO_VALUE
 from surrogate.learning.training import FeatureTensor, feature_tensor, finite_means, mean_of

@@ -28,6 +28,7 @@ from arena.quality.agreement import (
     LOW_KAPPA,
     oriented_verdicts,
 )
+from arena.quality.families import kinship
 from arena.quality.first_places import DECISIVE_COLUMNS, first_places
 from arena.quality.judge_label import verdict_tests
 from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
@@ -155,6 +156,7 @@ def _diagnosis(
     remarks = [
         *_copy_remarks(chosen),
         *look_alike_remarks({*declared, *table["first"], *table["second"]}),
+        *_kin_remarks(table),
         *_row_remarks(counted),
     ]
     checks: list[Callable[[pd.DataFrame], CheckResult]] = [
@@ -278,6 +280,15 @@ def _copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
                 f"judge as others: {reason}, and each judgment counts"
             )
             yield Remark("repeats", "info", sentence, subject=subject)
+
+
+def _kin_remarks(verdicts: pd.DataFrame) -> Iterator[Remark]:
+    """Name judges that judged themselves, or models of their own family."""
+    for judge, rows in verdicts.groupby("judge"):
+        relation, kin = kinship([str(judge)], sorted({*rows["first"], *rows["second"]}))
+        if relation:
+            sentence = f"{relation}: it may prefer its own answers"
+            yield Remark("own family", "info", sentence, str(judge), len(kin), kin)
 
 
 def _outdated_remarks(outdated: pd.DataFrame) -> Iterator[Remark]:

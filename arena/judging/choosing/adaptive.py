@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -90,6 +91,7 @@ class AdaptivePairs:
                 answers,
                 settings.seed,
                 None if prior is None else prior[prior["language"] == language],
+                partial(self._texts.unlikeness, language),
             )
             self._record(language, verdicts, failures)
         earlier = verdicts[are_in(verdicts, drawn, QUESTION_KEY)]

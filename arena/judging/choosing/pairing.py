@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,13 +13,21 @@ from scipy.special import expit, ndtr
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.data.types import Flags, Floats, Indices
+from arena.judging.choosing.scale import likely_factor
 from arena.rating.battles import Battles
-from arena.rating.judgment_columns import winner_codes
+from arena.rating.judgment_columns import POINTS_OF_A, winner_codes
 from arena.rating.pairs import Pairs
-from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
+from arena.rating.posterior import SCALES, RatingPosterior, RatingPrior, battle_posterior
 from arena.statistics.bootstrap import generator
 
 Item = tuple[str, str, str]
+Unlikeness = Callable[[Sequence[str], str, str], Floats]
+"""Of questions and two systems, how much their answers to each differ."""
+
+CANDIDATES = 8
+"""Questions, on which two systems met fewest others, of which one is asked."""
+LEFT_TO_CHANCE = 0.25
+"""Share of each pair's questions that are asked whether or not the answers differ."""
 
 ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)
 """States of an item: not both answered, not asked yet, asked, judged, without a verdict."""
@@ -41,7 +49,7 @@ class AdaptivePairing:
     Attributes:
         systems: The S systems, sorted.
         questions: The Q questions, sorted.
-        posterior: Ratings by the prior and what was recorded.
+        posterior: What pairs are chosen by: the prior as stated and what was recorded.
 
     Examples:
         >>> pairing = AdaptivePairing(["x", "y", "z"], ["q1", "q2"])
@@ -59,6 +67,7 @@ class AdaptivePairing:
         answers: pd.DataFrame | None = None,
         seed: int = 0,
         prior: pd.DataFrame | None = None,
+        unlikeness: Unlikeness | None = None,
     ) -> None:
         """Start with nothing judged.
 
@@ -69,6 +78,9 @@ class AdaptivePairing:
             seed: Seed of ties, and of the questions that pairs meet on.
             prior: Columns ``system, rating, standard_error`` (logits); it counts less if judgments
                 show that it is further off than it states.
+            unlikeness: Tells how much two systems' answers differ on each of some questions. Pairs
+                then meet where they differ most, but for a quarter of the questions, which keeps
+                the scale.
 
         Raises:
             UsageError: For names given twice, too few, or a standard error that is not above 0.
@@ -98,7 +110,10 @@ class AdaptivePairing:
         drawn = generator(seed, "adaptive pairing").random(len(first))
         self._tie_break = 1.0 + 1e-4 * drawn[self._pair_of[self._given[first], self._given[second]]]
         self._prior = RatingPrior.of_table(prior, self.systems, precision=1.0)
+        self._unlikeness = unlikeness
         self._battles = Battles.none(self.systems, self.questions)
+        # Which verdicts were asked whether or not the answers differ.
+        self._by_chance = np.empty(0, dtype=np.bool_)
         self.posterior = battle_posterior(self._battles, self._prior)
 
     def _answered(self, answers: pd.DataFrame | None) -> Flags:
@@ -188,13 +203,26 @@ class AdaptivePairing:
         for systems in (self._pairs.first, self._pairs.second):
             np.add.at(self._n_battles, (questions, systems[pairs]), n_battles)
 
+    def _draws(self, pair: int) -> tuple[Floats, Flags]:
+        """Draw the order of a pair's questions, and which are left to chance, (Q,) each."""
+        given = np.sort(self._given[[self._pairs.first[pair], self._pairs.second[pair]]])
+        random = generator(self._seed, "questions", *map(str, given))
+        order, share = random.random((2, len(self.questions)))
+        return order, share < LEFT_TO_CHANCE
+
     def _question_for(self, pair: int) -> int:
         one, other = self._pairs.first[pair], self._pairs.second[pair]
-        given = np.sort(self._given[[one, other]])
-        # Chance is below 1, so it only decides between questions with as many battles.
-        chance = generator(self._seed, "questions", *map(str, given)).random(len(self.questions))
-        crowding = self._n_battles[:, one] + self._n_battles[:, other] + chance
-        return int(np.argmin(np.where(self._state[:, pair] == OPEN, crowding, np.inf)))
+        order, is_by_chance = self._draws(pair)
+        # Draws are below 1, so they only decide between questions with as many battles.
+        crowding = self._n_battles[:, one] + self._n_battles[:, other] + order
+        open_questions = np.flatnonzero(self._state[:, pair] == OPEN)
+        by_crowding = open_questions[np.argsort(crowding[open_questions])]
+        if self._unlikeness is None or is_by_chance[by_crowding[0]]:
+            return int(by_crowding[0])
+        candidates = by_crowding[~is_by_chance[by_crowding]][:CANDIDATES]
+        questions = [self.questions[question] for question in candidates]
+        unlike = self._unlikeness(questions, self.systems[one], self.systems[other])
+        return int(candidates[np.argmax(unlike)])
 
     def record(self, judgments: pd.DataFrame) -> None:
         """Record judgments, asked for or not: all of them or, if one is at fault, none.
@@ -245,15 +273,47 @@ class AdaptivePairing:
             n_questions=len(known),
             questions=tuple(known),
         )
+        by_chance = [
+            question < 0 or self._draws(pair)[1][question]
+            for question, pair in zip(questions[~is_failed], pairs[~is_failed], strict=True)
+        ]
+        self._by_chance = np.append(self._by_chance, np.array(by_chance, dtype=np.bool_))
         self.posterior = battle_posterior(self._battles.on_battled_questions(), self._prior)
+
+    def rated(self) -> RatingPosterior:
+        """Rate on the scale of verdicts on any question, which choosing does not need.
+
+        The prior's scale is learned with the ratings, and what verdicts on unlike answers stretch
+        is taken back.
+        """
+        battles = self._battles.on_battled_questions()
+        posterior = battle_posterior(battles, self._prior, scales=SCALES)
+        return posterior.scaled(1.0 / self._stretch(posterior.ratings))
+
+    def _stretch(self, ratings: Floats) -> float:
+        """Return how much further apart ratings are than questions left to chance say.
+
+        Where answers differ more, verdicts are clearer.
+        """
+        if self._unlikeness is None:
+            return 1.0
+        differences = ratings[self._battles.side_a] - ratings[self._battles.side_b]
+        points = POINTS_OF_A[self._battles.winner]
+        by_chance = self._by_chance
+        # Verdicts that contradict the ratings leave them a fifth of their scale.
+        least = 0.2
+        chance = max(likely_factor(differences[by_chance], points[by_chance]), least)
+        elsewhere = max(likely_factor(differences[~by_chance], points[~by_chance]), least)
+        return elsewhere / chance
 
     def ratings(self) -> pd.DataFrame:
         """Return columns ``system, rating, standard_error`` (logits), best first."""
+        rated = self.rated()
         table = pd.DataFrame(
             {
-                "system": self.posterior.systems,
-                "rating": self.posterior.ratings,
-                "standard_error": self.posterior.standard_errors,
+                "system": rated.systems,
+                "rating": rated.ratings,
+                "standard_error": rated.standard_errors,
             }
         )
         return table.sort_values("rating", ascending=False, kind="stable", ignore_index=True)

@@ -137,3 +137,45 @@ def test_a_prior_that_knows_the_order_asks_about_neighbors_at_once():
     others = AdaptivePairing(SYSTEMS, QUESTIONS).next_pairs(10)
     plain = [abs(int(one[1:]) - int(other[1:])) for _, one, other in others]
     assert np.mean(apart) < 1.5 < np.mean(plain)
+
+
+MANY = [f"q{index:03}" for index in range(80)]
+
+
+def by_number(questions, one, other):
+    """Answers to later questions differ more."""
+    return np.array([int(question[1:]) / len(MANY) for question in questions])
+
+
+def test_pairs_meet_where_their_answers_differ_but_for_some():
+    asked = AdaptivePairing(SYSTEMS, MANY, unlikeness=by_number).next_pairs(60)
+    plain = AdaptivePairing(SYSTEMS, MANY).next_pairs(60)
+    unlike, drawn = (
+        by_number([question for question, *_ in items], "", "") for items in (asked, plain)
+    )
+    assert np.mean(unlike) > np.mean(drawn) + 0.1
+    # Some are asked on questions on which answers are alike.
+    assert np.mean(unlike < 0.3) > 0.05
+
+
+def test_ratings_are_not_stretched_by_clearer_verdicts():
+    random = np.random.default_rng(0)
+    pairing = AdaptivePairing(SYSTEMS, MANY, unlikeness=by_number)
+    while pairing.judged < 500:
+        rows = []
+        for question, one, other in pairing.next_pairs(10):
+            clear = 2.0 if by_number([question], one, other)[0] > 0.5 else 0.2
+            is_won = random.random() < 1 / (1 + np.exp(clear * (int(other[1:]) - int(one[1:]))))
+            rows.append((question, one, other, "a" if is_won else "b"))
+        pairing.record(pd.DataFrame(rows, columns=COLUMNS))
+    assert np.ptp(pairing.ratings()["rating"]) < 0.9 * np.ptp(pairing.posterior.ratings)
+
+
+def test_the_scale_of_a_prior_is_learned_with_the_ratings():
+    wide = pd.DataFrame({"system": SYSTEMS, "rating": np.arange(6.0), "standard_error": 0.5})
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS, prior=wide)
+    ties = [
+        (question, *pair, "tie") for question in QUESTIONS for pair in itertools.pairwise(SYSTEMS)
+    ]
+    pairing.record(pd.DataFrame(ties, columns=COLUMNS))
+    assert np.ptp(pairing.ratings()["rating"]) < np.ptp(pairing.posterior.ratings)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.quality.families import model_families
+from arena.quality.families import kinship, model_families
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,12 @@ from arena.quality.families import model_families
 )
 def test_names_speak_of_families(name, families):
     assert model_families(name) == families
+
+
+def test_judges_that_are_systems_or_of_their_family_are_named():
+    systems = ["gpt-3.5-turbo", "gpt-4", "claude-v1"]
+    assert kinship(["gpt-4"], systems) == ("is one of the systems", ("gpt-4",))
+    relation, kin = kinship(["gpt-4o"], systems)
+    assert "family as gpt-3.5-turbo" in relation
+    assert kin == ("gpt-3.5-turbo", "gpt-4")
+    assert kinship(["people"], systems) == ("", ())

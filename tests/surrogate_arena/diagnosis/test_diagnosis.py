@@ -206,3 +206,10 @@ def test_a_diagnosis_says_how_few_verdicts_hold_up_first_place_and_lists_them():
     assert f"{place.dropped:,} of 900 verdicts" in remark.sentence
     assert len(found.first_places) == place.dropped
     assert found.as_json()["first_places"][0]["first"] == place.first
+
+
+def test_a_judge_of_its_own_family_is_named_once():
+    rows = [("q1", "gpt-3.5", "claude-2", "a"), ("q1", "claude-2", "llama-3", "a")]
+    found = diagnose(pd.concat([judgments(rows, judge="gpt-4o"), judgments(rows, judge="me")]))
+    (remark,) = (remark for remark in found.remarks if remark.name == "own family")
+    assert (remark.subject, remark.systems) == ("gpt-4o", ("gpt-3.5",))
