@@ -82,6 +82,9 @@ class AdaptivePairs:
         verdicts = arena.judgments[arena.judgments["judge"].isin(settings.judges)]
         failures = _lasting(failed, verdicts, settings.judges)
         drawn_answers = arena.answers[are_in(arena.answers, drawn, QUESTION_KEY)]
+        # Without passages the prior is by other judges' preferences, and verdicts on unlike answers
+        # rank no better than others (benchmarks/README.md, "Judging plans").
+        has_passages = self._texts.has_passages
         self._pairings: dict[str, AdaptivePairing] = {}
         for language in drawn["language"].unique():
             answers = drawn_answers[drawn_answers["language"] == language]
@@ -91,7 +94,7 @@ class AdaptivePairs:
                 answers,
                 settings.seed,
                 None if prior is None else prior[prior["language"] == language],
-                partial(self._texts.unlikeness, language),
+                partial(self._texts.unlikeness, language) if has_passages else None,
             )
             self._record(language, verdicts, failures)
         earlier = verdicts[are_in(verdicts, drawn, QUESTION_KEY)]
