@@ -145,6 +145,12 @@ class ArenaTexts:
             text = self._texts[key, system] = parse_answer(self.shown(key, system)).text
         return text
 
+    @property
+    def has_passages(self) -> bool:
+        """Return whether any system was given passages."""
+        of_questions = (passages for _, passages, _ in self._questions.values())
+        return bool(self._system_passages) or any(map(bool, of_questions))
+
     def unlikeness(self, language: str, query_ids: Sequence[str], one: str, other: str) -> Floats:
         """Return how much two systems' answers to each question differ."""
         questions = [(language, query_id) for query_id in query_ids]

@@ -116,11 +116,6 @@ class RatingPosterior:
         """Return the ratings' standard errors, shape (S,)."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
-    def scaled(self, factor: float) -> RatingPosterior:
-        """Return ratings and errors times a factor."""
-        covariance = factor**2 * self.covariance
-        return RatingPosterior(self.systems, factor * self.ratings, covariance, self.shares)
-
     @property
     def bounds(self) -> tuple[Floats, Floats]:
         """Return lower and upper bounds of 90% intervals, shape (S,) each."""

@@ -13,9 +13,8 @@ from scipy.special import expit, ndtr
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.data.types import Flags, Floats, Indices
-from arena.judging.choosing.scale import likely_factor
 from arena.rating.battles import Battles
-from arena.rating.judgment_columns import POINTS_OF_A, winner_codes
+from arena.rating.judgment_columns import winner_codes
 from arena.rating.pairs import Pairs
 from arena.rating.posterior import SCALES, RatingPosterior, RatingPrior, battle_posterior
 from arena.statistics.bootstrap import generator
@@ -79,8 +78,7 @@ class AdaptivePairing:
             prior: Columns ``system, rating, standard_error`` (logits); it counts less if judgments
                 show that it is further off than it states.
             unlikeness: Tells how much two systems' answers differ on each of some questions. Pairs
-                then meet where they differ most, but for a quarter of the questions, which keeps
-                the scale.
+                then meet where they differ most, but for a quarter of the questions.
 
         Raises:
             UsageError: For names given twice, too few, or a standard error that is not above 0.
@@ -112,8 +110,6 @@ class AdaptivePairing:
         self._prior = RatingPrior.of_table(prior, self.systems, precision=1.0)
         self._unlikeness = unlikeness
         self._battles = Battles.none(self.systems, self.questions)
-        # Which verdicts were asked whether or not the answers differ.
-        self._by_chance = np.empty(0, dtype=np.bool_)
         self.posterior = battle_posterior(self._battles, self._prior)
 
     def _answered(self, answers: pd.DataFrame | None) -> Flags:
@@ -273,38 +269,11 @@ class AdaptivePairing:
             n_questions=len(known),
             questions=tuple(known),
         )
-        by_chance = [
-            question < 0 or self._draws(pair)[1][question]
-            for question, pair in zip(questions[~is_failed], pairs[~is_failed], strict=True)
-        ]
-        self._by_chance = np.append(self._by_chance, np.array(by_chance, dtype=np.bool_))
         self.posterior = battle_posterior(self._battles.on_battled_questions(), self._prior)
 
     def rated(self) -> RatingPosterior:
-        """Rate on the scale of verdicts on any question, which choosing does not need.
-
-        The prior's scale is learned with the ratings, and what verdicts on unlike answers stretch
-        is taken back.
-        """
-        battles = self._battles.on_battled_questions()
-        posterior = battle_posterior(battles, self._prior, scales=SCALES)
-        return posterior.scaled(1.0 / self._stretch(posterior.ratings))
-
-    def _stretch(self, ratings: Floats) -> float:
-        """Return how much further apart ratings are than questions left to chance say.
-
-        Where answers differ more, verdicts are clearer.
-        """
-        if self._unlikeness is None:
-            return 1.0
-        differences = ratings[self._battles.side_a] - ratings[self._battles.side_b]
-        points = POINTS_OF_A[self._battles.winner]
-        by_chance = self._by_chance
-        # Verdicts that contradict the ratings leave them a fifth of their scale.
-        least = 0.2
-        chance = max(likely_factor(differences[by_chance], points[by_chance]), least)
-        elsewhere = max(likely_factor(differences[~by_chance], points[~by_chance]), least)
-        return elsewhere / chance
+        """Rate with the prior's scale learned from verdicts, which choosing does not need."""
+        return battle_posterior(self._battles.on_battled_questions(), self._prior, scales=SCALES)
 
     def ratings(self) -> pd.DataFrame:
         """Return columns ``system, rating, standard_error`` (logits), best first."""

@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import scipy
+from scipy.special import expit
 
 from arena.data.arena import Arena
 from arena.data.rows import are_in
@@ -17,7 +19,6 @@ from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Rounds, joined_pairs
 from arena.judging.choosing.drawn_pairs import sample_pairs
-from arena.judging.choosing.scale import likely_factor
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.usage import Budget
 from arena.rating.battles import Battles
@@ -28,6 +29,9 @@ from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 JUDGE_DIFFERENCE = 0.2
 """Standard deviation of what two judges of an arena rate a system differently, in logits, before
 both have judged. The posterior lets it be up to four times as large, if verdicts say so."""
+SCALE_DEVIATION = 0.5
+"""Standard deviation, before both have judged, of the factor by which the second judge's ratings
+are the first one's; its mean is 1."""
 FEWEST_CALIBRATION = 10
 """Random pairs that the second judge is asked about first, however settled the ranking looks."""
 
@@ -118,7 +122,7 @@ def n_calibration(n_systems: int) -> int:
 def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd.DataFrame:
     """Scale the first judge's ratings to the second one's verdicts.
 
-    The factor is the most probable one; see ``likely_factor``.
+    The factor b, with prior N(1, 1/4), is the most probable given verdicts by ratings b theta.
     """
     rating_of = first_ratings.set_index(["language", "system"])["rating"]
     systems_a = pd.MultiIndex.from_frame(by_second[["language", "system_a"]])
@@ -128,7 +132,14 @@ def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd
     is_rated = np.isfinite(ratings_a - ratings_b)
     differences = (ratings_a - ratings_b)[is_rated]
     points = points_of_a(by_second).to_numpy(np.float64)[is_rated]
-    factor = likely_factor(differences, points)
+
+    def slope(factor: float) -> float:
+        residuals = points - expit(factor * differences)
+        return float(differences @ residuals) - (factor - 1.0) / SCALE_DEVIATION**2
+
+    # No residual is above 1, so the root is no further from 1 than this.
+    bound = SCALE_DEVIATION**2 * float(np.abs(differences).sum()) + 1.0
+    factor = float(scipy.optimize.brentq(slope, 1.0 - bound, 1.0 + bound))
     spread = float(rating_of.std(ddof=0)) if len(rating_of) else 0.0
     errors = factor * first_ratings["standard_error"]
     # The less the second judge follows the first one, the less is known of where it will differ.

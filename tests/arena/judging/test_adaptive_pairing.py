@@ -158,19 +158,6 @@ def test_pairs_meet_where_their_answers_differ_but_for_some():
     assert np.mean(unlike < 0.3) > 0.05
 
 
-def test_ratings_are_not_stretched_by_clearer_verdicts():
-    random = np.random.default_rng(0)
-    pairing = AdaptivePairing(SYSTEMS, MANY, unlikeness=by_number)
-    while pairing.judged < 500:
-        rows = []
-        for question, one, other in pairing.next_pairs(10):
-            clear = 2.0 if by_number([question], one, other)[0] > 0.5 else 0.2
-            is_won = random.random() < 1 / (1 + np.exp(clear * (int(other[1:]) - int(one[1:]))))
-            rows.append((question, one, other, "a" if is_won else "b"))
-        pairing.record(pd.DataFrame(rows, columns=COLUMNS))
-    assert np.ptp(pairing.ratings()["rating"]) < 0.9 * np.ptp(pairing.posterior.ratings)
-
-
 def test_the_scale_of_a_prior_is_learned_with_the_ratings():
     wide = pd.DataFrame({"system": SYSTEMS, "rating": np.arange(6.0), "standard_error": 0.5})
     pairing = AdaptivePairing(SYSTEMS, QUESTIONS, prior=wide)
