@@ -13,13 +13,19 @@ are learned again without the arena (``judge_preferences.py``). Measured are the
 mean tau with the ranking by all verdicts reaches 0.8 and 0.9, and where the default plan stops by
 itself.
 
-    python benchmarks/tables.py plans
+A second table compares, with truth on the other half of the questions, which question a pair is
+asked on: one where both systems met fewest others, or of eight such the one where their answers
+differ most, but for a quarter that is left to chance. The former takes the prior's scale as stated,
+as ``judge`` did; the latter learns it.
+
+    python benchmarks/tables.py plans questions
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,20 +36,22 @@ from arena import read_arena
 from arena.data.arena import Arena
 from arena.data.types import Floats, Integers
 from arena.judging import JudgingSettings
-from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, pair_keys
+from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, PairKey, pair_keys, unordered
 from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import Verdicts
+from arena.judging.choosing.pairing import AdaptivePairing, Item, round_size
 from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
-from arena.rating.posterior import RatingPrior, battle_posterior
+from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
 from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
+from arena.statistics.significance import NORMAL_90
 from features import extract
 from surrogate.board.first_board import first_ratings, preferences_for
 from surrogate.learning.language_data import with_answers
-from surrogate_arena.diagnosis.judging_prior import first_prior
+from surrogate_arena.diagnosis.judging_prior import first_prior, judging_prior
 
 LEVELS = (0.8, 0.9)
 A_SYSTEM = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
@@ -214,4 +222,121 @@ def plans(folder: Path, judge: str, language: str) -> list[str]:
     if stops:
         calls, tau = np.mean(stops, axis=0)
         cells[-1] = f"{calls:,.0f}, {tau:.2f}"
+    return cells
+
+
+CALLS = (4, 8, 16)
+"""Calls a system at which two ways to choose questions are compared."""
+MEASURES = ("tau", "slope", "inside")
+SYSTEMS = 60
+"""As many halves are drawn as make about so many systems, in all languages."""
+MOST_SHARE = 0.6
+"""Of a half's pairs that are asked: with more, choosing has no choice."""
+
+
+@dataclass(frozen=True)
+class Half:
+    """What may be asked on half of the questions, and the ratings by verdicts on the other."""
+
+    language: str
+    texts: ArenaTexts
+    questions: Sequence[str]
+    answers: pd.DataFrame
+    winners: Mapping[PairKey, str]
+    prior: pd.DataFrame
+    truth: RatingPosterior
+
+    @classmethod
+    def of(cls, arena: Arena, judge: str, language: str, seed: int) -> Half:
+        """Draw half of the questions that a judge has judged."""
+        rows = arena.judgments
+        rows = rows[(rows["judge"] == judge) & (rows["language"] == language)]
+        rows = rows.drop_duplicates(PAIR_COLUMNS)
+        query_ids = generator(seed, "half").permutation(sorted(rows["query_id"].unique()))
+        asked = sorted(map(str, query_ids[: len(query_ids) // 2]))
+        is_asked = rows["query_id"].isin(asked)
+        judged = {*rows["system_a"], *rows["system_b"]}
+        answers = arena.answers[arena.answers["system"].isin(judged)]
+        unjudged = replace(arena, judgments=rows.iloc[:0], answers=answers)
+        drawn = pd.DataFrame({"language": language, "query_id": asked})
+        winners = {}
+        for key, winner in zip(pair_keys(rows[is_asked]), rows["winner"][is_asked], strict=True):
+            winners[unordered(key)] = winner if unordered(key) == key else MIRRORED[winner]
+        return cls(
+            language=language,
+            texts=ArenaTexts(arena),
+            questions=asked,
+            answers=answers[answers["language"] == language],
+            winners=winners,
+            prior=judging_prior(unjudged, drawn, seed=seed),
+            truth=battle_posterior(Battles.from_judgments(rows[~is_asked], systems=sorted(judged))),
+        )
+
+    def verdicts(self, items: Sequence[Item], rng: np.random.Generator) -> pd.DataFrame:
+        """Return recorded verdicts on items, sides drawn; None where there is none."""
+        rows = []
+        for query_id, *pair in items:
+            one, other = rng.permutation(pair)
+            key = (self.language, query_id, one, other)
+            winner = self.winners.get(unordered(key))
+            if winner is not None and unordered(key) != key:
+                winner = MIRRORED[winner]
+            rows.append((query_id, one, other, winner))
+        return pd.DataFrame(rows, columns=[*PAIR_COLUMNS[1:], "winner"], dtype=object)
+
+    def replayed(self, *, by_unlikeness: bool, seed: int) -> pd.DataFrame:
+        """Return tau, slope of the truth, and share inside intervals, by calls a system."""
+        systems = self.truth.systems
+        unlikeness = partial(self.texts.unlikeness, self.language) if by_unlikeness else None
+        pairing = AdaptivePairing(
+            systems, self.questions, self.answers, seed, self.prior, unlikeness
+        )
+        rng = generator(seed, "sides")
+        measured = {}
+        for calls in CALLS:
+            n_calls = calls * len(systems)
+            if n_calls > MOST_SHARE * len(self.winners):
+                break
+            while pairing.judged < n_calls:
+                n_pairs = min(round_size(len(systems), pairing.judged), n_calls - pairing.judged)
+                pairing.record(self.verdicts(pairing.next_pairs(n_pairs), rng))
+            rated = pairing.rated() if by_unlikeness else pairing.posterior
+            measured[calls] = self._compared(rated)
+        return pd.DataFrame(measured, index=MEASURES)
+
+    def _compared(self, posterior: RatingPosterior) -> tuple[float, float, float]:
+        ratings, truth = posterior.ratings, self.truth.ratings
+        joint_errors = np.hypot(posterior.standard_errors, self.truth.standard_errors)
+        is_inside = np.abs(ratings - truth) <= NORMAL_90 * joint_errors
+        tau = float(np.nan_to_num(kendall_tau(ratings, truth)))
+        slope = float(ratings @ truth / (ratings @ ratings))
+        return tau, slope, float(is_inside.mean())
+
+
+def questions(folder: Path, judge: str) -> list[str]:
+    """Return tau by calls a system, what unlike answers gain, and how well ratings hold."""
+    arena = read_arena(folder)
+    judged = arena.judgments[arena.judgments["judge"] == judge]
+    n_systems = judged.groupby("language")["system_a"].nunique()
+    n_halves = max(1, SYSTEMS // int(n_systems.sum()))
+    runs = {}
+    for language in n_systems.index:
+        for seed in range(n_halves):
+            half = Half.of(arena, judge, language, seed)
+            for way in ("before", "now"):
+                measured = half.replayed(by_unlikeness=way == "now", seed=seed)
+                runs[way, language, seed] = measured.unstack()
+    table = pd.DataFrame(runs).T  # a row a run, columns of calls and measure
+    before, now = table.loc["before"], table.loc["now"]
+    cells = []
+    for calls in CALLS:
+        if calls not in table:
+            cells.append("–")
+            continue
+        gains = now[calls, "tau"] - before[calls, "tau"]
+        error = gains.std(ddof=1) / len(gains) ** 0.5
+        shown_error = f" ± {error:.2f}" if len(gains) > 1 else ""
+        cells.append(f"{now[calls, 'tau'].mean():.2f} ({gains.mean():+.2f}{shown_error})")
+    for name in ("slope", "inside"):
+        cells.append(f"{before[8, name].mean():.2f}, {now[8, name].mean():.2f}")
     return cells

@@ -33,7 +33,7 @@ from judge_audit import audited
 from judge_errors import grouse, memerag, pairs
 from judge_preferences import first_board_taus
 from judge_scores import PAIR_SCORES, constant, pairs_of_people
-from judging_plans import plans
+from judging_plans import plans, questions
 from juries import JURY_COLUMNS, with_jury
 from replication import two_judges
 from soft_verdicts import replayed
@@ -200,6 +200,23 @@ TABLES = {
             },
         ),
         "rakuda",
+    ),
+    "questions": Table(
+        [
+            *("arena (systems) by judge", "4 calls a system", "8 calls", "16 calls"),
+            *("slope at 8 calls", "inside 90% intervals at 8"),
+        ],
+        of_arenas(
+            questions,
+            {
+                "nomiracl": ("nomiracl", "answerability-gold", "nomiracl (11, a language), labels"),
+                "people": ("crowd-rag", "crowd-gold", "crowd-rag (6), people"),
+                "gpt-4o": ("crowd-rag", "gpt-4o-combined", "crowd-rag (6), GPT-4o combined"),
+                "faithjudge": ("faithjudge", "faithjudge-o3-mini", "faithjudge (46), o3-mini"),
+                "trec-rag25": ("trec-rag25", "nist-support", "trec-rag25 (53), labels"),
+            },
+        ),
+        "gpt-4o",
     ),
     "soft": Table(
         [
