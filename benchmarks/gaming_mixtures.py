@@ -1,6 +1,6 @@
 """Whether answers taken from better systems are rated as verdicts on these answers rate them.
 
-    python benchmarks/gaming_mixtures.py ARENA ... [--judge J] [--systems 3]
+    python benchmarks/tables.py mixtures
 
 A system takes the answers to some questions from others. The verdicts on these answers are the
 mixture's, so its true rating is known; a board without the system predicts it. Rises are above the
@@ -9,8 +9,9 @@ system's own answers, in standard deviations of the board's ratings.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,25 +38,21 @@ MIXTURES: dict[str, Callable[[int], int]] = {
     "the best three's in turn": lambda place: 1 + place % 3,
 }
 """To the place of a question, whose answer is taken: 0 own, 1 the best other's, 2 the second's."""
+SYSTEMS = 3
+QUESTIONS = 80
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("arenas", nargs="+")
-    parser.add_argument("--judge")
-    parser.add_argument("--systems", type=int, default=3, help="of an arena that are changed")
-    options = parser.parse_args()
-    tables = []
-    for name in options.arenas:
-        arena = fewer_questions(read_arena(name).judged_by(options.judge), 80)
-        systems = ordered_systems(arena)
-        indices = np.linspace(len(systems) / 3, len(systems) - 1, options.systems)
-        for index in np.unique(indices.round().astype(int)):
-            tables.append(mixed(arena, systems[index], systems))
-    table = pd.concat(tables, ignore_index=True)
-    for column in ("mixture", "arena"):
-        means = table.groupby(column, sort=False)[["predicted", "by verdicts"]].mean()
-        print(f"\n{means.to_string(float_format='{:.2f}'.format)}")
+def mixtures(folder: Path, judge: str) -> list[Any]:
+    """Return the mean rise that is predicted, by verdicts, and the difference over systems."""
+    arena = fewer_questions(read_arena(folder).judged_by(judge), QUESTIONS)
+    order = ordered_systems(arena)
+    indices = np.linspace(len(order) / 3, len(order) - 1, SYSTEMS).round().astype(int)
+    rises = pd.concat([mixed(arena, order[index], order) for index in np.unique(indices)])
+    by_system = rises[rises["mixture"] != OWN].groupby("system")
+    means = by_system[["predicted", "by verdicts"]].mean()
+    differences = means["predicted"] - means["by verdicts"]
+    error = differences.std() / len(differences) ** 0.5
+    return [*means.mean(), [float(differences.mean()), float(error)]]
 
 
 def mixed(arena: Arena, system: str, order: Sequence[str]) -> pd.DataFrame:
@@ -89,7 +86,7 @@ def mixed(arena: Arena, system: str, order: Sequence[str]) -> pd.DataFrame:
             truths[mixture] = (rated["rating"][mixture] - rated["rating"][OWN]) / spread
         table = pd.DataFrame({"predicted": predicted - predicted[OWN], "by verdicts": truths})
         tables.append(table.rename_axis("mixture").reset_index())
-    return pd.concat(tables).assign(arena=arena.info.name)
+    return pd.concat(tables).assign(system=system)
 
 
 def taken_from(
@@ -99,7 +96,3 @@ def taken_from(
     own = arena.answers.loc[arena.answers["system"] == system, ["language", "query_id"]]
     places = own.groupby("language").cumcount()
     return own.assign(system=[sources[source_of(place)] for place in places])
-
-
-if __name__ == "__main__":
-    main()

@@ -28,6 +28,7 @@ from comparison_errors import share_found
 from cost_intervals import SIZES, WORLDS, shares_called_cheaper
 from coverage_by_design import DESIGNS, coverage
 from few_verdicts import few_verdicts
+from gaming_mixtures import mixtures
 from gate import decisions, refused
 from judge_audit import audited
 from judge_errors import grouse, memerag, pairs
@@ -149,6 +150,25 @@ TABLES = {
             },
         ),
         "crowd-rag:3",
+    ),
+    "mixtures": Table(
+        ["arena (systems) by judge", "predicted rise", "rise by verdicts", "difference"],
+        of_arenas(
+            mixtures,
+            {
+                "rakuda": ("rakuda", "gpt-4", "rakuda (9), GPT-4"),
+                "crowd-rag": (
+                    *("crowd-rag", "gpt-4o-combined"),
+                    "crowd-rag (6), GPT-4o combined",
+                ),
+                "vicuna80": ("vicuna80", "gpt-4", "vicuna80 (8), GPT-4"),
+                "mt-bench": (
+                    *("mt-bench-ko-en", "gpt-4o-mini"),
+                    "mt-bench-ko-en (6), GPT-4o mini",
+                ),
+            },
+        ),
+        "crowd-rag",
     ),
     "pairs": Table(
         ["recorded judge, by people's majority", *PAIR_SCORES],
