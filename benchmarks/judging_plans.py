@@ -229,7 +229,8 @@ CALLS = (4, 8, 16)
 """Calls a system at which two ways to choose questions are compared."""
 MEASURES = ("tau", "slope", "inside")
 SYSTEMS = 60
-"""As many halves are drawn as make about so many systems, in all languages."""
+"""As many halves are drawn as make about this many systems, in all languages."""
+FEWEST_HALVES = 3
 MOST_SHARE = 0.6
 """Of a half's pairs that are asked: with more, choosing has no choice."""
 
@@ -318,7 +319,7 @@ def questions(folder: Path, judge: str) -> list[str]:
     arena = read_arena(folder)
     judged = arena.judgments[arena.judgments["judge"] == judge]
     n_systems = judged.groupby("language")["system_a"].nunique()
-    n_halves = max(1, SYSTEMS // int(n_systems.sum()))
+    n_halves = max(FEWEST_HALVES, SYSTEMS // int(n_systems.sum()))
     runs = {}
     for language in n_systems.index:
         for seed in range(n_halves):
@@ -335,8 +336,7 @@ def questions(folder: Path, judge: str) -> list[str]:
             continue
         gains = now[calls, "tau"] - before[calls, "tau"]
         error = gains.std(ddof=1) / len(gains) ** 0.5
-        shown_error = f" ± {error:.2f}" if len(gains) > 1 else ""
-        cells.append(f"{now[calls, 'tau'].mean():.2f} ({gains.mean():+.2f}{shown_error})")
+        cells.append(f"{now[calls, 'tau'].mean():.2f} ({gains.mean():+.2f} ± {error:.2f})")
     for name in ("slope", "inside"):
         cells.append(f"{before[8, name].mean():.2f}, {now[8, name].mean():.2f}")
     return cells
