@@ -56,7 +56,7 @@ from surrogate_arena.diagnosis.judging_prior import first_prior, judging_prior
 LEVELS = (0.8, 0.9)
 A_SYSTEM = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 """Calls a system at which rankings are compared."""
-SEEDS = 4
+SEEDS = 8
 SETTLED = 0.05
 NEVER = 1e-9
 MIRRORED = {"a": "b", "b": "a", "tie": "tie"}
