@@ -12,6 +12,8 @@ from joblib import parallel_config
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 
 BACKENDS = ("dask", "ray")
+SECONDS_TO_START = 60
+"""Of Dask's workers, which joblib gives ten."""
 AGAIN = {"max_restarts": -1, "max_task_retries": -1}
 """Of Ray's workers: what one that was lost had to do is done by another, as Dask does."""
 LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
@@ -43,7 +45,7 @@ def _dask(scheduler: str | None) -> Iterator[None]:
             client = Client(scheduler, **options)  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as error:
             raise UsageError(f"no Dask scheduler answers at {scheduler} ({error})") from error
-        with client, parallel_config("dask"):
+        with client, parallel_config("dask", wait_for_workers_timeout=SECONDS_TO_START):
             yield
 
 
