@@ -68,12 +68,12 @@ def scores_of(ratings: Mapping[str, Rating], puzzle: Puzzle) -> dict[str, float]
     probability = _probability_of_first(puzzle.resampled_truth.to_numpy(), first, second)
     agreement = 1 - np.abs((order + 1) / 2 - probability)
 
-    is_told = true_order != 0
+    is_ordered = true_order != 0
     concordance = order * true_order
     return {
-        "tau": _mean(concordance[is_told]),
+        "tau": _mean(concordance[is_ordered]),
         "soft": _mean(agreement),
-        "hidden_tau": _mean(concordance[is_told & has_hidden]),
+        "hidden_tau": _mean(concordance[is_ordered & has_hidden]),
         "hidden_soft": _mean(agreement[has_hidden]),
         "holds": _share_that_holds(table, puzzle),
         "width": float((table["high"] - table["low"]).mean()),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
@@ -15,7 +16,7 @@ from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, TurnRole
 from arena.data.types import Floats
 from arena.statistics.bootstrap import seed_sequence
 from arena.text.answers import parse_answer
-from arena.text.ngrams import unlikeness
+from arena.text.ngrams import hashed, unit_rows
 from arena.text.reader import visible
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
@@ -154,10 +155,11 @@ class ArenaTexts:
     def unlikeness(self, language: str, query_ids: Sequence[str], one: str, other: str) -> Floats:
         """Return how much two systems' answers to each question differ."""
         questions = [(language, query_id) for query_id in query_ids]
-        return unlikeness(
-            [self.answer_text(question, one) for question in questions],
-            [self.answer_text(question, other) for question in questions],
-        )
+        texts = [self.answer_text(question, one) for question in questions]
+        texts += [self.answer_text(question, other) for question in questions]
+        rows = unit_rows(hashed(texts))
+        cosines = rows[: len(questions)].multiply(rows[len(questions) :]).sum(axis=1)
+        return np.asarray(1.0 - cosines)
 
     def comparison(self, key: PairKey) -> Comparison:
         """Put together what a judge compares."""

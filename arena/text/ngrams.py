@@ -118,10 +118,3 @@ def _hashed(texts: Sequence[str]) -> Iterator[_Row]:
     columns = np.split((present % DIMENSIONS).astype(np.uint16), ends)
     values = np.split(damped.astype(np.float16), ends)
     return zip(columns, values, strict=True)
-
-
-def unlikeness(ones: Sequence[str], others: Sequence[str]) -> Floats:
-    """Return 1 less the cosine of the n-grams of each of N pairs of texts, (N,)."""
-    rows = unit_rows(hashed([*ones, *others]))
-    products = rows[: len(ones)].multiply(rows[len(ones) :])
-    return np.asarray(1.0 - products.sum(axis=1))

@@ -181,16 +181,16 @@ def texts_of_others(
     # Systems that saw the same passages share a question.
     distinct = {id(question): question for question in questions}
     places = {key: place for place, key in enumerate(distinct)}
-    own = np.array([places[id(question)] for question in questions], dtype=np.intp)
-    told = list(map(content_words, texts))
+    question_places = np.array([places[id(question)] for question in questions], dtype=np.intp)
+    words_of_answers = list(map(content_words, texts))
     # What no answer says does not matter.
-    columns = {word: column for column, word in enumerate(set().union(*told))}
-    answers = _occurrences(told, columns)
+    columns = {word: column for column, word in enumerate(set().union(*words_of_answers))}
+    answers = _occurrences(words_of_answers, columns)
     passages = _occurrences([content_words(given_words(one)) for one in distinct.values()], columns)
     queries = table.groupby("query").ngroup().to_numpy()
     flags = np.zeros(len(table), dtype=bool)
     for rows in table.groupby(["language", "system"]).indices.values():
-        flags[rows] = _are_of_others(answers[rows], passages[own[rows]], queries[rows])
+        flags[rows] = _are_of_others(answers[rows], passages[question_places[rows]], queries[rows])
     return flags
 
 

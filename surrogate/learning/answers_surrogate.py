@@ -15,7 +15,7 @@ import pandas as pd
 
 from arena.data.types import Floats
 from features.engine.extraction import FEATURE_KEY, feature_columns
-from surrogate.learning.copied_wording import beside_originals, copied_shares, own_part
+from surrogate.learning.copied_wording import beside_originals, copied_shares, uncopied_part
 from surrogate.learning.observations import observe, rating_reliability
 from surrogate.learning.peers import (
     ANSWER,
@@ -214,14 +214,16 @@ class AnswersSurrogate(Surrogate):
     ) -> pd.DataFrame:
         """Return ``rating``, relative to its language's level, and ``standard_error``."""
         shares = self._copied_shares(views)
-        own_views = dict(views)
+        uncopied_views = dict(views)
         for language, shares_of_answers in shares.items():
-            own_views[language] = own_part(views[language], shares_of_answers)
-        by_ridge = self.ridge_.predict(own_views, scales)
+            uncopied_views[language] = uncopied_part(views[language], shares_of_answers)
+        by_ridge = self.ridge_.predict(uncopied_views, scales)
         parts = np.zeros((len(by_ridge), 2))
         parts[:, 1] = by_ridge["rating"]
         if self.scores_ is not None:
-            scores = [self.scores_.predict(language, view) for language, view in own_views.items()]
+            scores = [
+                self.scores_.predict(language, view) for language, view in uncopied_views.items()
+            ]
             parts[:, 0] = np.nan_to_num(np.concatenate(scores))
         ratings = self.blend_.ratings(parts)
         end = 0

@@ -38,14 +38,14 @@ def copied_shares(view: PeerView, field_view: PeerView, is_rated: Flags) -> Floa
     return np.asarray(shares / np.maximum(shares.sum(axis=2, keepdims=True), 1.0))
 
 
-def own_part(view: PeerView, shares: Floats) -> PeerView:
+def uncopied_part(view: PeerView, shares: Floats) -> PeerView:
     """Return the view of what is left of each answer without the shares (Q, M, N) of others'."""
     questions, systems, peers = np.nonzero(shares)
     if not len(questions):
         return view
-    own = np.where(view.answered, 1.0 - shares.sum(axis=2).T, 0.0)
+    uncopied = np.where(view.answered, 1.0 - shares.sum(axis=2).T, 0.0)
     centered = view.values - finite_means(view.peer_values)
-    weights = own[:, :, None] * np.isfinite(centered)
+    weights = uncopied[:, :, None] * np.isfinite(centered)
     rows, peer_rows = view.vectors.rows, view.peer_vectors.rows
     copied = sparse.csr_array(
         (
@@ -57,7 +57,7 @@ def own_part(view: PeerView, shares: Floats) -> PeerView:
     vectors = AnswerVectors(sparse.csr_array(rows - copied @ peer_rows), view.vectors.places)
     return replace(
         view,
-        own=own,
+        uncopied=uncopied,
         means=mean_of((weights * np.nan_to_num(centered)).sum(axis=1), weights.sum(axis=1)),
         profiles=profiles_of(vectors),
         vectors=vectors,
@@ -67,7 +67,7 @@ def own_part(view: PeerView, shares: Floats) -> PeerView:
 def beside_originals(
     ratings: Floats, view: PeerView, field_view: PeerView, rated: Floats, shares: Floats
 ) -> Floats:
-    """Add to ratings of systems' own parts, (M,), those of the systems whose wording they share.
+    """Add the ratings of the originals, by the shares copied, to those of the rest, (M,).
 
     Disguised copies are rated at most as their original. ``rated`` are the peers' ratings, shrunk
     by noise, (N,), or NaN.

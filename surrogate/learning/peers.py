@@ -38,7 +38,7 @@ class PeerView:
 
     Attributes:
         answered: Who answered which question, shape (M, Q).
-        own: Share of each answer that is no other system's wording, shape (M, Q); 0 without one.
+        uncopied: Share of each answer's wording that is no rated system's, shape (M, Q).
         values: F features, the consensus last, shape (M, Q, F).
         peer_values: Of the peers' answers, shape (N, Q, F).
         is_self: Which peer each system is, shape (M, N).
@@ -49,7 +49,7 @@ class PeerView:
 
     systems: tuple[str, ...]
     answered: Flags
-    own: Floats
+    uncopied: Floats
     values: Floats
     peer_values: Floats
     is_self: Flags
@@ -60,9 +60,9 @@ class PeerView:
     peer_vectors: AnswerVectors
 
     @property
-    def own_shares(self) -> Floats:
-        """Return the mean share of answers that is a system's own wording, shape (M,)."""
-        return np.asarray(self.own.sum(axis=1) / np.maximum(self.answered.sum(axis=1), 1))
+    def uncopied_shares(self) -> Floats:
+        """Return the mean of ``uncopied`` over answers, shape (M,)."""
+        return np.asarray(self.uncopied.sum(axis=1) / np.maximum(self.answered.sum(axis=1), 1))
 
     @cached_property
     def cosines(self) -> Floats:
@@ -212,7 +212,7 @@ class PeerAnswers:
         return PeerView(
             systems=tensor.systems,
             answered=tensor.answered,
-            own=tensor.answered.astype(np.float64),
+            uncopied=tensor.answered.astype(np.float64),
             values=values,
             peer_values=self._values,
             is_self=is_self,

@@ -150,8 +150,8 @@ class QuestionScores:
             judged_scores += self._by_likeness(language, scored.view)
             n_judged = np.maximum(judged.sum(axis=0), 1)
             scores = scores - (judged_scores * judged).sum(axis=0) / n_judged
-        # The vectors are those of the own part already.
-        scores = np.where(view.answered, view.own * scores + by_likeness, 0.0)
+        # Vectors hold only what is not copied already.
+        scores = np.where(view.answered, view.uncopied * scores + by_likeness, 0.0)
         return mean_of(scores.sum(axis=1), view.answered.sum(axis=1))
 
     def _by_likeness(self, language: str, view: PeerView) -> Floats:

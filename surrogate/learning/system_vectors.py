@@ -59,12 +59,12 @@ class Scale:
         """Return standardized features, (M, F), the mean where missing."""
         largest = 2.5  # standard deviations, so that no outlier decides
         standardized = np.nan_to_num((view.means - self.center) / self.deviation)
-        return np.asarray(np.clip(standardized, -largest, largest) * view.own_shares[:, None])
+        return np.asarray(np.clip(standardized, -largest, largest) * view.uncopied_shares[:, None])
 
     def texts(self, view: PeerView) -> Floats:
         """Return standardized profiles, shape (M, D)."""
-        own_center = view.own_shares[:, None] * self.text_center
-        return np.asarray((view.profiles - own_center) / self.text_scale)
+        center = view.uncopied_shares[:, None] * self.text_center
+        return np.asarray((view.profiles - center) / self.text_scale)
 
 
 @dataclass(frozen=True)

@@ -54,14 +54,7 @@ def disagreement_by_question(shared: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``BY_QUESTION``, the largest excess for its error first.
     """
-    differs = (shared["outcome"] != shared["outcome_other"]).astype(float)
-    of_judges = differs.groupby([shared[name] for name in ("language", "judge", "judge_other")])
-    shared = shared.assign(differs=differs, excess=differs - of_judges.transform("mean"))
-    items = shared.groupby(QUESTION_PAIR)[["differs", "excess"]].mean().reset_index()
-    strata = items.groupby(["language", *PAIR])["excess"]
-    items["excess"] -= strata.transform("mean")
-    items["variance"] = strata.transform("var", ddof=0)
-    items = items.assign(stratum=strata.ngroup()).sort_values("stratum", kind="stable")
+    items = _items_with_excess(shared)
     questions = items.groupby(QUESTION_KEY)
     table = questions.agg(
         pairs=("differs", "size"),
@@ -80,6 +73,22 @@ def disagreement_by_question(shared: pd.DataFrame) -> pd.DataFrame:
     table["p"] = np.where(is_tested, (1 + n_as_large) / (1 + SHUFFLES), np.nan)
     order = np.argsort(-np.where(is_tested, scores, -np.inf), kind="stable")
     return table.iloc[order].reset_index(drop=True)[BY_QUESTION]
+
+
+def _items_with_excess(shared: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs of answers by stratum (``language`` and systems): columns ``differs, excess``.
+
+    ``excess`` is the disagreement less what its judges and its stratum have elsewhere, and
+    ``variance`` that of the stratum.
+    """
+    differs = (shared["outcome"] != shared["outcome_other"]).astype(float)
+    of_judges = differs.groupby([shared[name] for name in ("language", "judge", "judge_other")])
+    shared = shared.assign(differs=differs, excess=differs - of_judges.transform("mean"))
+    items = shared.groupby(QUESTION_PAIR)[["differs", "excess"]].mean().reset_index()
+    strata = items.groupby(["language", *PAIR])["excess"]
+    items["excess"] -= strata.transform("mean")
+    items["variance"] = strata.transform("var", ddof=0)
+    return items.assign(stratum=strata.ngroup()).sort_values("stratum", kind="stable")
 
 
 def _largest_shuffled(

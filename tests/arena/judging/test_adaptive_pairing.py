@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from round_robins import round_robin
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.judging.answer_pairs import ArenaTexts
 from arena.judging.choosing.pairing import AdaptivePairing
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
@@ -166,3 +168,14 @@ def test_the_scale_of_a_prior_is_learned_with_the_ratings():
     ]
     pairing.record(pd.DataFrame(ties, columns=COLUMNS))
     assert np.ptp(pairing.ratings()["rating"]) < np.ptp(pairing.posterior.ratings)
+
+
+def test_answers_are_unlike_by_what_they_say():
+    texts = {"x": "Rivers carry it to the sea.", "y": "Rivers carry it to a lake.", "z": "Nobody."}
+    rows = [{"query_id": "q", "system": name, "answer": text} for name, text in texts.items()]
+    question = pd.DataFrame([{"query_id": "q", "query": "Where does it go?"}])
+    arena = Arena.from_frames(question, pd.DataFrame(rows), language="en", name="x")
+    shown = ArenaTexts(arena)
+    (same,), (near,), (far,) = (shown.unlikeness("en", ["q"], "x", other) for other in "xyz")
+    assert same == pytest.approx(0.0)
+    assert 0 < near < far <= 1

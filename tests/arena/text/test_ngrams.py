@@ -3,12 +3,11 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from arena.text.ngrams import LONGEST, SHORTEST, hashed, ngram_hashes, unlikeness
+from arena.text.ngrams import LONGEST, SHORTEST, hashed, ngram_hashes
 
 PEER = CountVectorizer(analyzer="char_wb", ngram_range=(SHORTEST, LONGEST)).build_analyzer()
 TEXTS = [
@@ -47,10 +46,3 @@ def test_cosines_are_those_of_counted_ngrams():
     sizes = [np.sqrt(np.diag(part)) for part in (exact, found)]
     exact, found = (p / np.outer(s, s) for p, s in zip((exact, found), sizes, strict=True))
     np.testing.assert_allclose(found, exact, atol=0.06)
-
-
-def test_texts_are_unlike_by_their_ngrams():
-    one, near, far, *_ = TEXTS
-    same, close, apart = unlikeness([one, one, one], [one, near, far])
-    assert same == pytest.approx(0.0)
-    assert 0 < close < apart <= 1
