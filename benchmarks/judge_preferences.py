@@ -31,7 +31,7 @@ from arena import read_arena
 from arena.data import __version__
 from arena.data.types import Floats
 from arena.statistics.agreement import kendall_tau
-from surrogate.board.first_board import first_ratings
+from surrogate.board.unjudged_board import first_ratings
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.question_scores import solved_language

@@ -42,14 +42,14 @@ from arena.judging.choosing.chosen_pairs import Verdicts
 from arena.judging.choosing.pairing import AdaptivePairing, Item, round_size
 from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
 from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_90
 from features import extract
-from surrogate.board.first_board import first_ratings, preferences_for
+from surrogate.board.unjudged_board import first_ratings, preferences_for
 from surrogate.learning.language_data import with_answers
 from surrogate_arena.diagnosis.judging_prior import first_prior, judging_prior
 

@@ -21,7 +21,7 @@ from judge_options import add_judge_option, pairs_of_names
 from arena import read_arena
 from arena.data.types import Floats
 from arena.rating.battles import Battles
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE
+from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
 from arena.statistics.agreement import kendall_tau, kendall_taus
 from arena.statistics.bootstrap import generator

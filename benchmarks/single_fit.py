@@ -172,9 +172,8 @@ def arena_rank(path: Path) -> Callable[[], pd.Series]:
 
 def newton(path: Path) -> Callable[[], pd.Series]:
     """Count by numpy, from integer codes that are ready, and maximize the plain likelihood."""
-    from arena.rating.bradley_terry import solve
+    from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, solve
     from arena.rating.pairs import Pairs
-    from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 
     judgments = pd.read_parquet(path)
     code_a, names = pd.factorize(judgments["system_a"], sort=True)

@@ -23,10 +23,10 @@ import pandas as pd
 
 from arena import Arena, read_arena
 from arena.data.schema import QUESTION_KEY
-from arena.rating.judgment_columns import points_of_a
+from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from features.engine.extraction import extract
-from surrogate.board.first_board import first_ratings
+from surrogate.board.unjudged_board import first_ratings
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.cross_fitting import train_and_rate
 from surrogate.learning.language_data import TournamentSettings, language_data, with_answers

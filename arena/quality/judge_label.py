@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.judges import is_person, judges_named
-from arena.quality.agreement import oriented_verdicts, without_identical
-from arena.quality.first_places import LISTED, first_places
+from arena.quality.agreement import (
+    PeopleAgreement,
+    agreement_with_people,
+    oriented_verdicts,
+    people_test,
+    recorded_agreement,
+    without_identical,
+)
+from arena.quality.decisive_verdicts import LISTED, first_places
 from arena.quality.judge_report import (
     FAULTS,
     GRADES,
@@ -31,11 +37,7 @@ from arena.quality.judge_tests import (
     tie_test,
 )
 from arena.quality.preferences import length_test, side_test
-from arena.rating.judgment_columns import shown_sides
-from arena.rating.judgments import copies_of_others
-
-if TYPE_CHECKING:
-    from arena.quality.people_agreement import PeopleAgreement
+from arena.rating.judgments import copies_of_others, shown_sides
 
 
 def label_judge(
@@ -74,13 +76,9 @@ def label_judge(
     is_by_people = all(map(is_person, judges))
     has_people = any(map(is_person, judgments["judge"].unique()))
     if people is None and has_people and not is_by_people:
-        from arena.quality.people_agreement import agreement_with_people
-
         people = agreement_with_people(judgments, judges)
     tests: list[JudgeTest | None] = []
     if people is not None:
-        from arena.quality.people_agreement import people_test
-
         tests.append(people_test(people))
     tests += further
     tests += verdict_tests(verdicts, answers)
@@ -128,11 +126,7 @@ def report_judge(arena: Arena, judge: str, judging_records: JudgingRecords) -> J
     is_own = judgments["judge"].isin(judges_named(arena.judges, judge))
     if not is_own.any():
         return JudgeReport(judge=judge, **records)
-    people = None
-    if judging_records.metaevaluations:
-        from arena.quality.people_agreement import recorded_agreement
-
-        people = recorded_agreement(judging_records.metaevaluations, judge)
+    people = recorded_agreement(judging_records.metaevaluations, judge)
     label = label_judge(judge, judgments, arena.answers, people=people)
     places = []
     # Verdicts that are all the same tell no first place.

@@ -19,7 +19,7 @@ from arena.quality.judge_report import (
     JudgeTest,
 )
 from arena.rating.battles import Battles
-from arena.rating.judgment_columns import shown_sides
+from arena.rating.judgments import shown_sides
 from arena.rating.posterior import battle_posterior
 from arena.statistics.codes import distinct, row_keys, text_codes
 from arena.statistics.significance import NORMAL_95, wilson_interval

@@ -22,7 +22,7 @@ from arena.rating.biases import (
     JudgeBias,
     with_lengths,
 )
-from arena.rating.judgment_columns import shown_sides
+from arena.rating.judgments import shown_sides
 from arena.rating.posterior import BattlePosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import NORMAL_95, wilson_interval

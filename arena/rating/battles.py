@@ -17,10 +17,11 @@ from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import TRAIT, Biases, trait_differences
-from arena.rating.judgment_columns import (
+from arena.rating.judgments import (
     MIRRORED,
     POINTS_OF_A,
     TIE,
+    copies_of_others,
     judge_codes,
     outcome_rows,
     question_codes,
@@ -33,7 +34,6 @@ from arena.rating.judgment_columns import (
     weights_of,
     winner_codes,
 )
-from arena.rating.judgments import copies_of_others
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 from arena.statistics.codes import Distinct, distinct
 

@@ -16,11 +16,10 @@ from arena.data.types import Flags, Floats
 from arena.data.wording import Remark
 from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.biases import SIDES_NOT_TOLD, JudgeBias
-from arena.rating.bradley_terry import newton, solve
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, newton, solve
 from arena.rating.intervals import LEVEL, Uncertainty, bootstrap, wald_p_values
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.pairs import JudgedItems, Pairs, winning_groups
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import BattlePosterior, battle_posterior
 from arena.statistics.bootstrap import generator
 from arena.statistics.workers import one_thread

@@ -15,9 +15,15 @@ from numpy.polynomial.hermite import hermgauss
 from scipy.special import expit, ndtr, stdtr, stdtrit
 
 from arena.data.types import Flags, Floats
-from arena.rating.bradley_terry import BradleyTerryFit, WarmStart, regularize, solve
+from arena.rating.bradley_terry import (
+    DEFAULT_RIDGE,
+    BradleyTerryFit,
+    PenalizedLikelihood,
+    WarmStart,
+    regularize,
+    solve,
+)
 from arena.rating.pairs import JudgedItems
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, PenalizedLikelihood
 from arena.statistics.bootstrap import SAME_DECIMALS, percentile_intervals
 from arena.statistics.significance import NORMAL_90
 

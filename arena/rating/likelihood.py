@@ -16,9 +16,8 @@ from scipy.special import expit, log_expit
 
 from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
-from arena.rating.bradley_terry import newton
+from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
 from arena.rating.pairs import JudgedItems, Pairs
-from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 from arena.statistics.codes import distinct, sums_by_key
 
 LEAST_DISPERSION = 0.01

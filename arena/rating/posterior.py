@@ -19,8 +19,8 @@ from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.biases import JudgeBias
+from arena.rating.bradley_terry import NormalPrior
 from arena.rating.likelihood import BattleLikelihood, DesignEffects
-from arena.rating.penalized_likelihood import NormalPrior
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_90
 

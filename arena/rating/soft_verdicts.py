@@ -19,8 +19,7 @@ from arena.data.judges import is_derived, is_person
 from arena.data.schema import PROBABILITIES, QUESTION_KEY
 from arena.data.types import Flags, Floats
 from arena.data.wording import Remark, count_of
-from arena.rating.judgment_columns import checked_shares, soft_flags
-from arena.rating.judgments import copies_of_others
+from arena.rating.judgments import checked_shares, copies_of_others, soft_flags
 
 DEFAULT_TEMPERATURE = 4.0
 """Temperature of a judge that neither people nor repeated verdicts say anything about.

@@ -15,11 +15,17 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.types import Flags, Floats, Integers
 from arena.data.wording import Remark
 from arena.rating.battles import TIE_RULES, Battles, TieRule
-from arena.rating.bradley_terry import around, regularize, solve
+from arena.rating.bradley_terry import (
+    DEFAULT_RIDGE,
+    NormalPrior,
+    PenalizedLikelihood,
+    around,
+    regularize,
+    solve,
+)
 from arena.rating.group_ratings import Method
 from arena.rating.intervals import MOST_COMPARED, Uncertainty, rating_rows
 from arena.rating.pairs import Pairs, checked_number, connected_groups
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
 from arena.rating.ratings import TOO_MANY, Ratings, best_first, rate_battles
 from arena.statistics.bootstrap import (
     bootstrap_weights,

@@ -33,6 +33,9 @@ from surrogate.board.settings import (
 from surrogate.board.view import (
     arena_view,
     board_judges,
+    check_holdout,
+    choose_holdout,
+    comparable_judges,
     in_slices,
     judging_temperatures,
     values_by_judge,
@@ -115,7 +118,7 @@ def build_board(
         learned = learn(plan.arena, table, plan.surrogate, resolved, records, n_jobs, progress)
         estimation = estimate_by_verdicts(learned, plan.remarks, progress)
     else:
-        from surrogate.board.first_board import estimate_without_verdicts
+        from surrogate.board.unjudged_board import estimate_without_verdicts
 
         estimation = estimate_without_verdicts(plan.arena, table, plan.surrogate, resolved)
     own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
@@ -147,8 +150,6 @@ def _planned(arena: Arena, settings: BoardSettings, records: JudgingRecords, n_j
     judges = board_judges(arena, settings)
     omissions: tuple[Remark, ...] = ()
     if len(judges) > 1:
-        from surrogate.board.several_judges import comparable_judges
-
         judges, omissions = comparable_judges(arena, judges)
     surrogate = find_surrogate(
         settings.surrogate,
@@ -180,11 +181,7 @@ def _planned(arena: Arena, settings: BoardSettings, records: JudgingRecords, n_j
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:
     if holdout is not None:
-        from surrogate.board.holdout import check_holdout
-
         return check_holdout(holdout, judged.rated_systems)
     if surrogate.pooled:  # it does not learn from single tournaments
         return ()
-    from surrogate.board.holdout import choose_holdout
-
     return choose_holdout(by_content(judged.rated_systems, judged.answers), surrogate.seed)

@@ -1,4 +1,4 @@
-"""Several judges on one board: who can be compared, and the ratings by each alone."""
+"""Several judges on one board: the ratings by each alone."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.wording import Remark, count_of
+from arena.data.wording import Remark
 from arena.quality.agreement import rating_differences
 from arena.rating.posterior import RatingPosterior
 from arena.statistics.agreement import kendall_tau
@@ -22,29 +21,8 @@ from surrogate.learning.language_data import (
     others_of,
 )
 from surrogate.learning.ratings import NOTHING_EXPECTED, posterior_ratings
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.training import training_ratings
-
-
-def comparable_judges(
-    arena: Arena, judges: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
-    """Leave out judges of too few systems, with remarks."""
-    compared = list(judges[:1])
-    omissions = []
-    for name in judges[1:]:
-        judged = arena.judged_by(name)
-        n_systems = len(judged.rated_systems)
-        if n_systems >= FEWEST_SYSTEMS:
-            compared.append(name)
-            continue
-        verdicts = count_of(len(judged.judgments), "verdict")
-        sentence = (
-            f"{name} is left out: {verdicts} on {count_of(n_systems, 'system')} of "
-            f"{FEWEST_SYSTEMS} needed."
-        )
-        omissions.append(Remark("judges", "warning", sentence))
-    return tuple(compared), tuple(omissions)
 
 
 def ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Remark, ...]]:

@@ -1,8 +1,8 @@
-"""The part of an arena that a board rests on; slices in the place of languages."""
+"""The part of an arena that a board rests on: judges, slices, systems held out of training."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +13,11 @@ from arena.data.errors import UsageError, argument
 from arena.data.frames import no_published_ratings
 from arena.data.rows import whole_digits
 from arena.data.schema import CRITERION, HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE
-from arena.data.wording import count_of, did_you_mean
+from arena.data.wording import Remark, count_of, did_you_mean
 from arena.rating.soft_verdicts import Temperature, calibrated_judgments, learn_temperatures
+from arena.statistics.bootstrap import generator
 from surrogate.board.settings import BoardSettings
+from surrogate.learning.surrogate import FEWEST_SYSTEMS
 
 LANGUAGE = "language"
 
@@ -149,3 +151,56 @@ def resolved_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
     """Return whose verdicts are learned from, then other judges."""
     by_criterion = f"{settings.judge}:{settings.criterion}"
     return arena.chosen_judges(by_criterion if by_criterion in arena.judges else settings.judge)
+
+
+def comparable_judges(
+    arena: Arena, judges: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
+    """Leave out judges of too few systems, with remarks."""
+    compared = list(judges[:1])
+    omissions = []
+    for name in judges[1:]:
+        judged = arena.judged_by(name)
+        n_systems = len(judged.rated_systems)
+        if n_systems >= FEWEST_SYSTEMS:
+            compared.append(name)
+            continue
+        verdicts = count_of(len(judged.judgments), "verdict")
+        sentence = (
+            f"{name} is left out: {verdicts} on {count_of(n_systems, 'system')} of "
+            f"{FEWEST_SYSTEMS} needed."
+        )
+        omissions.append(Remark("judges", "warning", sentence))
+    return tuple(compared), tuple(omissions)
+
+
+DEFAULT_HOLDOUT_SIZE = 2
+
+
+def choose_holdout(
+    systems: Sequence[str], seed: int, size: int = DEFAULT_HOLDOUT_SIZE, *keys: str
+) -> tuple[str, ...]:
+    """Draw the held-out systems, sorted; none if fewer than three would stay."""
+    if len(systems) < size + FEWEST_SYSTEMS:
+        return ()
+    drawn = generator(seed, "holdout", *keys).choice(len(systems), size, replace=False)
+    return tuple(sorted(systems[index] for index in drawn))
+
+
+def check_holdout(holdout: Sequence[str], judged: Sequence[str]) -> tuple[str, ...]:
+    """Check the systems a user wants held out."""
+    unknown = [system for system in holdout if system not in judged]
+    if unknown:
+        raise UsageError(
+            f"cannot hold out {', '.join(unknown)}: not judged; "
+            f"the judged systems are {', '.join(sorted(judged))}"
+        )
+    chosen = tuple(sorted(set(holdout)))
+    if len(chosen) < len(holdout):
+        raise UsageError("a held-out system is named twice")
+    n_trained = len(set(judged) - set(chosen))
+    if n_trained < FEWEST_SYSTEMS:
+        raise UsageError(
+            f"holding out {len(chosen)} systems leaves fewer than {FEWEST_SYSTEMS} to train on"
+        )
+    return chosen

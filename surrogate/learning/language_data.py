@@ -15,7 +15,7 @@ from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles, TieRule
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE
+from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import (
     DEFAULT_QUESTIONS,
     DEFAULT_TOURNAMENTS,

@@ -14,8 +14,8 @@ import pandas as pd
 import scipy
 
 from arena.data.types import Flags, Floats
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.likelihood import BattleLikelihood, DesignEffects
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import completed_variances
 from surrogate.learning.gaussian_process import fit_process

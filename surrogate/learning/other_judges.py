@@ -18,8 +18,8 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats, Indices
 from arena.quality.agreement import QUESTION_PAIR
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 
 
 @dataclass(frozen=True)

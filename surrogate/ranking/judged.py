@@ -13,8 +13,8 @@ from arena.data.judges import is_person
 from arena.data.schema import QUESTION_KEY, WEIGHT
 from arena.data.wording import Remark, count_of, first_of
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.judgments import copies_of_others
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board

@@ -9,9 +9,9 @@ import pandas as pd
 
 from arena.data.schema import VOTER
 from arena.data.wording import Remark
-from arena.quality.first_places import EQUAL, MOST_SYSTEMS, Matches
+from arena.quality.decisive_verdicts import EQUAL, MOST_SYSTEMS, Matches
 from arena.rating.battles import Battles
-from arena.rating.judgment_columns import voter_codes
+from arena.rating.judgments import voter_codes
 
 MOST_VOTERS = 20
 """Voters that are left out one by one: those with the most votes."""

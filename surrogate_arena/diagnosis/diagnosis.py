@@ -28,13 +28,18 @@ from arena.quality.agreement import (
     LOW_KAPPA,
     oriented_verdicts,
 )
+from arena.quality.decisive_verdicts import DECISIVE_COLUMNS, first_places
 from arena.quality.families import kinship
-from arena.quality.first_places import DECISIVE_COLUMNS, first_places
 from arena.quality.judge_label import verdict_tests
 from arena.quality.judge_report import FAULTS, FirstPlace, JudgeTest
 from arena.rating.biases import answer_lengths
-from arena.rating.judgment_columns import named_voters, weights_of
-from arena.rating.judgments import checked_judgments, copies_of_others, selected_judgments
+from arena.rating.judgments import (
+    checked_judgments,
+    copies_of_others,
+    named_voters,
+    selected_judgments,
+    weights_of,
+)
 from arena.rating.ratings import both_bad_remarks
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from surrogate_arena.cli.printing import by_severity

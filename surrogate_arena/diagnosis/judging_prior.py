@@ -16,12 +16,12 @@ from arena.rating.posterior import PRIOR_COLUMNS
 from features.engine.extraction import extract
 from features.measures.registry import FEATURES
 from surrogate.board.board import Board
-from surrogate.board.first_board import (
+from surrogate.board.summary import fingerprint
+from surrogate.board.unjudged_board import (
     EVIDENCE_FEATURES,
     first_ratings,
     preferences_for,
 )
-from surrogate.board.summary import fingerprint
 from surrogate.learning.language_data import with_answers
 from surrogate.ranking.rank import rank_systems
 

@@ -17,8 +17,8 @@ from scipy.sparse import coo_array, csr_array
 from arena.data.types import Floats, Indices
 from arena.data.wording import Remark, Severity
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.statistics.bootstrap import generator
 
 LEVEL = 0.05

@@ -7,9 +7,9 @@ import pandas as pd
 
 from arena.data.wording import Remark, count_of
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.intervals import MOST_COMPARED
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.rating.ratings import Ratings
 
 

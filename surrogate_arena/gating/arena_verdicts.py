@@ -17,7 +17,7 @@ from arena.data.tables import read_rows
 from arena.data.types import Floats
 from arena.data.wording import first_of
 from arena.llm.usage import Usage
-from arena.rating.judgment_columns import points_of_a, shown_sides, sided_flags, weights_of
+from arena.rating.judgments import points_of_a, shown_sides, sided_flags, weights_of
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate_arena.gating.comparison import (
     SCORE_COLUMNS,

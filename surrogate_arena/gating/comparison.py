@@ -28,7 +28,7 @@ from arena.judging.llm_judge import LlmJudge
 from arena.llm.usage import Usage
 from arena.quality.agreement import without_identical
 from arena.quality.judge_tests import same_verdict
-from arena.rating.judgment_columns import points_of_a, shown_sides
+from arena.rating.judgments import points_of_a, shown_sides
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate_arena.gating.sequential_test import EVEN, Difference, SequentialTest
 

@@ -32,7 +32,7 @@ from arena.data.schema import (
 from arena.data.types import Indices
 from arena.data.wording import count_of
 from arena.rating.biases import TRAIT
-from arena.rating.judgment_columns import sideless_by_name
+from arena.rating.judgments import sideless_by_name
 from surrogate_arena.importers.battle_rows import BattleRows
 from surrogate_arena.importers.battle_traits import trait_lines, with_trait_columns
 from surrogate_arena.importers.battle_verdicts import are_counts, one_row_each, read_verdicts

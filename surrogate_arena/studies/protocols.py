@@ -9,7 +9,7 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import generator
-from surrogate.board.holdout import (
+from surrogate.board.view import (
     DEFAULT_HOLDOUT_SIZE,
     check_holdout,
     choose_holdout,

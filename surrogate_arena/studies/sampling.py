@@ -10,8 +10,7 @@ import pandas as pd
 from arena.data.errors import UsageError, argument
 from arena.data.types import Floats, Indices
 from arena.rating.battles import Battles, TieRule
-from arena.rating.bradley_terry import solve
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood, solve
 from arena.rating.tournaments import WEAKEST_RIDGE
 from arena.statistics.agreement import resampled_taus
 from arena.statistics.bootstrap import SAME_DECIMALS, generator, percentile_intervals

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.wording import repeated
-from surrogate.board.holdout import check_holdout
 from surrogate.board.settings import (
     PRESET,
     BoardSettings,
     chosen_settings,
 )
-from surrogate.board.view import arena_view, resolved_judges
+from surrogate.board.view import arena_view, check_holdout, resolved_judges
 from surrogate.learning.surrogate import Surrogate, find_surrogate, reseeded, surrogate_name
 
 if TYPE_CHECKING:

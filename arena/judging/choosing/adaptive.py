@@ -28,7 +28,7 @@ from arena.judging.judging_settings import JudgingSettings
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
 from arena.quality.agreement import without_identical
-from arena.rating.judgment_columns import points_of_a
+from arena.rating.judgments import points_of_a
 from arena.statistics.bootstrap import SAME_DECIMALS, by_content
 from arena.statistics.significance import NORMAL_90
 

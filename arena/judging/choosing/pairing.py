@@ -14,7 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.battles import Battles
-from arena.rating.judgment_columns import winner_codes
+from arena.rating.judgments import winner_codes
 from arena.rating.pairs import Pairs
 from arena.rating.posterior import SCALES, RatingPosterior, RatingPrior, battle_posterior
 from arena.statistics.bootstrap import generator

@@ -22,7 +22,7 @@ from arena.judging.choosing.drawn_pairs import sample_pairs
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.usage import Budget
 from arena.rating.battles import Battles
-from arena.rating.judgment_columns import points_of_a
+from arena.rating.judgments import points_of_a
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 

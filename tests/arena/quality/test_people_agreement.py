@@ -5,7 +5,7 @@ import pytest
 from people_votes import arena_of
 
 from arena.quality import label_judge
-from arena.quality.people_agreement import (
+from arena.quality.agreement import (
     agreement_among_people,
     agreement_with_people,
 )

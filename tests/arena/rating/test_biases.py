@@ -14,8 +14,8 @@ from arena import read_arena
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.biases import answer_lengths, with_lengths
+from arena.rating.bradley_terry import NormalPrior
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.posterior import battle_posterior
 
 STRENGTHS = np.array([0.9, 0.3, -0.3, -0.9])

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from arena.rating.bradley_terry import ConvergenceError, solve
+from arena.rating.bradley_terry import ConvergenceError, NormalPrior, PenalizedLikelihood, solve
 from arena.rating.pairs import Pairs
-from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 
 
 def round_robin(n_systems):

@@ -14,8 +14,8 @@ from scipy.optimize import minimize
 from scipy.special import log_expit
 
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import NormalPrior
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.ratings import rate
 
 JOURNALS = ("Biometrika", "Comm Statist", "JASA", "JRSS-B")

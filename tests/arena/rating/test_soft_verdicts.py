@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from arena import UsageError
 from arena.rating.battles import Battles, system_records
-from arena.rating.judgment_columns import outcome_rows
+from arena.rating.judgments import outcome_rows
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import rate

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.rating import pairs, penalized_likelihood
+from arena.rating import bradley_terry, pairs
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 
@@ -72,7 +72,7 @@ def test_coefficients_are_the_same_to_the_bit_however_many_pairs_are_computed_at
 ):
     table = judgments(round_robin("abcdefg", 8))
     at_once = bootstrap_tournaments(table, tournaments=20, questions=5).coefficients
-    monkeypatch.setattr(penalized_likelihood, "ENTRIES_AT_ONCE", 1)
+    monkeypatch.setattr(bradley_terry, "ENTRIES_AT_ONCE", 1)
     one_by_one = bootstrap_tournaments(table, tournaments=20, questions=5).coefficients
     np.testing.assert_array_equal(one_by_one, at_once)
 

@@ -7,9 +7,9 @@ import pytest
 from one_language import one_language
 
 from arena.data.errors import UsageError
-from surrogate.board.holdout import check_holdout
 from surrogate.board.language_study import study_languages
 from surrogate.board.settings import ResolvedSettings
+from surrogate.board.view import check_holdout
 from surrogate.learning.surrogate import find_surrogate
 
 

@@ -12,7 +12,7 @@ from simulations import small_simulation
 
 from arena import Arena
 from arena.data.errors import UsageError
-from arena.quality.first_places import first_place
+from arena.quality.decisive_verdicts import first_place
 from surrogate_arena.diagnosis import diagnose
 
 CYCLE = [("q1", "x", "y", "a"), ("q1", "y", "z", "a"), ("q1", "z", "x", "a")]

@@ -10,8 +10,8 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import NormalPrior
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.ratings import rate
 
 GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "ratings.md"

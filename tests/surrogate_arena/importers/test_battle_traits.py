@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import NormalPrior
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.ratings import rate
 from surrogate_arena.importers.answer_traits import count_trait, relative_difference, with_traits
 from surrogate_arena.importers.judgments import counted_judgments_of

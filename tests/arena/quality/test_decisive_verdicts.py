@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.quality.first_places import first_place
+from arena.quality.decisive_verdicts import first_place
 from arena.rating.ratings import rate
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]

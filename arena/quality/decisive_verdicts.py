@@ -16,13 +16,13 @@ from scipy.special import expit
 
 from arena.data.judges import PEOPLE, is_person
 from arena.data.types import Floats, Indices
-from arena.quality.judge_report import (
-    DecisiveVerdict,
-    FirstPlace,
-)
+from arena.quality.judge_report import DecisiveVerdict, FirstPlace
 from arena.rating.battles import Battles
-from arena.rating.judgment_columns import points_of_a, weights_of
-from arena.rating.penalized_likelihood import DEFAULT_RIDGE
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood, newton
+from arena.rating.judgments import points_of_a, weights_of
+from arena.rating.pairs import Pairs
+from arena.statistics.bootstrap import SAME_DECIMALS
+from arena.statistics.codes import Distinct, distinct
 
 EQUAL = 1e-6
 """Ratings closer than this are equal, in logits."""
@@ -69,52 +69,48 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
 
 @dataclass(frozen=True)
 class Matches:
-    """N verdicts between S systems: sides, points of side A (0 to 1) and weights, shape (N,)."""
+    """N verdicts on P pairs of systems: points of side A (0 to 1) and weights, shape (N,)."""
 
-    side_a: Indices
-    side_b: Indices
+    pairs: Pairs
+    pair: Distinct
     points: Floats
     weights: Floats
-    n_systems: int
 
     @classmethod
     def of(cls, judgments: pd.DataFrame, systems: Sequence[str]) -> Matches:
         """Read judgments between some systems."""
+        n_systems = len(systems)
         code = {name: index for index, name in enumerate(systems)}
+        side_a = judgments["system_a"].map(code).to_numpy(np.intp)
+        side_b = judgments["system_b"].map(code).to_numpy(np.intp)
+        pair = distinct(side_a * n_systems + side_b, n_systems**2)
+        first, second = np.divmod(pair.values, n_systems)
         weights = weights_of(judgments)
         return cls(
-            side_a=judgments["system_a"].map(code).to_numpy(np.intp),
-            side_b=judgments["system_b"].map(code).to_numpy(np.intp),
+            pairs=Pairs(first, second, n_systems),
+            pair=pair,
             points=points_of_a(judgments).to_numpy(np.float64),
             weights=np.ones(len(judgments)) if weights is None else weights,
-            n_systems=len(systems),
         )
 
     def ratings(self, dropped: Sequence[int] | Indices = (), start: Floats | None = None) -> Floats:
         """Fit Bradley-Terry coefficients without some verdicts, shape (S,)."""
-        won, met = self._counts(dropped)
-        ratings = np.zeros(self.n_systems) if start is None else start.copy()
-        for _ in range(50):
-            information, gradient = self._information_and_gradient(ratings, won, met)
-            step = np.linalg.solve(information, gradient)
-            length = float(np.abs(step).max())
-            # Longer steps of Newton's method may overshoot.
-            ratings += step / max(1.0, length / 2)
-            if length < 1e-9:
-                break
-        return ratings
+        likelihood = self._likelihood(dropped)
+        first = likelihood.start() if start is None else start[:, None]
+        return newton(likelihood, first)[:, 0]
 
     def supporters(self, ratings: Floats, leader: int, opponent: int) -> tuple[Indices, int]:
         """Return a lead's verdicts by influence, and how many undo it."""
-        won, met = self._counts()
-        information, _ = self._information_and_gradient(ratings, won, met)
-        contrast = np.zeros(self.n_systems)
+        contrast = np.zeros((len(ratings), 1))
         contrast[leader] = 1.0
         contrast[opponent] = -1.0
         # The lead falls by contrast' H^-1 g, with g the verdict's part of the gradient.
-        direction = np.linalg.solve(information, contrast)
-        residuals = self.points - expit(ratings[self.side_a] - ratings[self.side_b])
-        losses = self.weights * residuals * (direction[self.side_a] - direction[self.side_b])
+        direction = self._likelihood().solver(ratings[:, None])(contrast)[:, 0]
+        expected = expit(self.pairs.differences(ratings))[self.pair.codes]
+        slopes = self.pairs.differences(direction)[self.pair.codes]
+        losses = self.weights * (self.points - expected) * slopes
+        # Equally influential verdicts stay in their order, whatever the rounding errors.
+        losses = losses.round(SAME_DECIMALS)
         ordered = np.argsort(-losses, kind="stable")
         ordered = ordered[losses[ordered] > 0]
         is_gone = np.cumsum(losses[ordered]) > ratings[leader] - ratings[opponent]
@@ -122,26 +118,15 @@ class Matches:
             return ordered, len(ordered)
         return ordered, int(np.argmax(is_gone)) + 1
 
-    def _counts(self, dropped: Sequence[int] | Indices = ()) -> tuple[Floats, Floats]:
-        is_counted = np.ones(len(self.points), dtype=np.bool_)
-        is_counted[np.asarray(dropped, dtype=np.intp)] = False
-        sides = self.side_a[is_counted], self.side_b[is_counted]
-        won = np.zeros((self.n_systems, self.n_systems))
-        met = np.zeros((self.n_systems, self.n_systems))
-        np.add.at(won, sides, (self.weights * self.points)[is_counted])
-        np.add.at(met, sides, self.weights[is_counted])
-        return won, met
-
-    def _information_and_gradient(
-        self, ratings: Floats, won: Floats, met: Floats
-    ) -> tuple[Floats, Floats]:
-        expected = expit(ratings[:, None] - ratings[None, :])
-        residuals = won - met * expected
-        variances = met * expected * (1 - expected)
-        variances = variances + variances.T
-        information = np.diag(variances.sum(axis=1) + DEFAULT_RIDGE) - variances
-        gradient = residuals.sum(axis=1) - residuals.sum(axis=0) - DEFAULT_RIDGE * ratings
-        return information, gradient
+    def _likelihood(self, dropped: Sequence[int] | Indices = ()) -> PenalizedLikelihood:
+        weights = self.weights.copy()
+        weights[np.asarray(dropped, dtype=np.intp)] = 0.0
+        return PenalizedLikelihood(
+            pairs=self.pairs,
+            points=self.pair.sums(weights * self.points)[:, None],
+            counts=self.pair.sums(weights)[:, None],
+            prior=NormalPrior.ridge(self.pairs.n_systems, DEFAULT_RIDGE),
+        )
 
 
 def _fewest_of_all(matches: Matches, ratings: Floats, order: Indices) -> tuple[Indices, int] | None:
