@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
@@ -52,11 +53,8 @@ def compare_by_arena(
         The judge and the comparison, without scores where sides may explain the verdicts; None if
         there is no such verdict.
     """
-    judgments = pair.arena.judgments
-    systems = [pair.judged_as, pair.baseline]
-    languages = pair.answers["language"].unique()
-    is_on_both = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
-    judgments = judgments[is_on_both & judgments["language"].isin(languages)]
+    judgments = pair.between(pair.arena.judgments)
+    judgments = judgments[judgments["language"].isin(pair.answers["language"].unique())]
     names = sorted(judgments["judge"].unique())
     if not names:
         return None
@@ -79,27 +77,46 @@ def compare_by_arena(
         # The board's judge has not judged these two; or no judge goes before the others.
         return None if judge is not None else ("", comparison)
     judgments = judgments[judgments["judge"].isin(members)]
-    reason = ONCE if once else IN_ARENA
-    comparison = replace(comparison, judgments=judgments, reason=reason)
+    comparison = replace(comparison, judgments=judgments, reason=ONCE if once else IN_ARENA)
     if not is_on_both_sides(judgments, pair.judged_as):
-        share_on_a = shown_sides(judgments)["system_a"].eq(pair.judged_as).mean()
-        side, share = ("A", share_on_a) if share_on_a > EVEN else ("B", 1 - share_on_a)
-        reason = ONE_SIDE.format(pair.candidate, side, f"{share:.0%}")
-        return chosen, replace(comparison, reason=reason)
-    scores = balanced_scores(judgments, pair.judged_as)
+        return chosen, replace(comparison, reason=_on_one_side(pair, judgments))
+    return chosen, _scored(comparison, pair, members, test, once=once)
+
+
+def _on_one_side(pair: Contenders, judgments: pd.DataFrame) -> str:
+    share_on_a = shown_sides(judgments)["system_a"].eq(pair.judged_as).mean()
+    side, share = ("A", share_on_a) if share_on_a > EVEN else ("B", 1 - share_on_a)
+    return ONE_SIDE.format(pair.candidate, side, f"{share:.0%}")
+
+
+def _scored(
+    comparison: SystemComparison,
+    pair: Contenders,
+    judges: Collection[str],
+    test: SequentialTest,
+    *,
+    once: bool,
+) -> SystemComparison:
+    """Add scores, their interval and what they decide to a comparison's verdicts."""
+    scores = balanced_scores(comparison.judgments, pair.judged_as)
     interval = test.once_interval if once else test.anytime_interval
     decide = test.decide_once if once else test.decide_anytime
     *_, level = interval(scores["score"])
-    unscored = _unscored(pair, members, scores)
-    low, high = bounded_interval(lambda values: interval(values)[:2], scores["score"], unscored)
-    return chosen, replace(
+
+    def bounds(values: npt.ArrayLike) -> tuple[float, float]:
+        low, high, _ = interval(values)
+        return low, high
+
+    unscored = _unscored(pair, judges, scores)
+    low, high = bounded_interval(bounds, scores["score"], unscored)
+    return replace(
         comparison,
         difference=bounded_difference(decide, scores["score"], unscored),
         scores=scores,
         low=low,
         high=high,
         level=level,
-        languages=_language_rates(judgments, pair.judged_as, lambda values: interval(values)[:2]),
+        languages=_language_rates(comparison.judgments, pair.judged_as, bounds),
         differing=len(scores) + unscored,
         unscored=unscored,
     )
@@ -115,10 +132,8 @@ def read_failures(folder: Path) -> pd.DataFrame:
 
 def _unscored(pair: Contenders, judges: Collection[str], scores: pd.DataFrame) -> int:
     """Count the questions on which these judges gave no verdict at all."""
-    failures = pair.failures
-    systems = [pair.judged_as, pair.baseline]
-    is_on_both = failures["system_a"].isin(systems) & failures["system_b"].isin(systems)
-    failed = failures[is_on_both & failures["judge"].isin(judges)].drop_duplicates(QUESTION_KEY)
+    failures = pair.between(pair.failures)
+    failed = failures[failures["judge"].isin(judges)].drop_duplicates(QUESTION_KEY)
     scored = set(scores[QUESTION_KEY].itertuples(index=False, name=None))
     keys = failed[QUESTION_KEY].itertuples(index=False, name=None)
     return sum(key not in scored for key in keys)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -49,6 +49,11 @@ class Contenders:
     choice: str
     failures: pd.DataFrame
 
+    def between(self, pairs: pd.DataFrame) -> pd.DataFrame:
+        """Return rows of ``system_a`` and ``system_b`` that are of these two systems."""
+        systems = [self.judged_as, self.baseline]
+        return pairs[pairs["system_a"].isin(systems) & pairs["system_b"].isin(systems)]
+
 
 def contenders(
     arena: Arena,
@@ -59,6 +64,8 @@ def contenders(
     failures: pd.DataFrame | None = None,
 ) -> Contenders:
     """Find candidate and baseline, by default the board's best, or the arena's latest."""
+    if isinstance(languages, str):
+        languages = [languages]
     # A version of the arena keeps its name, unless its earlier answers are on the board.
     kept_names = () if board is None else board.systems
     choices = []
@@ -71,31 +78,18 @@ def contenders(
     # The latest version comes last in an arena, the best one first on a board.
     names = list(arena.info.systems)[::-1] if board is None else list(board.systems)
     names = [system for system in names if system not in (name, judged_as)]
-    if baseline is None and names:
-        baseline = names[0]
+    if baseline is None:
+        baseline = _first(names)
         reason = "the latest other system" if board is None else "the best of the board"
         choices.append(f"{baseline}, {reason}")
-    if isinstance(baseline, str) and not Path(baseline).is_file() and baseline not in names:
-        raise UsageError(
-            f"there is no system {baseline!r} to compare with, given as {argument('baseline')}; "
-            f"{offer(baseline, sorted(names))}"
-        )
-    if baseline is None:
-        raise UsageError(f"there is no other system to compare with ({argument('baseline')})")
+    _check_baseline(baseline, names)
     arena, baseline_name = _entered(arena, baseline, "baseline", ())
-    rows = arena.answers[arena.answers["system"] == name]
-    baseline_rows = arena.answers[arena.answers["system"] == baseline_name]
-    if isinstance(languages, str):
-        languages = [languages]
-    if languages:
-        rows = rows[rows["language"].isin(languages)]
-        baseline_rows = baseline_rows[baseline_rows["language"].isin(languages)]
+    rows = _answers_of(arena, name, languages)
     if rows.empty:
         raise UsageError(f"{name} has no answer in these languages")
+    baseline_rows = _answers_of(arena, baseline_name, languages)
     keys = set(rows[QUESTION_KEY].itertuples(index=False, name=None))
     baseline_keys = set(baseline_rows[QUESTION_KEY].itertuples(index=False, name=None))
-    columns = [*QUESTION_KEY, "answer"]
-    same_texts = rows.merge(baseline_rows[columns], on=columns)
     return Contenders(
         arena=arena,
         candidate=name,
@@ -105,7 +99,7 @@ def contenders(
         baseline_answers=baseline_rows,
         n_common=len(keys & baseline_keys),
         n_unanswered=len(baseline_keys - keys),
-        is_same=keys == baseline_keys and len(same_texts) == len(rows),
+        is_same=keys == baseline_keys and _have_same_texts(rows, baseline_rows),
         choice="; ".join(choices),
         failures=pd.DataFrame(columns=FAILURE_COLUMNS) if failures is None else failures,
     )
@@ -116,11 +110,32 @@ def has_unjudged_pairs(pair: Contenders) -> bool:
     columns = [*QUESTION_KEY, "answer"]
     both = pair.answers[columns].merge(pair.baseline_answers[columns], on=QUESTION_KEY)
     differing = both.loc[both["answer_x"] != both["answer_y"], QUESTION_KEY]
-    judgments = pair.arena.judgments
-    systems = [pair.judged_as, pair.baseline]
-    is_on_both = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
-    judged = judgments.loc[is_on_both, QUESTION_KEY].drop_duplicates()
+    judged = pair.between(pair.arena.judgments)[QUESTION_KEY].drop_duplicates()
     return len(differing.merge(judged)) < len(differing)
+
+
+def _first(names: Sequence[str]) -> str:
+    if not names:
+        raise UsageError(f"there is no other system to compare with ({argument('baseline')})")
+    return names[0]
+
+
+def _check_baseline(baseline: Answers, names: Sequence[str]) -> None:
+    if isinstance(baseline, str) and not Path(baseline).is_file() and baseline not in names:
+        raise UsageError(
+            f"there is no system {baseline!r} to compare with, given as {argument('baseline')}; "
+            f"{offer(baseline, sorted(names))}"
+        )
+
+
+def _have_same_texts(rows: pd.DataFrame, others: pd.DataFrame) -> bool:
+    columns = [*QUESTION_KEY, "answer"]
+    return len(rows.merge(others[columns], on=columns)) == len(rows)
+
+
+def _answers_of(arena: Arena, system: str, languages: Collection[str]) -> pd.DataFrame:
+    rows = arena.answers[arena.answers["system"] == system]
+    return rows[rows["language"].isin(languages)] if languages else rows
 
 
 def _latest(arena: Arena) -> str:

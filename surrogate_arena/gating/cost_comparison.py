@@ -109,11 +109,6 @@ def compare_costs(pair: Contenders) -> CostComparison:
     answers = pd.concat([pair.answers, pair.baseline_answers], ignore_index=True)
     amounts = answer_amounts(replace(pair.arena, answers=answers))
     costs = amounts.amounts[COST][names].dropna().to_numpy(np.float64)
-    latencies = (np.nan, np.nan, np.nan, np.nan)
-    seconds = amounts.amounts[LATENCY][names].dropna().to_numpy(np.float64)
-    if len(seconds):
-        (median, baseline_median), (late, baseline_late) = np.quantile(seconds, [0.5, 0.95], axis=0)
-        latencies = (float(median), float(late), float(baseline_median), float(baseline_late))
     result = CostComparison(
         questions=len(costs),
         currency=amounts.currencies[pair.candidate],
@@ -121,7 +116,7 @@ def compare_costs(pair: Contenders) -> CostComparison:
         baseline_cost=np.nan,
         low=np.nan,
         high=np.nan,
-        latencies=latencies,
+        latencies=_latencies(amounts, names),
         reason=_reason(amounts, names, pair.n_common),
     )
     if result.reason:
@@ -141,6 +136,14 @@ def compare_costs(pair: Contenders) -> CostComparison:
     return replace(
         result, ratio=float(cost / baseline_cost), ratio_low=ratio_low, ratio_high=ratio_high
     )
+
+
+def _latencies(amounts: AnswerAmounts, names: list[str]) -> tuple[float, float, float, float]:
+    seconds = amounts.amounts[LATENCY][names].dropna().to_numpy(np.float64)
+    if not len(seconds):
+        return (np.nan, np.nan, np.nan, np.nan)
+    (median, baseline_median), (late, baseline_late) = np.quantile(seconds, [0.5, 0.95], axis=0)
+    return (float(median), float(late), float(baseline_median), float(baseline_late))
 
 
 def _reason(amounts: AnswerAmounts, names: list[str], n_common: int) -> str:

@@ -191,15 +191,34 @@ def compare_faults(
         limits: See ``given_limits``.
     """
     both = find_faults(arena, pd.concat([candidate, baseline], ignore_index=True))
-    own = both.of(candidate["system"].iloc[0])
+    of_candidate = both.of(candidate["system"].iloc[0])
     # A baseline may have no answer in the languages that are compared.
-    baseline_found = both.found[both.found["system"].isin(baseline["system"])]
+    in_baseline = both.found[both.found["system"].isin(baseline["system"])]
+    faults = _faults(arena, candidate, of_candidate, in_baseline)
+    counts = []
+    for name, check in CHECKS.items():
+        count = CheckCount(
+            check=name,
+            unchecked=int((of_candidate.unchecked["check"] == name).sum()),
+            found=int((of_candidate.found["check"] == name).sum()),
+            new=sum(fault.is_new for fault in faults if fault.check == name),
+            baseline=int((in_baseline["check"] == name).sum()),
+            limit=limits.get(name, 0 if check.certainty == "certain" else None),
+        )
+        counts.append(count)
+    return FaultComparison(of_candidate, tuple(counts), tuple(faults))
+
+
+def _faults(
+    arena: Arena, candidate: pd.DataFrame, of_candidate: AnswerFaults, in_baseline: pd.DataFrame
+) -> list[AnswerFault]:
+    """List what the checks found in the candidate's answers, without notes."""
     columns = [*QUESTION_KEY, "check"]
-    in_baseline = set(baseline_found[columns].itertuples(index=False, name=None))
+    known = set(in_baseline[columns].itertuples(index=False, name=None))
     answers = candidate.set_index(QUESTION_KEY)["answer"]
     queries = arena.queries.set_index(QUESTION_KEY)["query"]
+    found = of_candidate.found[of_candidate.found["check"].isin(FAULTS)]
     faults = []
-    found = own.found[own.found["check"].isin(FAULTS)]
     for language, query_id, check in found[columns].itertuples(index=False, name=None):
         fault = AnswerFault(
             check=check,
@@ -208,21 +227,10 @@ def compare_faults(
             query_id=query_id,
             question=str(queries[language, query_id]),
             answer=str(answers[language, query_id]),
-            is_new=(language, query_id, check) not in in_baseline,
+            is_new=(language, query_id, check) not in known,
         )
         faults.append(fault)
-    counts = []
-    for name, check in CHECKS.items():
-        count = CheckCount(
-            check=name,
-            unchecked=int((own.unchecked["check"] == name).sum()),
-            found=int((own.found["check"] == name).sum()),
-            new=sum(fault.is_new for fault in faults if fault.check == name),
-            baseline=int((baseline_found["check"] == name).sum()),
-            limit=limits.get(name, 0 if check.certainty == "certain" else None),
-        )
-        counts.append(count)
-    return FaultComparison(own, tuple(counts), tuple(faults))
+    return faults
 
 
 def given_limits(allowed: Sequence[str], file: Path | None = None) -> dict[str, int | None]:

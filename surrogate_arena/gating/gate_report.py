@@ -142,14 +142,19 @@ def _add_answers(suite: ElementTree.Element, faults: FaultComparison) -> None:
                 ElementTree.SubElement(case, "skipped", message=f"cannot be checked: {reason}")
             if key not in found:
                 continue
-            fault = found[key]
-            message = _xml_text(fault_line(fault, longest=200))
-            if name in exceeded and fault.is_new:
-                element = ElementTree.SubElement(case, "failure", type=name, message=message)
-                element.text = _xml_text(fault.answer)
-            else:
-                reason = _reason_to_pass(fault, limits[name])
-                ElementTree.SubElement(case, "skipped", message=f"{reason}: {message}")
+            is_exceeded = name in exceeded and found[key].is_new
+            _add_fault(
+                case, found[key], "" if is_exceeded else _reason_to_pass(found[key], limits[name])
+            )
+
+
+def _add_fault(case: ElementTree.Element, fault: AnswerFault, reason_to_pass: str) -> None:
+    message = _xml_text(fault_line(fault, longest=200))
+    if reason_to_pass:
+        ElementTree.SubElement(case, "skipped", message=f"{reason_to_pass}: {message}")
+        return
+    element = ElementTree.SubElement(case, "failure", type=fault.check, message=message)
+    element.text = _xml_text(fault.answer)
 
 
 def _reason_to_pass(fault: AnswerFault, limit: int | None) -> str:
