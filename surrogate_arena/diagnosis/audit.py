@@ -83,26 +83,33 @@ def _differences(items: pd.DataFrame) -> Iterator[dict[str, object]]:
             continue
         own = _points(places[is_own], questions[is_own], outcomes[is_own], shape)[place]
         others = _points(places[~is_own], questions[~is_own], outcomes[~is_own], shape)
-        n_pairs, by_reference, by_judge = _left_out(own)
-        excess = _slopes(others) * by_judge - by_reference
-        # From points between -1 and 1 to shares of points.
-        difference, *without = excess / np.where(n_pairs > 0, n_pairs, np.nan) / 2
-        deviations = np.array(without) - np.mean(without)
-        n_questions = len(without)
-        error = float(np.sqrt((n_questions - 1) / n_questions * (deviations**2).sum()))
-        degrees = degrees_of_freedom(deviations)
-        half_width = stdtrit(degrees, 1 - ERROR / 2) * error
-        at_strictest = stdtrit(degrees, 1 - ERROR / 2 / len(systems))
         yield {
             "system": system,
             "pairs": int(own[0].sum()),
             "questions": int((own[0] > 0).sum()),
-            "difference": difference,
-            "low": difference - half_width,
-            "high": difference + half_width,
-            "p": 2 * stdtr(degrees, -abs(difference) / (error or np.nan)),
-            "detectable": (at_strictest + stdtrit(degrees, POWER)) * error,
+            **_tested_difference(own, others),
         }
+
+
+def _tested_difference(own: Floats, others: Floats) -> dict[str, float]:
+    """Compare a system's points, (3, questions), with those of all: (systems, 3, questions)."""
+    n_pairs, by_reference, by_judge = _left_out(own)
+    excess = _slopes(others) * by_judge - by_reference
+    # From points between -1 and 1 to shares of points.
+    difference, *without = excess / np.where(n_pairs > 0, n_pairs, np.nan) / 2
+    deviations = np.array(without) - np.mean(without)
+    n_questions = len(without)
+    error = float(np.sqrt((n_questions - 1) / n_questions * (deviations**2).sum()))
+    degrees = degrees_of_freedom(deviations)
+    half_width = stdtrit(degrees, 1 - ERROR / 2) * error
+    at_strictest = stdtrit(degrees, 1 - ERROR / 2 / len(others))
+    return {
+        "difference": difference,
+        "low": difference - half_width,
+        "high": difference + half_width,
+        "p": 2 * stdtr(degrees, -abs(difference) / (error or np.nan)),
+        "detectable": (at_strictest + stdtrit(degrees, POWER)) * error,
+    }
 
 
 def _points(

@@ -43,16 +43,10 @@ def jury(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
     outcomes = verdicts[judges].to_numpy(np.float64)
     truth = verdicts[WEIGHTED].to_numpy(np.float64)
     questions = verdicts.groupby(QUESTION_KEY).ngroup().to_numpy()
-    n_questions = questions.max() + 1
-    n_blocks = min(BLOCKS, n_questions)
-    blocks = (generator(0, "jury").permutation(n_questions) % n_blocks)[questions]
+    blocks = _question_blocks(questions)
     right = _shares_right(outcomes, truth, blocks)
-    without = []
-    for block in range(n_blocks):
-        is_kept = blocks != block
-        without.append(_shares_right(outcomes[is_kept], truth[is_kept], blocks[is_kept]))
     gains = right[-1] - right
-    half_widths = _half_widths(np.array(without)[:, -1:] - without)
+    half_widths = _half_widths_of_gains(outcomes, truth, blocks)
     is_decided = truth != 0
     table = pd.DataFrame(
         {
@@ -76,6 +70,13 @@ def _verdicts(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame
     judges = table["judge"].mask(table["judge"].isin(reference), WEIGHTED)
     means = table.groupby([*QUESTION_PAIR, judges], observed=True)["outcome"].mean()
     return means.unstack("judge").dropna()
+
+
+def _question_blocks(questions: Indices) -> Indices:
+    """Return a block of each row, drawn by its question."""
+    n_questions = questions.max() + 1
+    drawn = generator(0, "jury").permutation(n_questions) % min(BLOCKS, n_questions)
+    return np.asarray(drawn[questions])
 
 
 def _shares_right(outcomes: Floats, truth: Floats, blocks: Indices) -> Floats:
@@ -109,9 +110,14 @@ def _weights(outcomes: Floats, truth: Floats) -> Floats:
     return np.asarray(weights / total if total > 0 else weights)
 
 
-def _half_widths(without: Floats) -> Floats:
-    """Return half-widths of 95% intervals, of values without each block."""
-    n_blocks = len(without)
-    deviations = without - without.mean(axis=0)
+def _half_widths_of_gains(outcomes: Floats, truth: Floats, blocks: Indices) -> Floats:
+    """Return half-widths of 95% intervals of the jury's gains, by leaving out each block."""
+    gains = []
+    for block in np.unique(blocks):
+        is_kept = blocks != block
+        right = _shares_right(outcomes[is_kept], truth[is_kept], blocks[is_kept])
+        gains.append(right[-1] - right)
+    n_blocks = len(gains)
+    deviations = np.array(gains) - np.mean(gains, axis=0)
     errors = np.sqrt((n_blocks - 1) / n_blocks * (deviations**2).sum(axis=0))
     return np.asarray(stdtrit(n_blocks - 1, 0.975) * errors)

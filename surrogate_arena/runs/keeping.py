@@ -46,42 +46,55 @@ def keep_board(
     digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     if records and records[-1].digest == digest:
         return
+    record = PastRecord(
+        entry=_new_entry(board, [record.entry for record in records]),
+        digest=digest,
+        ingredients=ingredients,
+        contents=content_digests(arena),
+    )
+    if records:
+        old = past_board(past / records[-1].entry.name)
+        news = _news(old, records[-1], board, record, cause)
+        record = record.model_copy(update={"entry": record.entry.model_copy(update=news)})
+    board.save(past / record.entry.name)
+    # Written last: a board without it is not among those that were kept.
+    write_record(record, past / record.entry.name / RECORD_FILE)
+    for older in [*records, record][:-WHOLE]:
+        _shorten(older, past / older.entry.name)
+
+
+def _new_entry(board: Board, earlier: Sequence[HistoryEntry]) -> HistoryEntry:
     # A clock that was set back must not change the order of boards.
     made = now()
-    date = max([made.date(), *(record.entry.date for record in records)])
+    date = max([made.date(), *(entry.date for entry in earlier)])
     name = date.isoformat()
     # Boards of the day may have been removed since: their count may be the number of another.
-    numbers = [record.entry.number for record in records if record.entry.date == date]
+    numbers = [entry.number for entry in earlier if entry.date == date]
     if numbers:
         name += f"-{max(numbers) + 1}"
     standings = {}
     for row in plain_records(board.overall):
         standings[row["system"]] = (row["rank"], row["mean_rating"])
-    entry = HistoryEntry(
+    return HistoryEntry(
         name=name,
         date=date,
         time=made.time().replace(microsecond=0),
         conclusion=conclusion(board),
         standings=standings,
     )
-    record = PastRecord(
-        entry=entry, digest=digest, ingredients=ingredients, contents=content_digests(arena)
+
+
+def _news(
+    old: Board, old_record: PastRecord, new: Board, record: PastRecord, cause: str
+) -> dict[str, Any]:
+    """Return fields of the new entry that say what changed since the last board, and why."""
+    causes = (cause,) if cause else tuple(_causes(old, old_record, new, record)) or (NOTHING,)
+    news = news_of(
+        old_record.entry.standings,
+        record.entry.standings,
+        has_same_languages=old.languages == new.languages,
     )
-    if records:
-        last = records[-1]
-        old = past_board(past / last.entry.name)
-        causes = (cause,) if cause else tuple(_causes(old, last, board, record)) or (NOTHING,)
-        news = news_of(
-            last.entry.standings, standings, has_same_languages=old.languages == board.languages
-        )
-        fields = {**_changes(old, board), "causes": causes, "news": tuple(news)}
-        entry = entry.model_copy(update=fields)
-        record = record.model_copy(update={"entry": entry})
-    board.save(past / entry.name)
-    # Written last: a board without it is not among those that were kept.
-    write_record(record, past / entry.name / RECORD_FILE)
-    for older in [*records, record][:-WHOLE]:
-        _shorten(older, past / older.entry.name)
+    return {**_changes(old, new), "causes": causes, "news": tuple(news)}
 
 
 def _shorten(record: PastRecord, folder: Path) -> None:
