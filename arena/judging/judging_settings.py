@@ -60,7 +60,7 @@ class JudgingSettings(LlmSettings):
     pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs), _PLAN] = Field(
         default=None,
         description="Pairs of systems on each question: all, a number, or adaptive "
-        "(as verdicts come, those that tell most about the ranking). "
+        "(in rounds, those that tell most about the ranking). "
         "Default: adaptive; all in batches and for scores, orders and "
         "nuggets",
     )
@@ -85,7 +85,7 @@ class JudgingSettings(LlmSettings):
     )
     prior: Annotated[str | None, SettingUse("file", plans_pairs=True)] = Field(
         default=None,
-        description="With adaptive pairs: board folder that says what to expect of the systems. "
+        description="Board folder to start adaptive pairs from. "
         "Default: a board of this arena without verdicts",
     )
     panel: Annotated[Names, _PLAN_OF_LLM] = Field(

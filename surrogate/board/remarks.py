@@ -89,7 +89,7 @@ def headlines(board: Board, language: str = "") -> Iterator[Remark]:
     if first.name == "first" and len(board.languages) > 1:
         yield _leading_languages(board, first.systems[0])
     if board.summary.macro.is_unreliable and first.name != "none":
-        text = "But ranks rest on verdicts that cannot be relied on one by one."
+        text = "But ranks rest on verdicts that are unreliable one by one."
         yield Remark("unreliable", "warning", text)
 
 
@@ -119,7 +119,7 @@ def first_place_of(ranked: pd.DataFrame, language: str = "") -> Remark:
         text = f"{system} is the only system with a rank."
         return Remark("only", "info", text, language, systems=(system,))
     if pd.isna(best["rank_low"]):
-        text = f"{system} has the highest rating; how sure that is, is not known."
+        text = f"{system} has the highest rating; how certain that is, is not known."
         return Remark("highest", "info", text, language, systems=(system,))
     leaders = tuple(map(str, ranked.loc[ranked["rank_low"] == 1, "system"]))
     if len(leaders) > 1:
@@ -349,7 +349,7 @@ def _first_place_decided(board: Board) -> Remark:
 def _hanging(place: FirstPlace) -> Remark:
     few = f"{place.dropped:,} of {count_of(place.verdicts, 'verdict')}"
     systems = (place.first, place.successor)
-    text = f"First place hangs on {few}"
+    text = f"First place depends on {few}"
     return Remark("hangs", "warning", text, place.language, place.dropped, systems)
 
 
@@ -377,7 +377,7 @@ def _predictions_hold(summary: BoardSummary) -> Remark:
     if worst >= least_good:
         return Remark("held", "good", f"Predictions hold: {held}", statistic=worst)
     severity: Severity = "warning" if worst >= least_tolerable else "error"
-    text = f"Predictions are too sure: {held} hold, where 90 are meant to"
+    text = f"Predictions are overconfident: {held} hold, where 90 should"
     return Remark("unheld", severity, text, statistic=worst)
 
 

@@ -56,7 +56,7 @@ def fit(
         float | None,
         Option(
             min=0,
-            help="Precision of the prior of the plain model, without biases of judges. "
+            help="Precision of the prior, in a plain model without judges' biases. "
             "Default: averaged over priors",
         ),
     ] = None,

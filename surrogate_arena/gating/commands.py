@@ -63,7 +63,7 @@ def gate_command(
     ] = None,
     limits: Annotated[
         Path | None,
-        Option(metavar="FILE", help="TOML file of checks and numbers, as for --allow."),
+        Option(metavar="FILE", help="TOML file of limits: checks and numbers, as for --allow."),
     ] = None,
     reports: Annotated[
         list[Path] | None,
@@ -75,12 +75,12 @@ def gate_command(
     ] = None,
     cheaper: Annotated[
         bool,
-        Option("--cheaper", help="Pass if it costs less and is at most the margin worse."),
+        Option("--cheaper", help="Pass if it costs less and is worse by at most the margin."),
     ] = False,
     margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
     once: Annotated[
         bool,
-        Option("--once", help="Look at the arena's verdicts only this once: fewer decide."),
+        Option("--once", help="Look at the arena's verdicts only once; fewer are then needed."),
     ] = False,
     settings: JudgingSettings,
     budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,

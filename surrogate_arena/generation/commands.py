@@ -52,7 +52,7 @@ def generate(
         Option(
             metavar="MODULE:FUNCTION",
             help="Function that answers instead of a model: package.module:function, "
-            "found from here.",
+            "found from the working folder.",
         ),
     ] = None,
     templates: opt.Templates = None,
@@ -179,7 +179,7 @@ def select(
     replace_there: opt.Replace = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Cut an arena down: to some languages, systems or judges, or to an evaluation set.
+    """Keep part of an arena: some languages, systems or judges, or an evaluation set.
 
     Keys of --config select as MIRAGE-Bench and MEMERAG do: only_hard, at_least, least_words,
     one_answer, bm25, corpus.

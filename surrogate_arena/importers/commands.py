@@ -89,7 +89,7 @@ def import_command(
     replace_there: opt.Replace = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Read what others published, or other tools wrote, into an arena folder.
+    """Make an arena of your own table, a published data set or another tool's records.
 
     Further settings of a reader are keys of --config, such as the split of mirage, or download=true
     to read its data sets from the Hugging Face hub.

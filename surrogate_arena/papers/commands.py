@@ -201,8 +201,8 @@ def trainset(
 ) -> None:
     """Make a training set from an arena's questions: chats that trl reads.
 
-    mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
-    score an answer by all metrics in one reply (GroUSE, section 5).
+    mirage teaches a model to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3);
+    grouse, to score an answer by all metrics in one reply (GroUSE, section 5).
     """
     import pandas as pd
 

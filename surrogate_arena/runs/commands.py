@@ -26,7 +26,11 @@ from surrogate_arena.cli.printing import (
 def run(
     configuration: Annotated[
         Path,
-        Argument(metavar="CONFIG.toml", help="The boards; paths are relative to the file.", **FILE),
+        Argument(
+            metavar="CONFIG.toml",
+            help="TOML file of the boards; its paths start from there.",
+            **FILE,
+        ),
     ],
     out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
     site: Annotated[

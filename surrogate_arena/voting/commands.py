@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Host = Annotated[
     str,
     Option(
-        help="Name or address to serve at. Other machines reach it unless it is 127.0.0.1, and "
+        help="Name or address to serve at. Other machines can reach any but 127.0.0.1, and "
         "then need a link with a token."
     ),
 ]
@@ -39,16 +39,14 @@ def vote(
     labels: Annotated[
         Path | None,
         Option(
-            help="Folder to keep labels of sentences in; serves a page.",
+            help="Serve a page to label sentences on, and keep the labels in this folder.",
             **OUT_FOLDER,
         ),
     ] = None,
     quality: Annotated[
         str, Option(help="What --labels asks: faithfulness or relevance.")
     ] = "faithfulness",
-    whole: Annotated[
-        bool, Option("--whole", help="With --labels: of answers, not their sentences.")
-    ] = False,
+    whole: Annotated[bool, Option("--whole", help="With --labels: label whole answers.")] = False,
     questions: Annotated[int, Option(min=1, help="Questions to draw in each language.")] = 20,
     pairs: Annotated[int, Option(min=1, help="Pairs of systems for each question.")] = 3,
     most: Annotated[int, Option(min=1, help="Maximum number of pairs.")] = 60,
