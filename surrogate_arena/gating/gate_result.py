@@ -306,7 +306,7 @@ def _headline(result: Gate) -> str:
             headline = f"{headline} No person has checked this judge."
         else:
             n_shared = count_of(result.people.items, "pair")
-            headline = f"{headline} People have checked this judge on {n_shared} alone."
+            headline = f"{headline} People have checked this judge on only {n_shared}."
     if not result.faults.faults:
         return f"{headline} No fault was found."
     sentences = [result.faults.broken_sentence, result.faults.exceeded_sentence]

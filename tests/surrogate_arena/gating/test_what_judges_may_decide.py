@@ -109,7 +109,7 @@ def test_a_judge_that_agrees_with_people_by_chance_decides_nothing(gated, n_shar
         assert found.win_rate is None
         assert "the judge does not agree with people beyond chance (kappa" in found.reasons[0]
     else:
-        assert "People have checked this judge on 20 pairs alone." in found.sentences[0]
+        assert "People have checked this judge on only 20 pairs." in found.sentences[0]
 
 
 def test_people_who_agree_let_a_judge_decide(gated):
