@@ -56,7 +56,7 @@ def work(
         )
     # A job is part of the function, not its argument: joblib scatters large arguments to some of
     # Dask's workers, and what a worker that dies alone held cannot be computed again.
-    yield from pool(delayed(partial(_on_one_thread, task, job))() for job in jobs)
+    yield from pool(delayed(partial(_in_worker, task, job))() for job in jobs)
 
 
 def _one_after_another(task: Callable[[Job], Done], jobs: Sequence[Job]) -> Iterator[Done]:
@@ -66,7 +66,11 @@ def _one_after_another(task: Callable[[Job], Done], jobs: Sequence[Job]) -> Iter
 
 def _on_one_thread(task: Callable[[Job], Done], job: Job) -> Done:
     with one_thread():
-        done = task(job)
+        return task(job)
+
+
+def _in_worker(task: Callable[[Job], Done], job: Job) -> Done:
+    done = _on_one_thread(task, job)
     # glibc keeps freed memory to itself; a worker that waits for its next job should not.
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)

@@ -38,14 +38,11 @@ def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.c
     values = rows.data
     if weights is not None:
         values = values * weights[rows.indices]
-    # The product with ones adds up each row.
-    norms = np.sqrt(_with_values(rows, values**2) @ np.ones(rows.shape[1]))
-    scaled = values / np.repeat(np.where(norms > 0, norms, 1.0), np.diff(rows.indptr))
-    return _with_values(rows, scaled)
-
-
-def _with_values(rows: sparse.csr_array, values: Floats) -> sparse.csr_array:
-    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+    n_rows = rows.shape[0]
+    row_of_value = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
+    norms = np.sqrt(np.bincount(row_of_value, values**2, n_rows))
+    scaled = values / np.where(norms > 0, norms, 1.0)[row_of_value]
+    return sparse.csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def hashed(texts: Sequence[str]) -> sparse.csr_array:

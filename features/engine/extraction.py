@@ -89,18 +89,18 @@ def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
         >>> missing_counts(pd.DataFrame([row]))["answers"].tolist()
         [1]
     """
-    columns = [by, "feature", "reason", "answers"]
-    parts = []
+    rows = []
+    group_codes, groups = pd.factorize(table[by], sort=True)
     for feature in feature_columns(table):
-        reasons = pd.DataFrame({by: table[by], "reason": _reasons(table, feature)})
-        reasons = reasons[reasons["reason"].notna()]
-        n_answers = reasons.groupby([by, "reason"], observed=True).size()
-        parts.append(n_answers.reset_index(name="answers").assign(feature=feature))
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    counts = pd.concat(parts)
+        reason_codes, reasons = pd.factorize(_reasons(table, feature), sort=True)
+        is_missing = reason_codes >= 0
+        n_answers = np.zeros((len(groups), len(reasons)), dtype=np.int64)
+        np.add.at(n_answers, (group_codes[is_missing], reason_codes[is_missing]), 1)
+        for group, reason in np.argwhere(n_answers):
+            rows.append((groups[group], feature, reasons[reason], n_answers[group, reason]))
+    counts = pd.DataFrame(rows, columns=[by, "feature", "reason", "answers"])
     # Within a group, features are in the order of the columns.
-    return counts.sort_values(by, kind="stable", ignore_index=True)[columns]
+    return counts.sort_values(by, kind="stable", ignore_index=True)
 
 
 def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:

@@ -237,15 +237,8 @@ class AnswersSurrogate(Surrogate):
                     rated=self.reliability_ * self._observed_ratings(language),
                     shares=shares[language],
                 )
-        predictions = pd.DataFrame(
-            {
-                "language": by_ridge["language"],
-                "system": by_ridge["system"],
-                "rating": ratings,
-                "standard_error": self.blend_.standard_errors(by_ridge["variance"]),
-            }
-        )
-        return predictions.set_index(["language", "system"])
+        errors = self.blend_.standard_errors(by_ridge["variance"])
+        return pd.DataFrame({"rating": ratings, "standard_error": errors})
 
     def _copied_shares(self, views: Mapping[str, PeerView]) -> dict[str, Floats]:
         shares = {}
@@ -304,14 +297,13 @@ class AnswersSurrogate(Surrogate):
         rated["rating"] += rated["language"].map(levels)
         rated["answers"] = n_answers.to_numpy()
         columns = ["language", "system", "rating", "answers", "standard_error"]
-        return rated[columns].sort_values(["language", "system"], ignore_index=True)
+        return rated[columns]
 
     def _new_peers(self, rows: pd.DataFrame) -> dict[str, PeerAnswers]:
         peers_by_language = {}
-        for name, part in rows.groupby("language"):
+        is_known = rows["language"].isin([*self.peers_, *self.failures_])
+        for name, part in rows[~is_known].groupby("language"):
             language = str(name)
-            if language in self.peers_ or language in self.failures_:
-                continue
             if part["system"].nunique() >= FEWEST_SYSTEMS:
                 peers_by_language[language] = PeerAnswers.of(part, language, self.features_)
         return peers_by_language

@@ -19,7 +19,7 @@ from arena.rating.likelihood import BattleLikelihood, DesignEffects
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import completed_variances
 from surrogate.learning.gaussian_process import fit_process
-from surrogate.learning.training import TrainingRatings
+from surrogate.learning.training import TrainingRatings, rating_keys
 
 UNKNOWN = 1e4
 """Sampling variance of a system without a verdict, in squared logits: as good as infinite."""
@@ -202,7 +202,7 @@ class JointPosterior:
     @classmethod
     def by_verdicts(cls, observations: Mapping[str, Observation]) -> JointPosterior:
         """Take the observed ratings, without other information."""
-        keys = rating_keys(observations)
+        keys = observation_keys(observations)
         ratings, noise = _stacked(observations)
         return cls(keys, ratings, noise, np.ones(len(keys)))
 
@@ -243,12 +243,9 @@ class JointPosterior:
         return pd.DataFrame(self.covariance, self.keys, self.keys)
 
 
-def rating_keys(observations: Mapping[str, Observation]) -> pd.MultiIndex:
-    """List each rating's language and system, language by language."""
-    keys: list[tuple[str, str]] = []
-    for language, observation in observations.items():
-        keys.extend((language, system) for system in observation.systems)
-    return pd.MultiIndex.from_tuples(keys, names=["language", "system"])
+def observation_keys(observations: Mapping[str, Observation]) -> pd.MultiIndex:
+    """Index the rated systems of every language."""
+    return rating_keys({name: observation.systems for name, observation in observations.items()})
 
 
 def _stacked(observations: Mapping[str, Observation]) -> tuple[Floats, Floats]:
@@ -264,7 +261,7 @@ def joint_posterior(
     observations: Mapping[str, Observation], kernels: Floats, expected: Floats | float = 0.0
 ) -> JointPosterior:
     """Condition a process with kernels (K, N, N) on all ratings."""
-    keys = rating_keys(observations)
+    keys = observation_keys(observations)
     ratings, noise = _stacked(observations)
     # Each language has a mean of its own: battles never compare systems across languages.
     groups = np.equal.outer(keys.codes[0], np.unique(keys.codes[0])).astype(np.float64)

@@ -19,7 +19,7 @@ from surrogate.learning.observations import (
     RatingLikelihoods,
     centering,
     joint_posterior,
-    rating_keys,
+    observation_keys,
 )
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
@@ -123,7 +123,7 @@ class _Prior:
         return cls(keys, means, kernels)
 
     def given(self, observations: Mapping[str, Observation]) -> JointPosterior:
-        rows = self.keys.get_indexer(rating_keys(observations))
+        rows = self.keys.get_indexer(observation_keys(observations))
         kernels = self.kernels[:, rows[:, None], rows]
         return joint_posterior(observations, kernels, self.means[rows])
 

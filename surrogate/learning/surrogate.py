@@ -199,7 +199,7 @@ def known_features(surrogate: Surrogate) -> tuple[str, ...]:
 def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
     """Add NaN for features that no training answer had."""
     absent = [name for name in surrogate.features_ if name not in X]
-    required = [name for name in known_features(surrogate) if name in absent]
+    required = list(surrogate.X_[absent].dropna(axis="columns", how="all"))
     if required:
         raise UsageError(f"the feature table lacks {', '.join(required)}; extract them first")
     if X.empty:

@@ -94,10 +94,8 @@ class SystemRidge:
             prior_variances[rows] += variance_of_mean - 2 * covariance_with_mean
             kernel[rows] -= self.kernel[is_rated].mean(axis=0)
         explained = np.einsum("mn,nk,mk->m", kernel, self.inverse, kernel)
-        table = vectors.keys.to_frame(index=False, name=["language", "system"])
-        table["rating"] = kernel @ self.dual
-        table["variance"] = np.maximum(prior_variances - explained, 0.0) + self.penalty
-        return table
+        variances = np.maximum(prior_variances - explained, 0.0) + self.penalty
+        return pd.DataFrame({"rating": kernel @ self.dual, "variance": variances}, vectors.keys)
 
     def _kernel(self, vectors: SystemVectors, others: SystemVectors) -> Floats:
         kernels = vectors.kernels(
@@ -132,28 +130,31 @@ class _LeftOut:
     variances: Floats  # (N,), of the residuals, in units of the kernel
 
     @classmethod
-    def of(
-        cls, inverse: Floats, target: Floats, vectors: SystemVectors, penalty: float
+    def best(
+        cls, penalties: Floats, inverses: Floats, target: Floats, vectors: SystemVectors
     ) -> _LeftOut:
-        """Leave each system out of all languages at once, in closed form.
+        """Leave each system out of all languages at once, in closed form; keep the best penalty.
 
         With P the inverse covariance, the residuals of a block B are P_BB⁻¹ (P y)_B (Rasmussen and
-        Williams, 2006, section 5.4.2, for blocks).
+        Williams, 2006, section 5.4.2, for blocks). ``inverses`` are of each penalty, (T, N, N).
         """
-        dual = inverse @ target
-        residuals = np.zeros(len(target))
-        variances = np.zeros(len(target))
+        duals = inverses @ target
+        residuals = np.zeros_like(duals)
+        variances = np.zeros_like(duals)
         system_codes, systems = vectors.owners
         for code in range(len(systems)):
             block = np.flatnonzero(system_codes == code)
-            covariance = np.linalg.pinv(inverse[np.ix_(block, block)])
-            residuals[block] = covariance @ dual[block]
-            variances[block] = np.diag(covariance)
-        return cls(penalty, inverse, dual, residuals, variances)
-
-    @property
-    def squared_error(self) -> float:
-        return float(self.residuals @ self.residuals)
+            covariances = np.linalg.pinv(inverses[:, block[:, None], block])
+            residuals[:, block] = (covariances @ duals[:, block, None])[:, :, 0]
+            variances[:, block] = np.diagonal(covariances, axis1=1, axis2=2)
+        best = int(np.argmin((residuals**2).sum(axis=1)))
+        return cls(
+            penalty=float(penalties[best]),
+            inverse=inverses[best],
+            dual=duals[best],
+            residuals=residuals[best],
+            variances=variances[best],
+        )
 
 
 def _others_mean(ratings: Floats, vectors: SystemVectors) -> Floats:
@@ -172,12 +173,10 @@ def _best_penalty(kernel: Floats, target: Floats, vectors: SystemVectors) -> _Le
     eigenvalues, eigenvectors = np.linalg.eigh(centering @ kernel @ centering)
     eigenvectors = centering @ eigenvectors
     mean_variance = max(float(np.trace(kernel)) / n_ratings, SMALLEST)
-    candidates = []
-    for penalty in mean_variance * np.array(PENALTIES):
-        scaled = eigenvectors / (np.maximum(eigenvalues, 0.0) + penalty)
-        inverse = scaled @ eigenvectors.T
-        candidates.append(_LeftOut.of(inverse, target, vectors, float(penalty)))
-    return min(candidates, key=lambda candidate: candidate.squared_error)
+    penalties = mean_variance * np.array(PENALTIES)
+    shrunk = np.maximum(eigenvalues, 0.0) + penalties[:, None]
+    inverses = (eigenvectors / shrunk[:, None, :]) @ eigenvectors.T
+    return _LeftOut.best(penalties, inverses, target, vectors)
 
 
 @dataclass(frozen=True)

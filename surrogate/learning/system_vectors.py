@@ -17,7 +17,7 @@ import pandas as pd
 from arena.data.types import Flags, Floats, Indices
 from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
-from surrogate.learning.training import finite_means
+from surrogate.learning.training import finite_means, rating_keys
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class SystemVectors:
         selected: Mapping[str, Flags] | None = None,
     ) -> SystemVectors:
         """Standardize the selected systems of every language."""
-        keys: list[tuple[str, str]] = []
+        systems: dict[str, list[str]] = {}
         features = []
         reliable = []
         texts = []
@@ -99,15 +99,14 @@ class SystemVectors:
             rows = (
                 np.ones(len(view.systems), dtype=bool) if selected is None else selected[language]
             )
-            names = np.array(view.systems, dtype=object)[rows]
-            keys.extend((language, name) for name in names)
+            systems[language] = list(np.array(view.systems, dtype=object)[rows])
             standardized = scale.features(view)[rows]
             has_consensus = view.profiles.size > 0
             features.append(standardized[:, :-1] if has_consensus else standardized)
             reliable.append(standardized * scale.reliability)
             texts.append(scale.texts(view)[rows])
         return cls(
-            keys=pd.MultiIndex.from_tuples(keys),
+            keys=rating_keys(systems),
             features=np.concatenate(features),
             reliable=np.concatenate(reliable),
             texts=np.concatenate(texts),

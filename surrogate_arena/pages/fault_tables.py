@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 
@@ -76,21 +77,26 @@ class FaultTables:
             "rows": [(str(row[0]), row[1:]) for row in counts.itertuples()],
         }
 
+    @cached_property
+    def _shown(self) -> pd.DataFrame:
+        """The faults that systems' pages list, certain ones first, with question and answer."""
+        found = self.faults.found[self.faults.found["check"].isin(FAULTS)]
+        rows = found.groupby("system").head(MOST_LISTED)
+        if not self.has_texts:
+            return rows.assign(query="", answer="")
+        queries = self.arena.queries[[*QUESTION_KEY, "query"]]
+        answers = self.arena.answers[[*ANSWER_KEY, "answer"]]
+        return rows.merge(queries, on=QUESTION_KEY).merge(answers, on=ANSWER_KEY)
+
     def of_system(self, system: str) -> Row:
         """List a system's faults, certain ones first, with question and answer."""
-        own = self.faults.of(system)
-        found = own.found[own.found["check"].isin(FAULTS)]
-        rows = found.head(MOST_LISTED).assign(query="", answer="")
-        if self.has_texts:
-            queries = self.arena.queries[[*QUESTION_KEY, "query"]]
-            answers = self.arena.answers[[*ANSWER_KEY, "answer"]]
-            rows = found.head(MOST_LISTED).merge(queries, on=QUESTION_KEY)
-            rows = rows.merge(answers, on=ANSWER_KEY)
+        found = self.faults.of(system).found
+        n_found = int(found["check"].isin(FAULTS).sum())
         listed = []
-        for row in rows.to_dict("records"):
+        for row in self._shown[self._shown["system"] == system].to_dict("records"):
             texts = {name: cut_text(row[name], LONGEST_TEXT) for name in ("query", "answer")}
             if not any(map(str.isprintable, "".join(texts["answer"].split()))):
                 texts["answer"] = ""
             certainty = CHECKS[row["check"]].certainty
             listed.append({**row, **texts, "certainty": certainty})
-        return {"rows": listed, "found": len(found), "remarks": self.remarks_of(system)}
+        return {"rows": listed, "found": n_found, "remarks": self.remarks_of(system)}

@@ -73,9 +73,10 @@ def _features(board: Board) -> dict[str, list[Row]]:
     )
     missing = _missing(table)
     rows: dict[str, list[Row]] = {system: [] for system in means.index}
+    quartiles = means.quantile([0.25, 0.5, 0.75])
     # A feature without an importance comes after one whose importance is 0.
     for name in sorted(means, key=lambda name: -shares.get(name, -1.0)):
-        lower, median, upper = means[name].quantile([0.25, 0.5, 0.75])
+        lower, median, upper = quartiles[name]
         for system, mean in means[name].items():
             rows[str(system)].append(
                 {
