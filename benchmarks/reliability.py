@@ -29,7 +29,7 @@ from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.observations import joint_posterior, observe
 from surrogate.learning.surrogate import DEFAULT_SURROGATE, find_surrogate
-from surrogate.learning.training import finite_means, training_ratings
+from surrogate.learning.training_data import finite_means, training_ratings
 from surrogate_arena.studies.study import Study
 
 SPLITS = 200

@@ -16,7 +16,6 @@ from arena.data.frames import (
     distinct_texts,
     empty_rows,
     frame_rows,
-    no_published_ratings,
     row_problems,
     rows_of_frame,
     typed_table,
@@ -24,9 +23,8 @@ from arena.data.frames import (
     with_default,
     with_passages,
 )
-from arena.data.judges import chosen_judges, judges_named
 from arena.data.languages import is_language_code, language_hint
-from arena.data.names import dropped_names, without_names
+from arena.data.names import chosen_judges, dropped_names, judges_named, without_names
 from arena.data.rows import Rows, named_by_criterion, selected_columns, without_rows
 from arena.data.schema import (
     ANSWERS,
@@ -39,7 +37,13 @@ from arena.data.schema import (
     REFERENCE,
     ArenaInfo,
 )
-from arena.data.systems import no_attributes, system_attributes, with_own_passages
+from arena.data.systems import (
+    no_attributes,
+    no_published_ratings,
+    published_ratings,
+    system_attributes,
+    with_own_passages,
+)
 from arena.data.wording import count_of, notebook_html
 
 
@@ -317,8 +321,6 @@ def checked_arena(
     ratings = no_published_ratings()
     rating_problems: list[Problem] = []
     if published is not None:
-        from arena.data.published import published_ratings
-
         ratings, rating_problems = published_ratings(
             published, info.languages, queries.table, judgments.table
         )

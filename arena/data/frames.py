@@ -20,7 +20,6 @@ from arena.data.schema import (
     HISTORY,
     NUMBERS,
     OWN_PASSAGES,
-    PUBLISHED_RATINGS,
     QUERIES,
     REPEAT,
     TableSchema,
@@ -185,14 +184,6 @@ def as_rows(table: pd.DataFrame, source: str) -> Rows:
 def empty_rows(schema: TableSchema) -> Rows:
     """Return a table of the schema's columns without any row."""
     return as_rows(pd.DataFrame(columns=list(schema.columns), dtype=object), schema.name)
-
-
-def no_published_ratings() -> pd.DataFrame:
-    """Return an empty table of published ratings."""
-    columns = {name: pd.Series(dtype="str") for name in PUBLISHED_RATINGS.columns}
-    for name in ("rating", "standard_error"):
-        columns[name] = pd.Series(dtype="float64")
-    return pd.DataFrame(columns)
 
 
 def with_columns(rows: Rows, schema: TableSchema) -> Rows:

@@ -218,6 +218,6 @@ PUBLISHED_RATINGS = TableSchema(
     columns={"judge": "name", "language": "language", "system": "name"},
     key=("judge", "language", "system"),
 )
-"""Beside these the file has ``rating`` or ``win_rate``; see ``arena.data.published``."""
+"""Beside these the file has ``rating`` or ``win_rate``; see ``arena.data.systems``."""
 FURTHER = TableSchema(name="further", columns={"query_id": "name", "language": "language"})
 """Further tables by question, which the core keeps and does not read."""

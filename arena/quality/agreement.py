@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from arena.data.judges import is_person
+from arena.data.names import is_person
 from arena.data.schema import (
     ANSWER_KEY,
     FLAG_SEPARATOR,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.judges import is_person, judges_named
+from arena.data.names import is_person, judges_named
 from arena.quality.agreement import (
     PeopleAgreement,
     agreement_with_people,

@@ -291,13 +291,8 @@ def measure(
             store.add({keys[index]: _written(row) for index, row in new_rows.items()})
         if progress is not None:
             progress(STAGE, len(rows), len(answers))
-    return _by_feature(features, [rows[index] for index in range(len(answers))])
-
-
-def _by_feature(
-    features: Sequence[Feature], rows: Sequence[Sequence[Value]]
-) -> dict[Feature, Sequence[Value]]:
-    return dict(zip(features, zip(*rows, strict=True), strict=True))
+    in_order = [rows[index] for index in range(len(answers))]
+    return dict(zip(features, zip(*in_order, strict=True), strict=True))
 
 
 def measure_chunk(

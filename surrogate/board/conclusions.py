@@ -255,10 +255,5 @@ class Agreements(SummaryPart):
         """Return whether systems without verdicts are ranked."""
         return self.standing in ("shown", "likely", "untested")
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Return conclusions that limit the board's use."""
-        return tuple(text.sentence for text in self.conclusions if text.is_warning)
-
     def _on_unseen(self) -> Remark:
         return UNSEEN_CONCLUSIONS[self.standing]

@@ -32,7 +32,7 @@ from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
 from surrogate.learning.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.training import training_ratings
+from surrogate.learning.training_data import training_ratings
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from arena.data.languages import language_name
+from arena.data.systems import PUBLISHED
 from arena.data.wording import (
     Remark,
     Severity,
@@ -294,8 +295,6 @@ def _predicted(board: Board) -> Iterator[Remark]:
 
 def _published(judge: str) -> str:
     """Say whose published ratings are weighed against the surrogate's, without the full stop."""
-    from arena.data.published import PUBLISHED
-
     whose = "published ones" if judge == PUBLISHED else f"those that {judge} published"
     return f"ratings rest on {whose}"
 

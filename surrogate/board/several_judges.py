@@ -22,7 +22,7 @@ from surrogate.learning.language_data import (
 )
 from surrogate.learning.ratings import NOTHING_EXPECTED, posterior_ratings
 from surrogate.learning.surrogate import Surrogate, reseeded
-from surrogate.learning.training import training_ratings
+from surrogate.learning.training_data import training_ratings
 
 
 def ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Remark, ...]]:

@@ -98,7 +98,6 @@ class LanguageSummary(Agreements):
         remarks: Further limits of trust.
     """
 
-    holdout: tuple[str, ...] = ()
     interval: RatingInterval = NO_RATINGS
     systems_judged: int = 0
     questions: int

@@ -11,6 +11,7 @@ import pandas as pd
 
 from arena.data.answer_digests import outdated_remark
 from arena.data.arena import Arena
+from arena.data.systems import published_remarks
 from arena.data.types import Floats
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgeLabel
@@ -32,7 +33,7 @@ from surrogate.checks.copies import same_answer_remarks
 from surrogate.learning.observations import observe
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.replication import Replication
-from surrogate.learning.training import finite_means, training_ratings
+from surrogate.learning.training_data import finite_means, training_ratings
 
 if TYPE_CHECKING:
     from surrogate.board.judged_board import Learned
@@ -107,7 +108,6 @@ def _language_summary(
         is_untested=interval.is_by_other_arenas,
         r2_unseen=study.unseen.explained,
         coverage_unseen=study.unseen.coverage,
-        holdout=study.holdout,
         interval=interval,
         systems_judged=len(study.data.systems),
         questions=question_count(learned.arena, language),
@@ -267,8 +267,6 @@ def _verdict_remarks(learned: Learned, study: LanguageStudy) -> Iterator[Remark]
 
 
 def _published_remarks(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[Remark]:
-    from arena.data.published import published_remarks
-
     yield PUBLISHED
     yield from study.ratings.remarks
     published = arena.published_ratings

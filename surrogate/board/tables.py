@@ -35,21 +35,25 @@ BY_JUDGE = "rating_by:"
 """How columns begin that are ratings by one judge alone, whose name follows."""
 
 
+PLACES: Mapping[str, Kind] = {
+    "rank": "count",
+    "rank_low": "count",
+    "rank_high": "count",
+    "tier": "count",
+    "place": "count",
+    "place_low": "count",
+    "place_high": "count",
+    "wins": "share",
+    "wins_low": "share",
+    "wins_high": "share",
+}
+"""Columns of where a system stands, in a language and overall."""
 RATINGS = TableSchema(
     name="board",
     columns={
         "language": "text",
         "system": "text",
-        "rank": "count",
-        "rank_low": "count",
-        "rank_high": "count",
-        "tier": "count",
-        "place": "count",
-        "place_low": "count",
-        "place_high": "count",
-        "wins": "share",
-        "wins_low": "share",
-        "wins_high": "share",
+        **PLACES,
         "rating": "number",
         "low": "number",
         "high": "number",
@@ -74,16 +78,7 @@ OVERALL = TableSchema(
     name="overall",
     columns={
         "system": "text",
-        "rank": "count",
-        "rank_low": "count",
-        "rank_high": "count",
-        "tier": "count",
-        "place": "count",
-        "place_low": "count",
-        "place_high": "count",
-        "wins": "share",
-        "wins_low": "share",
-        "wins_high": "share",
+        **PLACES,
         "mean_rank": "number",
         "mean_rating": "number",
         "languages": "count",

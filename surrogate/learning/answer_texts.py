@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.learning.training import mean_of
+from surrogate.learning.training_data import mean_of
 
 
 @dataclass(frozen=True)

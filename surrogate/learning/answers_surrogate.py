@@ -46,7 +46,7 @@ from surrogate.learning.surrogate import (
 )
 from surrogate.learning.system_ridge import Blend, SystemRidge
 from surrogate.learning.system_vectors import Scale, SystemVectors
-from surrogate.learning.training import (
+from surrogate.learning.training_data import (
     DEFAULT_ROWS,
     KnownRatings,
     RowKind,

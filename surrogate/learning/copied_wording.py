@@ -15,7 +15,7 @@ from arena.data.types import Flags, Floats
 from surrogate.learning.answer_texts import AnswerVectors, profiles_of
 from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
-from surrogate.learning.training import finite_means, mean_of
+from surrogate.learning.training_data import finite_means, mean_of
 
 MOSTLY_COPIED = 0.5
 """Share of another system's wording, beyond what is usual, that makes a disguised copy of it."""

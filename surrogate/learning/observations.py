@@ -19,7 +19,7 @@ from arena.rating.likelihood import BattleLikelihood, DesignEffects
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import completed_variances
 from surrogate.learning.gaussian_process import fit_process
-from surrogate.learning.training import TrainingRatings, rating_keys
+from surrogate.learning.training_data import TrainingRatings, rating_keys
 
 UNKNOWN = 1e4
 """Sampling variance of a system without a verdict, in squared logits: as good as infinite."""

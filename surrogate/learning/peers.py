@@ -25,7 +25,7 @@ from surrogate.learning.answer_texts import (
     profiles_of,
 )
 from surrogate.learning.surrogate import ANSWER_MARK, NO_VALUE
-from surrogate.learning.training import FeatureTensor, feature_tensor, finite_means, mean_of
+from surrogate.learning.training_data import FeatureTensor, feature_tensor, finite_means, mean_of
 
 ANSWER = "answer"
 CONSENSUS = "consensus"

@@ -31,7 +31,7 @@ from features.measures.registry import FEATURES
 from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerAnswers, PeerView
 from surrogate.learning.surrogate import EXPLANATION_COLUMNS
-from surrogate.learning.training import TrainingRatings, mean_of
+from surrogate.learning.training_data import TrainingRatings, mean_of
 
 LIKENESS_VARIANCE = 5.0
 """Of the process on a question, mean over its answers, in units of the noise."""

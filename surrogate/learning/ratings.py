@@ -24,7 +24,7 @@ from surrogate.learning.observations import (
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.system_vectors import same_system
-from surrogate.learning.training import TrainingRatings, finite_means
+from surrogate.learning.training_data import TrainingRatings, finite_means
 
 if TYPE_CHECKING:
     from surrogate.learning.other_judges import OtherJudges

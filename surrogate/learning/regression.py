@@ -32,7 +32,7 @@ from surrogate.learning.surrogate import (
     too_few,
     with_features,
 )
-from surrogate.learning.training import (
+from surrogate.learning.training_data import (
     DEFAULT_ROWS,
     FeatureTensor,
     KnownRatings,

@@ -35,7 +35,7 @@ from surrogate.learning.ratings import (
     posterior_ratings,
 )
 from surrogate.learning.surrogate import Surrogate, joined
-from surrogate.learning.training import TrainingRatings, finite_means, training_ratings
+from surrogate.learning.training_data import TrainingRatings, finite_means, training_ratings
 
 FEWEST_QUESTIONS = 4
 FEWEST_SYSTEMS = 3

@@ -33,7 +33,7 @@ from surrogate.learning.surrogate import (
     reseeded,
     surrogate_name,
 )
-from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
+from surrogate.learning.training_data import MissingRule, RowKind, TrainingRatings
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

@@ -15,7 +15,7 @@ import pandas as pd
 from arena.data.errors import UsageError, checked_choice
 from arena.data.types import Floats
 from arena.data.wording import count_of
-from surrogate.learning.training import (
+from surrogate.learning.training_data import (
     DEFAULT_ROWS,
     KnownRatings,
     MissingRule,

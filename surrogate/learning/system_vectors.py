@@ -17,7 +17,7 @@ import pandas as pd
 from arena.data.types import Flags, Floats, Indices
 from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
-from surrogate.learning.training import finite_means, rating_keys
+from surrogate.learning.training_data import finite_means, rating_keys
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
-from arena.data.judges import PEOPLE, is_person
+from arena.data.names import PEOPLE, is_person
 from arena.data.tables import read_record, read_rows
 from arena.data.writing import write_text
 from arena.quality.agreement import PeopleAgreement, model_name, recorded_agreement

@@ -31,7 +31,7 @@ from arena.rating.ratings import (
 from surrogate.board.view import LANGUAGE, part_names
 from surrogate.learning.observations import JointPosterior, centering
 from surrogate.learning.ratings import posterior_ratings
-from surrogate.learning.training import TrainingRatings
+from surrogate.learning.training_data import TrainingRatings
 from surrogate_arena.diagnosis.lack_of_fit import disagreement_test
 
 NOT_JUDGED_HERE = "no verdicts here: rated by the other parts"

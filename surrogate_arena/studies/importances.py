@@ -14,7 +14,7 @@ from arena.statistics.bootstrap import generator, percentile_interval
 from surrogate.learning.cross_fitting import Repeats, derived_seed, held_out_ratings
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.surrogate import Surrogate, reseeded
-from surrogate.learning.training import finite_means
+from surrogate.learning.training_data import finite_means
 
 FEW_TREES = 25
 """Trees of a forest that learns from a single tournament, of which there are hundreds."""

@@ -14,7 +14,7 @@ from arena.data.wording import did_you_mean
 from features.engine.extraction import feature_columns
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.training import finite_means
+from surrogate.learning.training_data import finite_means
 from surrogate_arena.studies.scores import Contender, drawn_ratings
 
 Rates = Callable[[LanguageData], tuple[Floats, Floats | None]]

@@ -64,7 +64,7 @@ def test_amounts_of_systems_are_numbers_of_0_or_more(folder):
     with pytest.raises(DataError) as error:
         read_arena(folder)
     problems = [(problem.line, problem.field, problem.fault) for problem in error.value.problems]
-    assert problems == [(3, "cost", "is not an amount"), (2, "latency", "is not an amount")]
+    assert problems == [(2, "latency", "is not an amount"), (3, "cost", "is not an amount")]
 
 
 def test_amounts_of_answers_are_checked_typed_and_come_back(folder, tmp_path):

@@ -21,7 +21,7 @@ from surrogate.learning.question_scores import (
 from surrogate.learning.ratings import posterior_ratings
 from surrogate.learning.system_ridge import Blend, SystemRidge
 from surrogate.learning.system_vectors import Scale, SystemVectors
-from surrogate.learning.training import training_ratings
+from surrogate.learning.training_data import training_ratings
 
 WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]
 
@@ -362,7 +362,7 @@ def test_more_systems_than_are_learned_from_are_rated_as_if_all_were(judged, mon
     expected = X[["language", "system"]].drop_duplicates().assign(rating=0.0)
     whole = AnswersSurrogate().fit(X, rated)
     exact = posterior_ratings(whole, rated, expected)
-    monkeypatch.setattr("surrogate.learning.training.MOST_SYSTEMS", 6)
+    monkeypatch.setattr("surrogate.learning.training_data.MOST_SYSTEMS", 6)
     some = AnswersSurrogate().fit(X, rated)
     assert len(some.ratings_["en"].systems) == 6
     for language, known_of_all in exact.by_language().items():

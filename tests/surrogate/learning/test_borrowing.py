@@ -15,7 +15,7 @@ from surrogate.learning.answers_surrogate import (
 from surrogate.learning.language_data import TournamentSettings, language_data
 from surrogate.learning.ratings import posterior_ratings
 from surrogate.learning.replication import NOTHING_EXPECTED
-from surrogate.learning.training import training_ratings
+from surrogate.learning.training_data import training_ratings
 
 
 def judged_among(arena, systems):

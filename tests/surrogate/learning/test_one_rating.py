@@ -23,7 +23,7 @@ from surrogate.learning.observations import (
     observe,
 )
 from surrogate.learning.ratings import posterior_ratings
-from surrogate.learning.training import training_ratings
+from surrogate.learning.training_data import training_ratings
 
 STRENGTHS = {"a": 1.2, "b": 0.6, "c": 0.1, "d": -0.4, "e": -1.5}
 

@@ -29,7 +29,7 @@ from surrogate.learning.regression import REGRESSORS, fit_regressor
 from surrogate.learning.regressor_text import read, written
 from surrogate.learning.saving import check_packages
 from surrogate.learning.surrogate import find_surrogate, surrogate_name
-from surrogate.learning.training import TrainingRows
+from surrogate.learning.training_data import TrainingRows
 
 
 @pytest.fixture(autouse=True)

@@ -116,7 +116,12 @@ def test_its_numbers_are_those_of_the_recipe(board, held_out, arena, table, lang
         return ours, is_fallback
 
     recipe = run_recipe(
-        judgments, table, summary.holdout, tournaments=TOURNAMENTS, seed=SEED, fit=fit
+        judgments,
+        table,
+        board.summary.settings.holdout,
+        tournaments=TOURNAMENTS,
+        seed=SEED,
+        fit=fit,
     )
     r2 = recipe.holdout_r2
     assert len(r2) == TOURNAMENTS

@@ -6,7 +6,7 @@ import pytest
 
 from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.learning.training import (
+from surrogate.learning.training_data import (
     FeatureTensor,
     TrainingRatings,
     feature_tensor,
