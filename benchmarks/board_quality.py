@@ -5,6 +5,7 @@ python benchmarks/tables.py unseen replication
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 from reliability import ceiling, split_half
 
+from arena import Arena, read_arena
 from features import extract
 from surrogate.learning.cross_fitting import Repeats
 from surrogate.learning.replication import replicate
@@ -23,6 +25,19 @@ Cell = Any
 REPEATS, SPLITS = 20, 10
 """Splits of the systems, and of the questions. Twenty of six to nine systems move tau by 0.03,
 where its standard error is 0.2."""
+
+
+LABELED = ("trec-rag25", "faithjudge", "nomiracl")
+"""Arenas whose verdicts compare labels of single answers."""
+
+
+@cache
+def arena_of(folder: Path) -> Arena:
+    """Read an arena; labels of single answers have no sides."""
+    arena = read_arena(folder)
+    if folder.name not in LABELED:
+        return arena
+    return replace(arena, judgments=arena.judgments.assign(sides="none"))
 
 
 @cache
@@ -54,7 +69,9 @@ def unseen(folder: Path, judge: str | None) -> list[Cell]:
 def replication(folder: Path, judge: str | None, number: int) -> list[Cell]:
     """Rate by some questions of one half, and compare with the verdicts on the other."""
     # The default surrogate and the posterior do not learn from tournaments.
-    study = Study.of(folder, tournaments=2, judge=judge, feature_table=features_of(folder))
+    study = Study.of(
+        arena_of(folder), tournaments=2, judge=judge, feature_table=features_of(folder)
+    )
     found = replicate(study.languages, find_surrogate(), Repeats(SPLITS, 0), number, False)
     summary = found.summary()
     low, high = summary["gain_low"], summary["gain_high"]

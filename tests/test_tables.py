@@ -77,5 +77,5 @@ def test_a_row_of_each_table_is_what_is_printed(name):
 def test_other_code_finds_the_figures_that_are_printed():
     if not ARENAS.is_dir():
         pytest.skip("needs the shared arenas")
-    for name, printed, found, tolerance in recomputed.figures(ARENAS, tables.read_store()):
-        assert found == pytest.approx(printed, abs=tolerance), name
+    apart = [row for row in recomputed.figures(ARENAS, tables.read_store()) if not row.agrees]
+    assert apart == []
