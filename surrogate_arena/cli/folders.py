@@ -8,7 +8,6 @@ from typing import Any
 
 NEEDS = {
     "autojudge": ["diagnosis", "importers"],
-    "criteria": ["pages"],
     "gating": ["costs"],
     "mcp": ["commands"],
     "pages": ["costs"],

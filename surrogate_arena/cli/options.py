@@ -136,22 +136,17 @@ DryRun = Annotated[
 ]
 
 
-def named_values(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
-    """Read an option that is repeated as NAME=VALUE."""
-    values: dict[str, str] = {}
-    for text in texts or ():
-        name, _, value = text.partition("=")
-        if not name or not value:
-            raise UsageError(f"{option} is {text!r}; write {example}")
-        if name in values:
-            raise UsageError(f"{option} names {name} twice: {values[name]!r} and {value!r}")
-        values[name] = value
-    return values
-
-
 def named_columns(texts: Sequence[str] | None) -> dict[str, str]:
-    """Read --column."""
-    return named_values("--column", texts, "FIELD=NAME, such as question=prompt")
+    """Read --column, which is repeated as FIELD=NAME."""
+    columns: dict[str, str] = {}
+    for text in texts or ():
+        name, _, column = text.partition("=")
+        if not name or not column:
+            raise UsageError(f"--column is {text!r}; write FIELD=NAME, such as question=prompt")
+        if name in columns:
+            raise UsageError(f"--column names {name} twice: {columns[name]!r} and {column!r}")
+        columns[name] = column
+    return columns
 
 
 def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOptions:  # noqa: ANN401

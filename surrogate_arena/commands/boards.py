@@ -8,29 +8,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from arena.data.errors import UsageError, argument
-from arena.data.wording import split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
-from surrogate_arena.cli.options import given_features, given_models, named_values
+from surrogate_arena.cli.options import given_features, given_models
 from surrogate_arena.cli.printing import (
-    INTERVAL,
-    cell,
     command,
-    cut_middle,
     first_lines,
     print_ranks,
     print_remarks,
     progress_lines,
     show,
     shown_board,
-    spans,
-    two_decimals,
 )
 from surrogate_arena.cli.setting_options import takes_settings
 
@@ -38,7 +31,6 @@ if TYPE_CHECKING:
     from arena.data.arena import Arena
     from surrogate.board.board import Board
     from surrogate.checks.faults import AnswerFaults
-    from surrogate_arena.criteria.overview import Overview
 
 SITE = "site"
 
@@ -56,13 +48,6 @@ def board(
     out: opt.BoardFolder,
     settings: BoardSettings,
     preset: opt.Preset = None,
-    weights: Annotated[
-        str | None,
-        Option(
-            metavar="NAME=WEIGHT,...",
-            help="Weight of each criterion in the overview. Default: 1 each",
-        ),
-    ] = None,
     feature_table: opt.FeatureTable = None,
     download: opt.Download = False,
     templates: opt.Templates = None,
@@ -75,7 +60,7 @@ def board(
 
     Without verdicts, systems are ordered by how well answers agree with each other (without
     passages, by what judges of other arenas liked), with reference answers and with relevance
-    labels. Judgments by several criteria give a board for each, in its own folder, and an overview.
+    labels.
     """
     settings = chosen_settings(settings, {PRESET: preset})
 
@@ -85,45 +70,26 @@ def board(
     from surrogate.board.view import board_judges
 
     read = read_arena(arena)
-    shares = named_values("--weights", split_names(weights), "faithfulness=2,fluency=1")
-    has_several = len(read.criteria) > 1 and settings.judge not in read.judges
-    is_overview = settings.criterion is None and has_several
-    if shares and not is_overview:
-        raise UsageError(
-            f"{argument('weights')} are of several criteria, which judgments here do not have"
-        )
-    judges: tuple[str, ...] = ()
-    if not is_overview:
-        check_board_target(out)
-        # Before anything slow: a judge that the arena lacks is refused at once.
-        judges = board_judges(read, settings)
+    check_board_target(out)
+    # Before anything slow: a judge that the arena lacks is refused at once.
+    judges = board_judges(read, settings)
 
     from surrogate.board.build import build_board
     from surrogate_arena.cli.judging_records import read_judging_records
 
-    options: dict[str, Any] = {
-        "feature_table": given_features(feature_table, read.answers),
-        "n_jobs": jobs,
-        "models": given_models(templates, download=download),
-        "progress": progress_lines(),
-        "cache": out / FEATURE_CACHE,
-    }
-    if is_overview:
-        from surrogate_arena.criteria.overview import (
-            build_criteria,
-            check_overview_target,
-            weighted_overview,
-        )
-
-        check_overview_target(out)
-        with _no_cache_left(out / FEATURE_CACHE):
-            boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
-            criteria = weighted_overview(boards_of_criteria, left_out, shares)
-            _publish_overview(criteria, out, arena, read, site, as_json)
-        return
     judging_records = read_judging_records(arena, judges[0]) if judges else None
-    with _no_cache_left(out / FEATURE_CACHE):
-        built = build_board(read, settings, judging_records=judging_records, **options)
+    cache = out / FEATURE_CACHE
+    with _no_cache_left(cache):
+        built = build_board(
+            read,
+            settings,
+            judging_records=judging_records,
+            feature_table=given_features(feature_table, read.answers),
+            n_jobs=jobs,
+            models=given_models(templates, download=download),
+            progress=progress_lines(),
+            cache=cache,
+        )
         publish_board(built, out, arena, read, site, as_json)
 
 
@@ -200,36 +166,6 @@ def board_site(
     from surrogate_arena.pages.site import write_site
 
     return write_site(board, folder, arena, faults=faults)
-
-
-def _publish_overview(
-    overview: Overview, out: Path, folder: Path, arena: Arena, site: bool, as_json: bool
-) -> None:
-    from surrogate_arena.criteria.overview import save_overview
-
-    saved, index = save_overview(overview, out, folder, arena, site=site)
-    table = overview.table
-    if as_json:
-        content = {"overview": table, "weights": overview.weights, "left_out": overview.left_out}
-        show(content, as_json)
-        return
-    printed = table.assign(score=table["score"].map(two_decimals), **{INTERVAL: spans(table)})
-    columns = ["rank", "system", "score", INTERVAL]
-    # A terminal of 80 columns has room for three short ones; the file has all.
-    for criterion in list(overview.weights)[:3]:
-        heading = cut_middle(criterion, 10)
-        columns.append(heading)
-        ratings = table[f"{criterion}_rating"].map(two_decimals)
-        ranks = table[f"{criterion}_rank"].map(cell)
-        printed[heading] = ratings + " (" + ranks + ")"
-    sentences = [remark.sentence for remark in overview.remarks]
-    # The board of the criterion that counts most decides what to do next.
-    heaviest = max(overview.weights, key=overview.weights.__getitem__)
-    last = [
-        f"Open {index}" if index else f"Overview written to {out}",
-        _next_command(saved[heaviest], folder),
-    ]
-    print_ranks(printed, columns, sentences, last)
 
 
 def print_board(

@@ -138,17 +138,10 @@ class Tools:
         An arena without judgments gets a board without verdicts. A board in the same folder is
         replaced.
         """
-        from arena.data.folder import read_arena
         from surrogate.board.board import Board
 
         folder = self.existing(arena)
         target = path_below(self.root, out)
-        read = read_arena(folder)
-        if len(read.criteria) > 1 and judge not in read.judges:
-            listed = ", ".join(read.judges)
-            raise UsageError(
-                f"judgments are by several criteria; name one {argument('judge')}: {listed}"
-            )
         text = _printed(boards.board, folder, target, judge=judge)
         built = Board.load(target)
         overall = plain(built.overall) if len(built.languages) > 1 else []

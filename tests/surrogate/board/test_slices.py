@@ -7,7 +7,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from arena import UsageError
+from arena import UsageError, read_arena, write_arena
 from surrogate import build_board
 
 FIGURES = ["rating", "low", "high", "verdict_share", "arena_rating"]
@@ -97,3 +97,21 @@ def test_what_parts_nothing_is_refused(small_arena, column, said):
     arena = with_topics(small_arena, column or ["law"])
     with pytest.raises(UsageError, match=said):
         build_board(arena, by="topic" if column else "topics")
+
+
+def test_a_criterion_has_the_board_of_its_judgments(small_arena, quick_features, tmp_path):
+    plain = small_arena.select(["en"], systems=small_arena.info.systems[:5])
+    swapped = plain.judgments["winner"].map({"a": "b", "b": "a", "tie": "tie"})
+    fluency = plain.judgments.assign(winner=swapped).iloc[::2]
+    parts = {"faithfulness": plain.judgments, "fluency": fluency}
+    judged = pd.concat([rows.assign(criterion=name) for name, rows in parts.items()])
+    write_arena(replace(plain, judgments=judged), tmp_path)
+    arena = read_arena(tmp_path)
+    board = built(arena, quick_features, criterion="faithfulness")
+    pd.testing.assert_frame_equal(board.ratings, built(plain, quick_features).ratings)
+    named = built(arena, quick_features, judge="simulated-teacher:fluency")
+    assert named.summary.judge == "simulated-teacher:fluency"
+    with pytest.raises(UsageError, match="teacher:faithfulness, simulated-teacher:fluency"):
+        built(arena, quick_features)
+    with pytest.raises(UsageError, match="there is faithfulness, fluency"):
+        built(arena, quick_features, criterion="fluencies")

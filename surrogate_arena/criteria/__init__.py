@@ -1,1 +1,0 @@
-"""Judgments by several criteria: one board for each, and an overview by weights."""
