@@ -140,7 +140,7 @@ def soak(
         (folder / "judge.toml").write_text(settings, encoding="utf-8")
         arguments = ["arena", "--model", "m", "--base-url", local.url, "--json"]
         arguments += ["--questions", str(len(arena.queries)), "--config", "judge.toml"]
-        arguments += ["--pairs", "all", "--both-orders"]
+        arguments += ["--pairs", "all", "--audit", "1"]
         for kill in range(1, kills + 1):
             with _started(folder, arguments) as run:
                 _wait(run, server, kill * n_calls // (kills + 1))

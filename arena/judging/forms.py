@@ -25,11 +25,6 @@ mypy refuses it here."""
 
 def prompt_of(settings: JudgingSettings) -> TemplatePrompt:
     """Return the prompt that settings describe."""
-    if settings.form != "pairwise" and settings.both_orders:
-        raise UsageError(
-            f"both orders are asked of pairs; leave {argument('both_orders')} "
-            f"out, or {argument('form')}"
-        )
     if settings.form != "pairwise" and settings.verdict != "text":
         raise UsageError(
             f"with {settings.form} as {argument('form')}, replies are read from their text; leave "

@@ -98,17 +98,13 @@ class JudgingSettings(LlmSettings):
         "most about the ranking, until it is settled. Limits apply to "
         "both together; --model uses up to half.",
     )
-    both_orders: Annotated[bool, _PLAN] = Field(
-        default=False,
-        description="Ask every pair in both orders, with twice the calls. Default: "
-        "only the audit's pairs",
-    )
     audit: Annotated[float, _PLAN] = Field(
         default=AUDIT,
         ge=0,
         le=1,
         description="Share of the pairs to ask in both orders, a fifth of them twice, to "
-        "measure how often verdicts flip and how well they repeat.",
+        "measure how often verdicts flip and how well they repeat; 1 for all, with twice the "
+        "calls.",
     )
     languages: Annotated[Names, _VERDICT] = Field(
         default=(), description="Comma-separated languages. Default: all"
@@ -171,9 +167,7 @@ class JudgingSettings(LlmSettings):
     @property
     def audit_share(self) -> float:
         """Return the share of pairs asked in both orders; marks and orders have no sides."""
-        if self.form != "pairwise":
-            return 0.0
-        return 1.0 if self.both_orders else self.audit
+        return self.audit if self.form == "pairwise" else 0.0
 
     def default_budget(self, n_systems: int) -> int:
         """Return the maximum number of all judges' calls, if no budget is set."""

@@ -18,14 +18,13 @@ def read_answer(
     report: ReportedError | None,
     headers: Mapping[str, str],
     api_key: str,
-    latency_s: float | None = None,
 ) -> Completion | Fault:
     """Read the answer to a request, without the key."""
     if report is not None:
         return fault_of(report, headers, api_key, request.fields)
     reader = read_embedding if request.path == EMBEDDINGS else read_completion
     try:
-        return without_key(reader(payload, latency_s), api_key)
+        return without_key(reader(payload), api_key)
     except MalformedAnswerError as error:
         is_paid = isinstance(payload, Mapping) and bool(payload.get("usage"))
         detail = shown_detail(str(error), api_key)

@@ -72,7 +72,7 @@ class MalformedAnswerError(ValueError):
     """The payload is no chat completion; the message says why."""
 
 
-def read_completion(payload: object, latency_s: float | None = None) -> Completion:
+def read_completion(payload: object) -> Completion:
     """Read the JSON of a chat completion without thoughts.
 
     NUL and half surrogate pairs become U+FFFD. An answer that the server broke off (``broken_off``)
@@ -91,24 +91,22 @@ def read_completion(payload: object, latency_s: float | None = None) -> Completi
     is_cut = {CUT: True, WHOLE: False}.get(finish_reason or "")
     shown = without_thoughts(text or "", is_cut).strip().strip(_INVISIBLE)
     if failure is None and refusal:
-        failure = REFUSAL
+        failure, detail = REFUSAL, refusal[:SHOWN_CHARACTERS]
     elif failure is None and not shown:
         failure, detail = EMPTY, _why_empty(message, text, finish_reason)
     return Completion(
         text=text,
         finish_reason=finish_reason,
-        refusal=refusal or None,
         failure=failure,
         detail=detail,
         served_model=storable_text(answer.get("model")) or None,
         tokens_in=_tokens(answer, "prompt_tokens"),
         tokens_out=_tokens(answer, "completion_tokens"),
-        latency_s=latency_s,
         logprobs=read_logprobs(choice.get("logprobs")),
     )
 
 
-def read_embedding(payload: object, latency_s: float | None = None) -> Completion:
+def read_embedding(payload: object) -> Completion:
     """Read an embedding (else MalformedAnswerError) as text: a JSON list."""
     answer = _mapping(payload, "the answer")
     listed = answer.get("data")
@@ -123,7 +121,6 @@ def read_embedding(payload: object, latency_s: float | None = None) -> Completio
         served_model=storable_text(answer.get("model")),
         tokens_in=tokens_in,
         tokens_out=None if tokens_in is None else 0,
-        latency_s=latency_s,
     )
 
 

@@ -7,7 +7,6 @@ import hashlib
 import inspect
 import json
 import sys
-import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -50,7 +49,6 @@ class FunctionTransport:
         """Call the function once; an exception explains the missing answer."""
         arguments = json.loads(json.loads(request.body)["messages"][0]["content"])
         values = [arguments.pop(name) for name in self.positional]
-        started = time.perf_counter()
         limit = asyncio.timeout(self.timeout_s)
         call = self.function if is_async(self.function) else self._in_thread
         try:
@@ -72,8 +70,7 @@ class FunctionTransport:
             return Fault(replies.MALFORMED, str(error))
         if not text:
             return Completion(None, failure=replies.EMPTY, detail="it returned no answer")
-        message = {"content": text}
-        return read_completion({"choices": [{"message": message}]}, time.perf_counter() - started)
+        return read_completion({"choices": [{"message": {"content": text}}]})
 
     def _in_thread(self, *values: object, **arguments: object) -> asyncio.Future[Any]:
         """Call the function in a thread that does not block the exit."""

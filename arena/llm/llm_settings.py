@@ -180,7 +180,7 @@ class LlmSettings(BaseModel):
         default=OPENAI_KEY, description="Environment variable that holds the key."
     )
     temperature: Annotated[float | None, _REPLY] = Field(
-        default=0.0, description="Below 0, none is sent: some models take none."
+        default=0.0, ge=0, description="Randomness; where a model takes none: omit = temperature."
     )
     max_tokens: Annotated[int | None, _REPLY] = Field(
         default=1024, ge=1, description="Maximum length of a reply in tokens."
@@ -270,7 +270,7 @@ class LlmSettings(BaseModel):
     def fields(self) -> dict[str, object]:
         """Return the request's fields, without messages and those to ``omit``."""
         fields: dict[str, object] = {"model": self.model, **self.body}
-        if self.temperature is not None and self.temperature >= 0:
+        if self.temperature is not None:
             fields["temperature"] = self.temperature
         if self.max_tokens is not None and self.body.get("max_completion_tokens") is None:
             fields["max_tokens"] = self.max_tokens

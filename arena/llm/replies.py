@@ -85,25 +85,21 @@ class Completion:
     Attributes:
         text: The answer, if any.
         finish_reason: ``stop``, ``length`` (cut off), or the endpoint's word for anything else.
-        refusal: A refusal, where the endpoint tells it from an answer.
         failure: Why there is no usable answer, one of ``FINAL`` or ``PASSING``.
         detail: More about it, for people.
         served_model: The model that answered, in the endpoint's words.
         tokens_in: Tokens of the prompt, if the endpoint counts.
         tokens_out: Tokens of the answer, likewise.
-        latency_s: Seconds of the successful call; None in batches.
         logprobs: Where asked for and given.
     """
 
     text: str | None
     finish_reason: str | None = None
-    refusal: str | None = None
     failure: str | None = None
     detail: str = ""
     served_model: str | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
-    latency_s: float | None = None
     logprobs: tuple[TokenLogprobs, ...] | None = None
 
     @property
@@ -198,7 +194,7 @@ def without_key(completion: Completion, api_key: str) -> Completion:
     if len(api_key) < LEAST_KEY:
         return completion
     cleaned: dict[str, str] = {}
-    for name in ("text", "finish_reason", "refusal", "detail", "served_model"):
+    for name in ("text", "finish_reason", "detail", "served_model"):
         text = getattr(completion, name) or ""
         if api_key in text:
             cleaned[name] = text.replace(api_key, KEY_STAND_IN)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Mapping
 
 import aiohttp
@@ -49,12 +48,11 @@ class ServerTransport:
 
     async def call(self, request: Request) -> Completion | Fault:
         """Send one request, and read the answer, within ``timeout_s``."""
-        started = time.perf_counter()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 response = await self._post(request)
             self._was_reached = True
-            return self._read(response, request, time.perf_counter() - started)
+            return self._read(response, request)
         except MalformedAnswerError as error:
             return Fault(replies.MALFORMED, shown_detail(str(error), self._api_key), again=True)
         except (openai.APIConnectionError, httpx2.RequestError, OSError) as error:
@@ -72,9 +70,7 @@ class ServerTransport:
         except openai.APIStatusError as error:
             return error.response
 
-    def _read(
-        self, response: httpx2.Response, request: Request, latency_s: float
-    ) -> Completion | Fault:
+    def _read(self, response: httpx2.Response, request: Request) -> Completion | Fault:
         status = response.status_code
         if 300 <= status < 400:
             return _redirect_fault(response.headers, self._api_key)
@@ -85,7 +81,7 @@ class ServerTransport:
         else:
             payload = _payload(response)
             report = reported_error(payload)
-        return read_answer(request, payload, report, response.headers, self._api_key, latency_s)
+        return read_answer(request, payload, report, response.headers, self._api_key)
 
     def _connection_fault(self, error: Exception) -> Fault:
         causes: list[BaseException] = [error]

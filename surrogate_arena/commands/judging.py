@@ -44,7 +44,7 @@ NO_TOKENS = "not known; the server does not state the tokens of its answers"
     "prior",
     "panel",
     "escalate",
-    "both_orders",
+    "audit",
     "template",
 )
 def judge_command(
@@ -134,7 +134,7 @@ def _dry_run(
         for judge, of_judge in planned:
             counts = dry_run_judge(arena, judge, of_judge, store, prices)
             rows.append({"judge": judge.judge, **vars(counts)})
-    shown = _counts_of(planned[0][1], as_json)
+    shown = _counts_of(planned[0][1])
     shown["forecast"] = expected
     shown["judges"] = pd.DataFrame(rows)
     shown["cost"] = "" if prices else NO_COST
@@ -146,7 +146,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     if not as_json:
         _print_judging(judging, file, n_added)
         return
-    shown = _counts_of(judging.pairs, as_json)
+    shown = _counts_of(judging.pairs)
     shown["judges"] = [summary.as_json() for summary in judging.summaries]
     if judging.derived is not None:
         shown[judging.derived.name] = dict(judging.derived.counts)
@@ -214,13 +214,10 @@ def _judging_remarks(judging: Judging) -> Iterator[Remark]:
         yield Remark("renewed", "info", text)
 
 
-def _counts_of(chosen: ChosenPairs, as_json: bool) -> dict[str, Any]:
-    # An audit may ask some pairs in both orders all the same: a bare "False" would mislead.
-    is_shown = as_json or chosen.both_orders
+def _counts_of(chosen: ChosenPairs) -> dict[str, Any]:
     return {
         "questions": chosen.counts,
         "pairs": len(chosen),
-        "both_orders": chosen.both_orders if is_shown else None,
         "identical_answers": len(chosen.identical),
     }
 

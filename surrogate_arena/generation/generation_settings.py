@@ -96,7 +96,7 @@ class GenerationSettings(LlmSettings):
         description="The model's tokenizer.json, to count tokens with. Default: 4 bytes per token",
     )
     temperature: float | None = Field(
-        default=None, description="Below 0, none is sent. Default: the paper's"
+        default=None, ge=0, description="Randomness. Default: the paper's"
     )
     max_tokens: int | None = Field(
         default=None,

@@ -97,11 +97,9 @@ class TimeFilter:
                 )
             return None
         published = settings.as_published()
-        # Below 0 means that the server takes no temperature at all.
-        takes_temperature = published.temperature is not None and published.temperature >= 0
         update = {
             "model": settings.filter_model,
-            "temperature": 0.0 if takes_temperature else None,
+            "temperature": 0.0,
             "max_tokens": 512,  # for a label and a rationale of a few sentences
         }
         return cls(settings=published.model_copy(update=update), template=templates.of(TIME_PROMPT))

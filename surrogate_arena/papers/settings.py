@@ -24,7 +24,7 @@ class JudgeOptions(LlmSettings):
         default="metaevaluation.sqlite", description="SQLite file that keeps every reply."
     )
     temperature: float | None = Field(
-        default=0.0, description="Below 0, none is sent. Default: the paper's, or 0"
+        default=0.0, ge=0, description="Randomness. Default: the paper's, or 0"
     )
     max_tokens: int | None = Field(
         default=None, ge=1, description="Maximum tokens of a reply. Default: what its prompt needs"

@@ -78,7 +78,7 @@ def test_judge_fit_board_gate_and_site_use_one_word(kind, run, folder, capsys):
 
     with ChatServer(reply) as server:
         model = ["--model", "local", "--base-url", server.url]
-        options = ["--questions", QUESTIONS, "--pairs", 3, "--both-orders"]
+        options = ["--questions", QUESTIONS, "--pairs", 3, "--audit", 1]
         assert run("judge", folder, *model, *options) == 0
         said = {"judge": words_of(capsys.readouterr().out)}
         against = ["--arena", folder, "--candidate", "good", "--baseline", "poor"]

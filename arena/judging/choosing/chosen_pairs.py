@@ -59,14 +59,12 @@ class ChosenPairs:
         table: Columns ``language, query_id, system_a, system_b``, and ``repeat``: 2 where the same
             sides are asked again, else null.
         identical: Pairs of identical texts, which are ties without a call.
-        both_orders: Whether every pair is in the table in both orders.
         questions: The questions drawn, language by language.
         adaptive: Whether pairs were chosen by verdicts on others, which their rows then state.
     """
 
     table: pd.DataFrame
     identical: pd.DataFrame
-    both_orders: bool
     questions: tuple[QuestionKey, ...]
     adaptive: bool
 

@@ -232,7 +232,6 @@ def asked_pairs(
     return ChosenPairs(
         table=pd.DataFrame(different, columns=ASKED_COLUMNS).astype(object),
         identical=pd.DataFrame(identical, columns=PAIR_COLUMNS).astype(object),
-        both_orders=audit == 1,
         questions=drawn,
         adaptive=adaptive,
     )

@@ -26,7 +26,6 @@ def test_settings_and_the_path_of_a_store_are_enough(serve, tmp_path):
     judging = judge(arena, settings_for(server), tmp_path / "replies.sqlite")
     assert set(judging.judgments["judge"]) == {"test-judge"}
     assert judging.pairs.adaptive
-    assert not judging.pairs.both_orders
     n_calls = sum(server.asked.values())
     assert len(judging.judgments) == n_calls > 3
     assert judging.reason
@@ -58,7 +57,7 @@ def test_adaptive_pairs_come_with_ratings_and_a_reason(serve, store):
 
 def test_calls_are_limited_by_the_settings(serve, store):
     server = serve(honest)
-    settings = settings_for(server, pairs="all", both_orders=True, max_calls=3)
+    settings = settings_for(server, pairs="all", audit=1.0, max_calls=3)
     judging = judge(build_arena(), settings, store)
     assert sum(server.asked.values()) == 3
     assert judging.usage.failures == {"over_budget": 21}
@@ -175,7 +174,6 @@ def test_progress_of_adaptive_pairs_counts_towards_one_total(serve, store):
     [
         {"pairs": "all", "until": 0.1},
         {"pairs": "adaptive", "form": "pointwise"},
-        {"form": "listwise", "both_orders": True},
     ],
 )
 def test_settings_that_contradict_each_other_leave_no_store(fields, serve, tmp_path):

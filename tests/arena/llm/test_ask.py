@@ -121,7 +121,6 @@ def test_results_hold_everything(ask, store):
     (row,) = kept(store)
     assert row["text"] == "4\ufffd"
     assert (row["tokens_in"], row["tokens_out"], row["tries"]) == (7, 2, 1)
-    assert row["latency_s"] > 0
     assert (row["model"], row["served_model"], row["prompt_version"]) == ("m", "m-001", "v7")
     assert json.loads(row["request"])["body"]["messages"][0] == {
         "role": "system",

@@ -110,7 +110,7 @@ def test_a_late_result_does_not_replace_a_final_one(store):
         "reply = ''",
         "reply = 'none'",
         """reply = '{"text": 5}'""",
-        """reply = '{"text": "4", "latency_s": "fast"}'""",
+        """reply = '{"text": "4", "tokens_in": "few"}'""",
         """reply = '{"text": "4", "logprobs": [["4"]]}'""",
         "reply = CAST(x'ff41' AS BLOB)",
         "reply = CAST(x'ff41' AS TEXT)",

@@ -35,7 +35,7 @@ def answer(content="A.", finish="stop", usage=None, choice=None, **message):
     ],
 )  # fmt: skip
 def test_the_text_parts_are_the_answer_and_thoughts_are_none(content, text):
-    completion = read_completion(answer(content), 0.0)
+    completion = read_completion(answer(content))
     assert (completion.text, completion.failure) == (text, None)
 
 
@@ -47,7 +47,7 @@ def test_the_text_parts_are_the_answer_and_thoughts_are_none(content, text):
 def test_parts_of_any_number_are_joined_in_order(parts):
     content = [{"type": kind, "text": text} for kind, text in parts]
     expected = "".join(text for kind, text in parts if kind in {"text", "output_text"})
-    completion = read_completion(answer(content), 0.0)
+    completion = read_completion(answer(content))
     assert (completion.text or "") == expected.replace("\0", "\ufffd")
     assert completion.failure == (None if expected.strip() else "empty")
 
@@ -71,7 +71,7 @@ def test_parts_of_any_number_are_joined_in_order(parts):
     ],
 )
 def test_what_ended_an_answer(stated, finish, failure):
-    completion = read_completion(answer(choice={"finish_reason": stated}), 0.0)
+    completion = read_completion(answer(choice={"finish_reason": stated}))
     assert (completion.finish_reason, completion.failure) == (finish, failure)
 
 
@@ -192,7 +192,6 @@ def test_a_field_that_is_refused_ends_the_run_at_once_and_names_the_setting(ask)
         ({}, {"temperature": 0.0, "max_tokens": 1024}),
         ({"omit": ("temperature",)}, {"max_tokens": 1024}),
         ({"temperature": None, "max_tokens": None}, {}),
-        ({"temperature": -1.0}, {"max_tokens": 1024}),
         ({"omit": ("temperature", "max_tokens")}, {}),
         ({"body": {"max_completion_tokens": 9}, "omit": ("temperature",)},
          {"max_completion_tokens": 9}),

@@ -47,7 +47,7 @@ def by_length(prompt, _):
 def test_judge_collects_the_verdicts_of_single_calls(call, server, folder, english_arena, tmp_path):
     server.behave = by_length
     command = ["judge", folder, "--model", "m", "--panel", "n", "--questions", 2, "--pairs", 4]
-    command.append("--both-orders")
+    command += ["--audit", "1"]
     before = read_arena(folder).judgments
     status, printed, message = call(*command, "--batch")
     assert status == AWAITED
@@ -103,7 +103,7 @@ def test_a_dry_run_counts_what_is_awaited(call, server, folder, tmp_path):
     prices = tmp_path / "prices.json"
     prices.write_text('{"m": {"tokens_in": 2, "tokens_out": 8}}')
     command = ["judge", folder, "--model", "m", "--questions", 2, "--pairs", 4, "--batch"]
-    command.append("--both-orders")
+    command += ["--audit", "1"]
     planning = ["--dry-run", "--prices", prices, "--json"]
     planned = json.loads(call(*command, *planning)[1])["judges"][0]
     assert (planned["calls"], planned["awaited"]) == (16, 0)

@@ -61,7 +61,7 @@ def judge(run, folder, capsys):
 def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder, run, capsys):
     before = read_arena(folder).judgments
     server = serve()
-    options = ["--pairs", 8, "--both-orders"]
+    options = ["--pairs", 8, "--audit", 1]
     status, printed = judge(server, *options)
     assert status == 0
     calls = sum(server.asked.values())
@@ -127,12 +127,11 @@ def test_a_run_without_one_verdict_of_the_judge_is_no_success(judge, serve, fold
 
 def test_an_option_turns_off_what_a_file_turns_on(judge, serve):
     server = serve()
-    settings = "audit = 0.0\nboth_orders = true"
-    status, printed = judge(server, "--pairs", 2, "--no-both-orders", "--dry-run", config=settings)
-    assert status == 0
-    assert "Both orders" not in printed
-    _, printed = judge(server, "--pairs", 2, "--dry-run", config=settings)
-    assert "Both orders: True" in printed
+    settings = 'batch = true\npairs = "adaptive"'
+    status, said = judge(server, "--dry-run", config=settings)
+    assert status == 2
+    assert "--batch" in said
+    assert judge(server, "--no-batch", "--dry-run", config=settings)[0] == 0
 
 
 def test_a_dry_run_leaves_everything_as_it_is(judge, serve, folder):
@@ -204,7 +203,6 @@ def test_by_default_pairs_are_asked_once_and_some_audited(run, serve, tiny_arena
     printed = capsys.readouterr()
     assert f"{likely['verdicts']:,} verdicts" in printed.err
     content = json.loads(printed.out)
-    assert not content["both_orders"]
     assert content["judges"][0]["calls"] <= 50 * len(read_arena(folder).info.systems)
     assert "judged in both orders" in json.dumps(content["judges"][0]["check"])
     assert (read_arena(folder).judged_by("local").judgments["chosen"] == "adaptive").all()

@@ -19,7 +19,7 @@ def test_failures_are_those_of_the_judges_run(run, small_arena, tmp_path, capsys
         return completion("[[A]]" if len(prompt) % 3 else "cannot say", usage=(200, 5))
 
     write_arena(small_arena, tmp_path)
-    options = ["--questions", 2, "--pairs", 5, "--both-orders", "--json"]
+    options = ["--questions", 2, "--pairs", 5, "--audit", 1, "--json"]
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(ChatServer(without_some_verdicts))
         endpoint = ["--model", "local", "--base-url", server.url]
