@@ -13,7 +13,7 @@ MANY_JUDGES = 50
 """Pairs grow with the square of the judges; those with the most judgments are compared."""
 
 
-def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> pd.DataFrame:
+def agreement_table(table: pd.DataFrame, of: Collection[str]) -> pd.DataFrame:
     """Compare every two judges (with one of ``of``, if any), by majority.
 
     Kappa has a bootstrap error and a 95% interval over questions (NaN with one question or fewer
@@ -23,7 +23,7 @@ def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> 
     rows = []
     for key, part in shared.groupby(["language", "judge", "judge_other"]):
         language, judge, other_judge = key
-        random = generator(seed, "agreement", *key)
+        random = generator(0, "agreement", *key)
         row = {"language": language, "judge": judge, "other_judge": other_judge}
         rows.append(row | measured_agreement(part, part["outcome_other"], random))
     return pd.DataFrame(rows, columns=["language", "judge", "other_judge", *MEASURED])

@@ -23,9 +23,7 @@ ERROR = 0.05
 POWER = 0.8
 
 
-def audit(
-    judgments: pd.DataFrame, reference: Sequence[str], margin: float = MARGIN
-) -> pd.DataFrame:
+def audit(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
     """Compare how judges agree with a reference on each system and on the others.
 
     A difference is the system's share of points by the judge, times the slope of the other systems'
@@ -47,17 +45,17 @@ def audit(
         shared = pd.concat(
             [by_reference.rename("by_reference"), by_judge.rename("by_judge")], axis=1, join="inner"
         )
-        audited = audited_systems(shared.reset_index(), margin)
+        audited = audited_systems(shared.reset_index())
         parts.append(audited.assign(judge=judge)[AUDIT])
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=AUDIT)
 
 
-def audited_systems(items: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
+def audited_systems(items: pd.DataFrame) -> pd.DataFrame:
     """Audit systems by pairs with outcomes from -1 to 1, ``by_reference`` and ``by_judge``."""
     failed: list[pd.DataFrame] = []
     while True:
         rows = pd.DataFrame(_differences(items), columns=AUDIT)
-        is_within = (rows["low"] >= -margin) & (rows["high"] <= margin)
+        is_within = (rows["low"] >= -MARGIN) & (rows["high"] <= MARGIN)
         rows["verdict"] = np.where(is_within, "pass", "too few")
         is_shown = (holm_adjusted(rows["p"]) < ERROR) & ~is_within
         if not is_shown.any():

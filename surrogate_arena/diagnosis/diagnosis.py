@@ -64,7 +64,6 @@ class Diagnosis:
     tests: pd.DataFrame
     agreement: pd.DataFrame
     first_places: pd.DataFrame
-    seed: int
 
     @property
     def worst(self) -> Severity:
@@ -86,7 +85,6 @@ class Diagnosis:
     def as_json(self) -> dict[str, Any]:
         """Return remarks and tables as plain lists and dictionaries."""
         return {
-            "seed": self.seed,
             "worst": self.worst,
             "remarks": [asdict(remark) for remark in self.remarks],
             "counts": plain_records(self.counts),
@@ -98,7 +96,6 @@ class Diagnosis:
 
 def diagnose(
     arena: Arena | pd.DataFrame | Path | str,
-    seed: int = 0,
     *,
     judge: str | None = None,
     language: str | None = None,
@@ -108,7 +105,6 @@ def diagnose(
     Args:
         arena: Arena, its folder, or columns ``system_a, system_b, winner`` and perhaps
             ``query_id``, ``language`` and ``judge``.
-        seed: Seed of the bootstrap.
         judge: The only judge to diagnose, compared with all.
         language: The only language to diagnose.
 
@@ -141,7 +137,7 @@ def diagnose(
     counted = calibrated_judgments(checked, learn_temperatures(checked))
     all_judgments = selected_judgments(counted, language or ALL, ALL)
     chosen = selected_judgments(all_judgments, ALL, judge or ALL)
-    diagnosis = _diagnosis(chosen, all_judgments, opened, seed)
+    diagnosis = _diagnosis(chosen, all_judgments, opened)
     absent: list[Remark] = []
     if opened is not None and language is None:
         sentence = "declared, but without judgments; no system can be ranked there"
@@ -151,9 +147,7 @@ def diagnose(
     return replace(diagnosis, remarks=by_severity([*absent, *diagnosis.remarks, *about_arena]))
 
 
-def _diagnosis(
-    chosen: pd.DataFrame, all_judgments: pd.DataFrame, arena: Arena | None, seed: int
-) -> Diagnosis:
+def _diagnosis(chosen: pd.DataFrame, all_judgments: pd.DataFrame, arena: Arena | None) -> Diagnosis:
     counted = _with_people_as_one(chosen)[~copies_of_others(chosen)]
     table = oriented_verdicts(counted)
     declared = () if arena is None else arena.info.systems
@@ -176,7 +170,7 @@ def _diagnosis(
     answers = arena.answers if arena is not None and len(arena.answers) else None
     tests, test_remarks = _tested(counted, answers)
     remarks += [*check_remarks, *test_remarks]
-    agreement = _agreement(chosen, all_judgments, seed)
+    agreement = _agreement(chosen, all_judgments)
     places = first_places(counted)
     remarks += [*_agreement_remarks(agreement), *_first_place_remarks(places)]
     remarks += _voter_remarks(counted)
@@ -186,7 +180,6 @@ def _diagnosis(
         tests=tests,
         agreement=agreement,
         first_places=_support_table(places),
-        seed=seed,
     )
 
 
@@ -225,13 +218,13 @@ def _tested(
     return pd.DataFrame(rows, columns=columns), remarks
 
 
-def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> pd.DataFrame:
+def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame) -> pd.DataFrame:
     counted = with_voters(all_judgments)[~copies_of_others(all_judgments)]
     table = oriented_verdicts(counted)
     # A panel agrees with its members by construction.
     is_witness = ~table["judge"].map(is_derived).astype(bool)
     judges = () if len(chosen) == len(all_judgments) else set(with_voters(chosen)["judge"])
-    return agreement_table(table[is_witness], judges, seed)
+    return agreement_table(table[is_witness], judges)
 
 
 def _with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:

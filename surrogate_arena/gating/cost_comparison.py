@@ -18,7 +18,7 @@ from surrogate_arena.costs.costs import (
     shown_amount,
 )
 from surrogate_arena.gating.contenders import Contenders
-from surrogate_arena.gating.mean_intervals import mean_interval, ratio_interval
+from surrogate_arena.gating.mean_intervals import mean_interval
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,6 @@ class CostComparison:
         baseline_cost: The same of the baseline.
         low: Lower bound of the 95% interval of ``cost - baseline_cost``.
         high: Upper bound.
-        ratio: ``cost / baseline_cost``; NaN where the baseline may cost nothing.
-        ratio_low: Lower bound of its 95% interval.
-        ratio_high: Upper bound.
         latencies: Median and 95th percentile of seconds, then the baseline's.
         reason: Why costs cannot be compared.
     """
@@ -46,9 +43,6 @@ class CostComparison:
     low: float
     high: float
     latencies: tuple[float, float, float, float]
-    ratio: float = np.nan
-    ratio_low: float = np.nan
-    ratio_high: float = np.nan
     reason: str = ""
 
     @property
@@ -81,26 +75,16 @@ class CostComparison:
     def _cost_sentence(self) -> str:
         unit = f" {self.currency}" if self.currency else ""
         amounts = f"{shown_amount(self.cost)} against {shown_amount(self.baseline_cost)}{unit}"
-        if np.isnan(self.ratio_low):
-            interval = f"{_signed(self.low)} to {_signed(self.high)}"
-            return (
-                f"It costs {amounts} for 1,000 answers (95% interval of the difference "
-                f"{interval}, {self.questions:,} questions)."
-            )
-        interval = f"95% interval {_share(self.ratio_low)} to {_share(self.ratio_high)}"
+        interval = f"{_signed(self.low)} to {_signed(self.high)}"
         return (
-            f"It costs {_share(self.ratio)} of what the baseline does ({amounts} for 1,000 "
-            f"answers; {interval}, {self.questions:,} questions)."
+            f"It costs {amounts} for 1,000 answers (95% interval of the difference {interval}, "
+            f"{self.questions:,} questions)."
         )
 
 
 def _signed(amount: float) -> str:
     sign = "\N{MINUS SIGN}" if amount < 0 else ""
     return f"{sign}{shown_amount(abs(amount))}"
-
-
-def _share(ratio: float) -> str:
-    return shown_probability(ratio) if ratio < 1 else f"{ratio:.0%}"
 
 
 def compare_costs(pair: Contenders) -> CostComparison:
@@ -123,18 +107,12 @@ def compare_costs(pair: Contenders) -> CostComparison:
         return result
     cost, baseline_cost = np.sort(costs, axis=0).mean(axis=0) * PRICED_ANSWERS
     low, high = mean_interval(costs[:, 0] - costs[:, 1])
-    result = replace(
+    return replace(
         result,
         cost=float(cost),
         baseline_cost=float(baseline_cost),
         low=low * PRICED_ANSWERS,
         high=high * PRICED_ANSWERS,
-    )
-    if baseline_cost == 0:
-        return result
-    ratio_low, ratio_high = ratio_interval(costs[:, 0], costs[:, 1])
-    return replace(
-        result, ratio=float(cost / baseline_cost), ratio_low=ratio_low, ratio_high=ratio_high
     )
 
 
@@ -164,12 +142,3 @@ def _reason(amounts: AnswerAmounts, names: list[str], n_common: int) -> str:
             "interval needs 10"
         )
     return ""
-
-
-def shown_probability(probability: float) -> str:
-    """Show a probability in percent, never as 0% or 100%."""
-    if probability > 0.99:
-        return "over 99%"
-    if probability < 0.01:
-        return "under 1%"
-    return f"{probability:.0%}"

@@ -119,8 +119,6 @@ def _properties(result: Gate) -> dict[str, str]:
     }
     if result.win_rate is not None:
         properties["win_rate"] = f"{result.win_rate:.4f}"
-    if result.costs is not None and math.isfinite(result.costs.ratio):
-        properties["cost_ratio"] = f"{result.costs.ratio:.4f}"
     if result.ratings is not None and math.isfinite(result.ratings.rating):
         properties["expected_win_rate"] = f"{result.ratings.win_rate:.4f}"
     return properties

@@ -1,4 +1,4 @@
-"""Intervals of the mean of few skewed values, such as costs, and of a ratio of means."""
+"""Intervals of the mean of few skewed values, such as costs."""
 
 from __future__ import annotations
 
@@ -36,33 +36,3 @@ def _untransformed(quantile: float, skewness: float, size: int) -> float:
     if abs(slope) < 1e-9:
         return quantile
     return 3 / slope * (math.cbrt(1 + slope * (quantile - slope / 6)) - 1)
-
-
-def ratio_interval(numerators: npt.ArrayLike, denominators: npt.ArrayLike) -> tuple[float, float]:
-    """Return a 95% interval of the ratio of two means of values (N,), none below 0.
-
-    It holds the ratios r for which the interval of the mean of ``numerators - r * denominators``
-    holds 0 (Fieller); NaN where the denominators' mean may be 0.
-    """
-    from scipy.optimize import brentq  # slow to import, and only gates by cost need it
-
-    above = np.asarray(numerators, dtype=np.float64)
-    below = np.asarray(denominators, dtype=np.float64)
-    if mean_interval(below)[0] <= 0:
-        return math.nan, math.nan
-
-    def bound(ratio: float, side: int) -> float:
-        return mean_interval(above - ratio * below)[side]
-
-    ratio = float(above.mean() / below.mean())
-    least = ratio
-    most = ratio
-    # Proportional values leave rounding errors of either sign.
-    if bound(ratio, 0) < 0:
-        least = brentq(bound, 0.0, ratio, args=(0,)) if bound(0.0, 0) > 0 else 0.0
-    if bound(ratio, 1) > 0:
-        beyond = 2 * ratio + 1
-        while bound(beyond, 1) >= 0:
-            beyond *= 2
-        most = brentq(bound, ratio, beyond, args=(1,))
-    return float(least), float(most)

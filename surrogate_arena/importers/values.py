@@ -146,8 +146,9 @@ def first_text(value: object) -> object:
     return value
 
 
-def short(value: object, most: int = 60) -> str:
+def short(value: object) -> str:
     """Return a value on one line, cut for a message."""
+    most = 60
     text = " ".join(str(value).split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 

@@ -128,16 +128,13 @@ def sample_pairs(arena: Arena, settings: JudgingSettings, n_pairs: int) -> Chose
     return chosen.within(n_pairs)
 
 
-def pairs_judged_in(
-    arena: Arena, judgments: pd.DataFrame, audit: float = 0.0, seed: int = 0
-) -> ChosenPairs:
+def pairs_judged_in(arena: Arena, judgments: pd.DataFrame, audit: float = 0.0) -> ChosenPairs:
     """Choose the pairs that were judged, to compare another judge with their verdicts.
 
     Args:
         arena: Questions and answers; an absent answer is a ``UsageError``.
         judgments: Verdicts of the judge to compare with.
         audit: Share of the pairs that are asked in both orders.
-        seed: Seed of the draws.
 
     Returns:
         The pairs, each once.
@@ -151,7 +148,7 @@ def pairs_judged_in(
     """
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
     drawn = tuple(dict.fromkeys(key[:2] for key in keys))
-    return asked_pairs(ArenaTexts(arena), keys, drawn, audit=audit, seed=seed)
+    return asked_pairs(ArenaTexts(arena), keys, drawn, audit=audit, seed=0)
 
 
 def pairs_for_people(arena: Arena) -> ChosenPairs:
