@@ -185,7 +185,7 @@ class _Run(Generic[T]):
         for request in requests:
             reply = self._replies.get(request.key)
             if reply is not None:
-                self._hand_out(reply, rows=1, repeated=1)
+                self._hand_out(reply, rows=1)
                 continue
             if request.key in self._awaited:
                 self._awaited[request.key] += 1
@@ -274,7 +274,7 @@ class _Run(Generic[T]):
         self._replies[key] = reply
         rows = self._waiting.pop(key)
         self._usage.from_store += from_store
-        self._hand_out(reply, rows, repeated=rows - 1)
+        self._hand_out(reply, rows)
 
     def _read(self, completion: Completion) -> tuple[T | None, str | None, str]:
         served = completion.served_model
@@ -306,8 +306,7 @@ class _Run(Generic[T]):
             "answers so far are in the store"
         )
 
-    def _hand_out(self, reply: Reply[T], rows: int, repeated: int) -> None:
-        self._usage.repeated += repeated
+    def _hand_out(self, reply: Reply[T], rows: int) -> None:
         if reply.reason is not None:
             self._usage.count_failure(reply.reason, rows, reply.detail)
         self._count(rows)

@@ -79,7 +79,6 @@ class Usage:
         prompts: Completed prompts.
         from_store: Prompts answered before, or by another process.
         collected: Prompts answered by batches of earlier runs.
-        repeated: Prompts equal to another one of this run.
         calls: Calls sent, including retries.
         retries: Calls after a passing failure.
         failures: Outcomes without a usable answer, by reason.
@@ -94,7 +93,6 @@ class Usage:
     prompts: int = 0
     from_store: int = 0
     collected: int = 0
-    repeated: int = 0
     calls: int = 0
     retries: int = 0
     failures: dict[str, int] = field(default_factory=dict)

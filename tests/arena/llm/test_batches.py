@@ -73,7 +73,7 @@ def test_the_same_call_sends_and_collects(ask, server, store):
     asked = ask(rows)
     assert asked.values == [f"echo question {n}" for n in (0, 1, 2, 3, 4, 0, 1)]
     usage = asked.usage
-    assert (usage.calls, usage.collected, usage.from_store, usage.repeated) == (0, 5, 0, 2)
+    assert (usage.calls, usage.collected, usage.from_store) == (0, 5, 0)
     assert (usage.tokens_in, usage.tokens_out) == (50, 15)
     assert set(server.asked.values()) == {1}
     assert not ledger(store)
