@@ -204,9 +204,9 @@ def replies_border(work: Path, rng: random.Random) -> Border:
     with open_store(work / "replies.db") as store:
         request = request_for(Prompt.of("q"), LlmSettings(model="m"))
 
-        def read(payload: object, reader: Callable[[object, float], Completion]) -> None:
+        def read(payload: object, reader: Callable[[object], Completion]) -> None:
             try:
-                completion = reader(payload, 0.1)
+                completion = reader(payload)
             except MalformedAnswerError as error:
                 raise ArenaError(str(error)) from error
             store.save(request, completion)
