@@ -16,7 +16,7 @@ from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, TurnRole
 from arena.data.types import Floats
 from arena.statistics.bootstrap import seed_sequence
 from arena.text.answers import parse_answer
-from arena.text.ngrams import hashed, unit_rows
+from arena.text.ngrams import hashed
 from arena.text.reader import visible
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
@@ -157,7 +157,7 @@ class ArenaTexts:
         questions = [(language, query_id) for query_id in query_ids]
         texts = [self.answer_text(question, one) for question in questions]
         texts += [self.answer_text(question, other) for question in questions]
-        rows = unit_rows(hashed(texts))
+        rows = hashed(texts).unit_rows()
         cosines = rows[: len(questions)].multiply(rows[len(questions) :]).sum(axis=1)
         return np.asarray(1.0 - cosines)
 

@@ -14,7 +14,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags, Floats, Indices
 from arena.data.wording import Remark, count_of, first_of
 from arena.text.answers import parse_answer
-from arena.text.ngrams import hashed, unit_rows
+from arena.text.ngrams import hashed
 from arena.text.reader import as_read
 from features.text.tokens import folded_words
 
@@ -81,8 +81,8 @@ def _is_enough(long_answers: pd.DataFrame) -> pd.Series:
 
 def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     judged = _long_answers(judged[judged["query_id"].isin(new["query_id"])])
-    new_vectors = unit_rows(hashed(list(new["answer"])))
-    judged_vectors = unit_rows(hashed(list(judged["answer"])))
+    new_vectors = hashed(list(new["answer"])).unit_rows()
+    judged_vectors = hashed(list(judged["answer"])).unit_rows()
     judged_by_question = judged.groupby(QUESTION_KEY).indices
     pairs = [np.empty((0, 3))]
     for question, new_indices in new.groupby(QUESTION_KEY).indices.items():

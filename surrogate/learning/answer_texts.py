@@ -4,17 +4,49 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
 from arena.data.types import Flags, Floats, Indices
+from arena.text.ngrams import HashedTexts
 from surrogate.learning.training_data import mean_of
+
+
+class AnswerTexts(Protocol):
+    """Texts of answers, whose vectors are made where they are used.
+
+    They take several times the memory of the texts, and are not kept.
+    """
+
+    def vectors(self) -> AnswerVectors:
+        """Make the vectors."""
+        ...
+
+
+@dataclass(frozen=True)
+class HashedAnswers:
+    """Hashed texts of A answers of M systems to Q questions, or none, and weights of columns.
+
+    ``places`` is each answer's row, shape (M, Q); -1 where there is none.
+    """
+
+    texts: HashedTexts | None
+    weights: Floats
+    places: Indices
+
+    def vectors(self) -> AnswerVectors:
+        """Make unit vectors; without texts, they have no columns."""
+        if self.texts is None:
+            n_answers = (self.places >= 0).sum()
+            return AnswerVectors(sparse.csr_array((n_answers, 0)), self.places)
+        return AnswerVectors(self.texts.unit_rows(self.weights), self.places)
 
 
 @dataclass(frozen=True)
 class AnswerVectors:
-    """Unit vectors of A answers of M systems to Q questions, shape (A, D).
+    """Vectors of A answers of M systems to Q questions, shape (A, D).
 
     ``places`` is each answer's row, shape (M, Q); -1 where there is none.
     """

@@ -317,7 +317,7 @@ class AnswersSurrogate(Surrogate):
 
     @property
     def _reads(self) -> bool:
-        return any(peers.counts is not None for peers in self.peers_.values())
+        return any(peers.hashes is not None for peers in self.peers_.values())
 
     def importances(self) -> pd.DataFrame:
         """Return the spread of each feature's contributions."""

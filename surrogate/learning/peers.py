@@ -6,20 +6,21 @@ Formulas: docs/reference/surrogate.md, section 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import sparse
 
 from arena.data.errors import UsageError
-from arena.data.types import Flags, Floats, Indices
-from arena.text.ngrams import DIMENSIONS, document_weights, hashed, unit_rows
+from arena.data.types import Flags, Floats
+from arena.text.ngrams import DIMENSIONS, HashedTexts, hashed
 from surrogate.learning.answer_texts import (
+    AnswerTexts,
     AnswerVectors,
+    HashedAnswers,
     consensus_with,
     dense_vectors,
     profiles_of,
@@ -56,8 +57,8 @@ class PeerView:
     means: Floats
     errors: Floats
     profiles: Floats
-    vectors: AnswerVectors
-    peer_vectors: AnswerVectors
+    texts: AnswerTexts
+    peer_texts: HashedAnswers
 
     @property
     def uncopied_shares(self) -> Floats:
@@ -69,29 +70,38 @@ class PeerView:
         """Return cosines with answers to a question, (Q, M, N), or 0."""
         # Vectors are made dense in blocks that a processor's cache holds.
         block_size = 250_000
-        n_systems, n_questions = self.vectors.places.shape
-        n_peers = len(self.peer_vectors.places)
+        own_vectors, peer_vectors = self._vectors()
+        n_systems, n_questions = own_vectors.places.shape
+        n_peers = len(peer_vectors.places)
         cosines = np.zeros((n_questions, n_systems, n_peers))
         step = max(block_size // (DIMENSIONS * max(n_systems, n_peers, 1)), 1)
         for start in range(0, n_questions, step):
             questions = slice(start, start + step)
-            peers = dense_vectors(self.peer_vectors.rows, self.peer_vectors.places[:, questions])
+            peers = dense_vectors(peer_vectors.rows, peer_vectors.places[:, questions])
             vectors = peers
-            if self.vectors is not self.peer_vectors:
-                vectors = dense_vectors(self.vectors.rows, self.vectors.places[:, questions])
+            if own_vectors is not peer_vectors:
+                vectors = dense_vectors(own_vectors.rows, own_vectors.places[:, questions])
             np.matmul(vectors, peers.transpose(0, 2, 1), out=cosines[questions])
         return cosines
 
     @cached_property
     def mean_cosines(self) -> Floats:
         """Return mean cosines over common questions, (M, N), or 0."""
-        answered = self.vectors.answered.astype(np.float64)
-        n_shared = answered @ self.peer_vectors.answered.T.astype(np.float64)
+        answered = self.answered.astype(np.float64)
+        n_shared = answered @ (self.peer_texts.places >= 0).T.astype(np.float64)
         return np.asarray(self.cosines.sum(axis=0) / np.maximum(n_shared, 1))
 
     def likeness(self, weights: Floats) -> Floats:
         """Return weighted (N, Q) sums of cosines to the peers, (M, Q)."""
-        return self.vectors.products(self.peer_vectors.sums(weights))
+        own_vectors, peer_vectors = self._vectors()
+        return own_vectors.products(peer_vectors.sums(weights))
+
+    def _vectors(self) -> tuple[AnswerVectors, AnswerVectors]:
+        """Return the systems' vectors and the peers', perhaps the same ones."""
+        peer_vectors = self.peer_texts.vectors()
+        if self.texts is self.peer_texts:
+            return peer_vectors, peer_vectors
+        return self.texts.vectors(), peer_vectors
 
     @cached_property
     def ranks(self) -> Floats:
@@ -115,13 +125,12 @@ class PeerView:
 class PeerAnswers:
     """Answers of the N systems of a language to Q questions.
 
-    With texts, the last of the F features is the consensus, which ``tensor`` lacks. ``counts`` are
-    hashed n-grams by answer.
+    With ``hashes`` of texts, the last of the F features is the consensus, which ``tensor`` lacks.
     """
 
     names: tuple[str, ...]
     tensor: FeatureTensor
-    counts: sparse.csr_array | None
+    hashes: HashedTexts | None
 
     @classmethod
     def of(
@@ -136,27 +145,23 @@ class PeerAnswers:
         Raises:
             UsageError: If the arrays are not of as many answers.
         """
-        counts = _counts_from(arrays, len(rows)) if arrays else _hashed_answers(rows)
+        hashes = _hashes_from(arrays, len(rows)) if arrays else _hashed_answers(rows)
         names = tuple(features)
-        if counts is not None:
+        if hashes is not None:
             names += (CONSENSUS,)
         tensor = feature_tensor(rows, language, features)
-        return cls(names, tensor, counts)
+        return cls(names, tensor, hashes)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return arrays in place of texts: 2 kB per answer."""
-        if self.counts is None:
+        """Return arrays in place of texts."""
+        if self.hashes is None:
             return {}
-        return {
-            "values": self.counts.data.astype(np.float16),
-            "columns": self.counts.indices.astype(np.uint16),
-            "ends": self.counts.indptr.astype(np.uint64),
-        }
+        return dict(vars(self.hashes))
 
     @cached_property
     def self_view(self) -> PeerView:
         """Compare the peers with each other."""
-        return self._view(self.tensor, self.vectors)
+        return self._view(self.tensor, self.texts)
 
     def unused_features(self, features: Sequence[str]) -> dict[str, str]:
         """Return reasons why features tell no systems apart."""
@@ -170,9 +175,10 @@ class PeerAnswers:
         return reasons
 
     @cached_property
-    def vectors(self) -> AnswerVectors:
-        """Return the vectors of the answers, in the order of the rows."""
-        return self._unit_vectors(self.counts, self.tensor.rows)
+    def texts(self) -> HashedAnswers:
+        """Return the texts of the answers, in the order of the rows."""
+        weights = np.empty(0) if self.hashes is None else self.hashes.document_weights
+        return HashedAnswers(self.hashes, weights, self.tensor.rows)
 
     def compare(self, rows: pd.DataFrame) -> PeerView:
         """Compare systems with the peers, but for themselves and parts of them.
@@ -183,28 +189,18 @@ class PeerAnswers:
         rows = rows[rows["query_id"].isin(set(questions))]
         features = [name for name in self.names if name != CONSENSUS]
         tensor = feature_tensor(rows, self.tensor.language, features, questions=questions)
-        counts = None
-        if self.counts is not None:
-            counts = _hashed_answers(rows.assign(**{ANSWER: rows.get(ANSWER, "")}))
-        return self._view(tensor, self._unit_vectors(counts, tensor.rows))
+        hashes = None
+        if self.hashes is not None:
+            hashes = _hashed_answers(rows.assign(**{ANSWER: rows.get(ANSWER, "")}))
+        return self._view(tensor, replace(self.texts, texts=hashes, places=tensor.rows))
 
-    def _unit_vectors(self, counts: sparse.csr_array | None, places: Indices) -> AnswerVectors:
-        if counts is None or self.counts is None:
-            n_answers = (places >= 0).sum()
-            return AnswerVectors(sparse.csr_array((n_answers, 0)), places)
-        return AnswerVectors(unit_rows(counts, self._document_weights), places)
-
-    @cached_property
-    def _document_weights(self) -> Floats:
-        """Return the inverse document frequency of columns in the peers' answers, (D,) or (0,)."""
-        return np.empty(0) if self.counts is None else document_weights(self.counts)
-
-    def _view(self, tensor: FeatureTensor, vectors: AnswerVectors) -> PeerView:
+    def _view(self, tensor: FeatureTensor, texts: HashedAnswers) -> PeerView:
         owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
         is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
+        vectors = texts.vectors()
         values = self._values
-        if vectors is not self.vectors:
-            values = self._values_of(tensor, vectors, is_self)
+        if texts is not self.texts:
+            values = self._values_of(tensor, vectors, self.texts.vectors(), is_self)
         centered = (values - finite_means(self._values)).transpose(1, 0, 2)  # (Q, M, F)
         means = finite_means(centered)
         n_values = np.isfinite(centered).sum(axis=0)
@@ -219,19 +215,22 @@ class PeerAnswers:
             means=means,
             errors=mean_of(variances, n_values - 1),
             profiles=profiles_of(vectors),
-            vectors=vectors,
-            peer_vectors=self.vectors,
+            texts=texts,
+            peer_texts=self.texts,
         )
 
     @cached_property
     def _values(self) -> Floats:
         is_self = np.eye(len(self.tensor.systems), dtype=bool)
-        return self._values_of(self.tensor, self.vectors, is_self)
+        vectors = self.texts.vectors()
+        return self._values_of(self.tensor, vectors, vectors, is_self)
 
-    def _values_of(self, tensor: FeatureTensor, vectors: AnswerVectors, is_self: Flags) -> Floats:
-        if self.counts is None:
+    def _values_of(
+        self, tensor: FeatureTensor, vectors: AnswerVectors, peers: AnswerVectors, is_self: Flags
+    ) -> Floats:
+        if self.hashes is None:
             return tensor.values
-        consensus = consensus_with(vectors, self.vectors, is_self)
+        consensus = consensus_with(vectors, peers, is_self)
         consensus[~tensor.answered] = np.nan
         return np.concatenate([tensor.values, consensus[:, :, None]], axis=2)
 
@@ -262,13 +261,13 @@ def views_of(peers: Mapping[str, PeerAnswers], rows: pd.DataFrame) -> dict[str, 
     return views
 
 
-def _hashed_answers(rows: pd.DataFrame) -> sparse.csr_array | None:
+def _hashed_answers(rows: pd.DataFrame) -> HashedTexts | None:
     if ANSWER not in rows:
         return None
     return hashed(rows[ANSWER].fillna("").astype(str).tolist())
 
 
-def _counts_from(arrays: Mapping[str, npt.NDArray[Any]], n_answers: int) -> sparse.csr_array:
+def _hashes_from(arrays: Mapping[str, npt.NDArray[Any]], n_answers: int) -> HashedTexts:
     is_complete = set(arrays) == {"values", "columns", "ends"}
     if not is_complete or arrays["ends"].shape != (n_answers + 1,):
         raise UsageError(f"the vectors of its answers are not those of {n_answers} answers")
@@ -285,7 +284,8 @@ def _counts_from(arrays: Mapping[str, npt.NDArray[Any]], n_answers: int) -> spar
     )
     if not is_sound:
         raise UsageError("the vectors of its answers are not finite")
-    return sparse.csr_array(
-        (values.astype(np.float64), columns.astype(np.int32), ends.astype(np.int32)),
-        shape=(n_answers, DIMENSIONS),
+    return HashedTexts(
+        values=values.astype(np.float16),
+        columns=columns.astype(np.uint16),
+        ends=ends.astype(np.uint64),
     )
