@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,13 @@ STREAM = {
 }
 FILE_QUESTIONS = 200
 """Of a part file of a stream; all systems answer them."""
+MOST_LANGUAGES = 12
+"""Of an arena of real sentences."""
+VERDICTS = 17
+"""On a question of it: 200,000 on 12,000 questions."""
+MOST_CHARACTERS = 600
+"""Of a sentence of it; answers have about as many."""
+SENTENCE_END = re.compile(r"(?<=[.!?।])\s+|(?<=。)")
 
 
 @dataclass(frozen=True)
@@ -193,6 +201,63 @@ def stream_answers(
         answer = " ".join(sentences)
         rows.append({"query_id": question.query_id, "system": system, "answer": answer})
     return rows
+
+
+def write_multilingual(folder: Path, source: Arena, systems: int, questions: int) -> None:
+    """Write an arena of real sentences in twelve languages, a part file per language and table.
+
+    Answers are sentences of the passages of ``source``: the stronger a system, the more of them are
+    of the question's own passages.
+    """
+    rng = np.random.default_rng(0)
+    strengths = rng.normal(size=systems)
+    names = np.array([f"system-{index:02}" for index in range(systems)])
+    battles = []
+    languages = source.info.languages[:MOST_LANGUAGES]
+    for language in languages:
+        originals = source.queries[source.queries["language"] == language]
+        texts = [passage["text"] for passages in originals["passages"] for passage in passages]
+        queries: list[dict[str, object]] = []
+        answers: list[dict[str, object]] = []
+        for number in range(questions):
+            query_id = f"{language}-{number:04}"
+            places = rng.choice(len(texts), size=6, replace=False)
+            cells = []
+            for index, place in enumerate(places):
+                cells.append({"passage_id": f"{query_id}#{index}", "text": texts[place]})
+            query = originals["query"].iloc[number % len(originals)]
+            queries.append({"query_id": query_id, "query": query, "passages": cells})
+            for name, strength in zip(names, strengths, strict=True):
+                answer = quoted(cells, texts, float(expit(strength)), rng)
+                answers.append({"query_id": query_id, "system": name, "answer": answer})
+            drawn = drawn_battles(names, strengths, VERDICTS, rng, query_id)
+            battles.append(drawn.assign(language=language, judge="simulated"))
+        write_part(folder / "queries.parquet", language, 0, queries)
+        write_part(folder / "answers.parquet", language, 0, answers)
+    pd.concat(battles, ignore_index=True).to_parquet(folder / "judgments.parquet", index=False)
+    info = {"name": folder.name, "languages": languages, "systems": names.tolist()}
+    (folder / "arena.json").write_text(json.dumps(info))
+
+
+def quoted(
+    passages: Sequence[dict[str, str]],
+    texts: Sequence[str],
+    truthfulness: float,
+    rng: np.random.Generator,
+) -> str:
+    """Quote sentences of the passages, with citations, or else of any text."""
+    parts: list[str] = []
+    length = rng.integers(MOST_CHARACTERS // 4, 5 * MOST_CHARACTERS // 4)
+    while sum(map(len, parts)) < length:
+        text = texts[int(rng.integers(len(texts)))]
+        citation = ""
+        if rng.random() < truthfulness:
+            place = int(rng.integers(len(passages)))
+            text = passages[place]["text"]
+            citation = f" [{passages[place]['passage_id']}]"
+        sentences = SENTENCE_END.split(text)
+        parts.append(sentences[int(rng.integers(len(sentences)))][:MOST_CHARACTERS] + citation)
+    return " ".join(parts)
 
 
 def write_part(table: Path, language: str, part: int, rows: Sequence[dict[str, object]]) -> None:
