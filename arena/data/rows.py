@@ -35,7 +35,10 @@ def is_null(value: object) -> bool:
 
 def is_true(values: pd.Series) -> pd.Series:
     """Return where truth values, or texts for them, are true."""
-    return values.map(lambda value: str(value).lower() in _TRUE).astype(bool)
+    # Each distinct value is looked at once.
+    codes, distinct = pd.factorize(values)
+    flags = [str(value).lower() in _TRUE for value in distinct]
+    return pd.Series(np.array([*flags, False])[codes], values.index)
 
 
 def finite_number(value: object) -> float | None:

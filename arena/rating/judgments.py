@@ -283,11 +283,11 @@ def question_codes(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
         if len(languages) > 1:
             present = distinct(language * len(ids) + codes, len(languages) * len(ids))
             of_language, of_id = np.divmod(present.values, len(ids))
-            pairs = zip(of_language, ids[of_id], strict=True)
-            ids = pd.Index([f"{languages[number]}/{query_id}" for number, query_id in pairs])
+            names = pd.Index(languages, dtype="str")[of_language]
+            ids = names + "/" + ids[of_id].astype("str")
             codes = present.codes
-    order, names = pd.factorize(ids, sort=True)
-    return order[codes], tuple(names)
+    order, sorted_ids = pd.factorize(ids, sort=True)
+    return order[codes], tuple(sorted_ids.tolist())
 
 
 def copies_of_others(judgments: pd.DataFrame) -> Flags:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import Problem
+from arena.data.rows import is_null
 from arena.data.types import Flags, Floats
 from surrogate_arena.importers.columnar import Column, ColumnTable
 from surrogate_arena.importers.values import is_missing_cell, mark_of, name_text, opened_or_same
@@ -82,11 +83,12 @@ class BattleRows:
 
 
 def _name_of(cell: object) -> str | None:
-    if is_missing_cell(cell) and not isinstance(cell, str):
+    if is_null(cell):
         return None
-    inside = opened_or_same(cell)
-    # FastChat writes a judge and its prompt as a list.
-    if isinstance(inside, list) and inside and isinstance(inside[0], str):
-        cell = inside[0]
     name = str(name_text(cell)).strip()
+    # FastChat writes a judge and its prompt as a list.
+    if name.startswith("["):
+        inside = opened_or_same(name)
+        if isinstance(inside, list) and inside and isinstance(inside[0], str):
+            name = inside[0].strip()
     return name or None

@@ -95,7 +95,7 @@ def _by_winner(
     verdicts_of_cells = [values.verdicts.get(cell, NO_VERDICT) for cell in column.cells]
     # The last is that of a missing cell, whose code is -1.
     by_cell = pd.DataFrame([*verdicts_of_cells, NO_VERDICT])
-    outcomes = by_cell["winner"].map(_OUTCOMES).to_numpy()[column.codes]
+    outcomes = by_cell["winner"].map(_OUTCOMES).to_numpy(np.int8)[column.codes]
     outcomes = _with_named_systems(rows, column, sides, values, outcomes)
     is_both_bad = by_cell["is_both_bad"].to_numpy()[column.codes]
     outcomes, is_both_bad = _with_tie_columns(rows, outcomes, is_both_bad)
@@ -104,8 +104,9 @@ def _by_winner(
     rows.skipped[_NO_WINNER] += len(rows) - len(judged)
     if is_both_bad[judged].any():
         verdicts[BOTH_BAD] = is_both_bad[judged]
-    probability_a = by_cell["probability_a"].to_numpy(dtype=np.float64)[column.codes][judged]
-    if not np.isnan(probability_a).all():
+    shares = by_cell["probability_a"].to_numpy(dtype=np.float64)
+    if not np.isnan(shares).all():
+        probability_a = shares[column.codes[judged]]
         verdicts[PROBABILITIES[0]], verdicts[PROBABILITIES[1]] = probability_a, 1 - probability_a
     if rows.has(*PROBABILITIES):
         probabilities = _probabilities(rows)
@@ -113,7 +114,7 @@ def _by_winner(
             verdicts[name] = probabilities[name].to_numpy()[judged]
     weights = by_cell["weight"].to_numpy()
     if (weights != 1).any():
-        verdicts[WEIGHT] = weights[column.codes][judged]
+        verdicts[WEIGHT] = weights[column.codes[judged]]
     n_strong = int(by_cell["is_strong"].to_numpy()[column.codes].sum())
     if n_strong:
         rows.understood.append(

@@ -14,6 +14,8 @@ from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from arena.data.errors import DataError, UsageError, counted_problems
 from arena.data.languages import UNDETERMINED, language_code
@@ -42,6 +44,7 @@ from surrogate_arena.importers.contract import (
     Columns,
     are_numbers,
     are_texts,
+    cells_of,
     chosen_columns,
     root_of,
     with_paths,
@@ -282,15 +285,16 @@ def _questions(rows: BattleRows) -> pd.Series:
 
 
 def _numbered_battles(n_battles: int) -> pd.Series:
-    ids = pd.Index([f"battle-{number}" for number in range(1, n_battles + 1)])
+    numbers = pc.cast(pa.array(np.arange(1, n_battles + 1)), pa.string())
+    ids = pd.Index(pd.array(pc.binary_join_element_wise("battle", numbers, "-"), dtype="str"))
     return pd.Series(pd.Categorical.from_codes(np.arange(n_battles), categories=ids))
 
 
 def _suggested_question(rows: BattleRows) -> str:
     texts = []
     for name in rows.unread:
-        cells = rows.table.column(name).cells
-        if len(cells) < len(rows) and are_texts(cells):
+        values = rows.table.frame[name]
+        if are_texts(cells_of([rows.table.frame], name)) and values.nunique() < len(rows):
             texts.append(name)
     return f"question={texts[0]}" if len(texts) == 1 else "query_id=NAME"
 
@@ -329,6 +333,8 @@ def _judges(rows: BattleRows, options: BattleOptions) -> dict[str, pd.Series]:
 
 
 def _filled(texts: pd.Series, default: str) -> pd.Series:
+    if texts.notna().all():
+        return texts
     if default not in texts.cat.categories:
         texts = texts.cat.add_categories([default])
     return texts.fillna(default)

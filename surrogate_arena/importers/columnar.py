@@ -32,7 +32,7 @@ class Column:
     """A column as codes of its distinct cells.
 
     Attributes:
-        codes: Index in ``cells`` of each row, shape (N,); -1 if missing.
+        codes: Index in ``cells`` of each row, shape (N,), in few bytes; -1 if missing.
     """
 
     name: str
@@ -43,15 +43,14 @@ class Column:
     def of(cls, name: str, values: pd.Series) -> Column:
         """Number the cells of a column; lists and records become their text."""
         if isinstance(values.dtype, pd.CategoricalDtype):
-            codes = values.cat.codes.to_numpy().astype(np.intp)
-            return cls(name, codes, tuple(values.cat.categories.tolist()))
+            return cls(name, values.cat.codes.to_numpy(), tuple(values.cat.categories.tolist()))
         try:
             codes, cells = pd.factorize(values)
         except TypeError:
             # An array of objects: a column of texts cannot hold half a surrogate pair.
             hashable = np.fromiter(map(_hashable, values), dtype=object, count=len(values))
             codes, cells = pd.factorize(hashable)
-        return cls(name, np.asarray(codes, dtype=np.intp), tuple(cells.tolist()))
+        return cls(name, codes, tuple(cells.tolist()))
 
     def mapped(self, meaning: Callable[[object], object], missing: object = None) -> pd.Series:
         """Return what each cell means, shape (N,), as objects."""
@@ -68,7 +67,9 @@ class Column:
             if text is not None and is_unstorable(text):
                 raise UsageError(f"column {self.name!r} holds half a surrogate pair, in {text!r}")
         codes, names = pd.factorize(np.array([*texts, None], dtype=object))
-        return pd.Series(pd.Categorical.from_codes(codes[self.codes], categories=names))
+        # Texts are at most as many as cells: their codes are as small.
+        codes = codes.astype(self.codes.dtype)[self.codes]
+        return pd.Series(pd.Categorical.from_codes(codes, categories=names))
 
     def where(self, has: Callable[[object], bool]) -> Flags:
         """Return which rows have a cell of some kind, shape (N,); missing ones never."""
@@ -87,7 +88,7 @@ class ColumnTable:
     """A table of a file.
 
     Attributes:
-        frame: Texts of large files are categories.
+        frame: Texts that repeat in a CSV or Parquet file are categories.
         path: The file, or None for a table in memory.
         known_lines: Line of each row if known, shape (N,).
     """
@@ -162,12 +163,23 @@ def _parquet_table(path: Path) -> pa.Table:
 
 
 def _frame_of(table: pa.Table) -> pd.DataFrame:
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(place, field.name, _coded(table.column(place)))
     # What pandas noted in the file says nothing of its cells, and may be damaged.
-    frame = table.unify_dictionaries().to_pandas(ignore_metadata=True)
+    frame = table.to_pandas(ignore_metadata=True)
     for field in table.schema:
         if pa.types.is_nested(field.type):
             frame[field.name] = pd.Series(objects_of(table.column(field.name)), dtype=object)
     return frame.rename(columns=str.strip)
+
+
+def _coded(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return texts with one dictionary, or without one where few repeat: it is slow to make."""
+    n_listed = sum(len(chunk.dictionary) for chunk in texts.chunks)
+    if 2 * n_listed > len(texts):
+        return texts.cast(pa.large_string())
+    return texts.unify_dictionaries()
 
 
 def _table_of_rows(path: Path, source: str) -> ColumnTable:

@@ -8,6 +8,7 @@ import pandas as pd
 from arena.data.names import names_one_judge
 from arena.data.schema import CRITERION, REPEAT, VOTER, WEIGHT
 from arena.data.types import Flags
+from arena.statistics.codes import repeated_rows, row_keys
 from surrogate_arena.importers.battle_rows import BattleRows
 
 REPLACED = "a later vote of the same person on the same pair replaces it"
@@ -25,7 +26,7 @@ def without_replaced_votes(rows: BattleRows, table: pd.DataFrame) -> pd.DataFram
     for name in ("query_id", "language", "judge", VOTER, CRITERION):
         if name in table:
             identity[name] = table[name].cat.codes
-    has_later = pd.DataFrame(identity).duplicated(keep="last")
+    has_later = repeated_rows(pd.DataFrame(identity), keep="last")
     is_replaced = has_later & _names_one(table[VOTER])
     rows.skipped[REPLACED] += int(is_replaced.sum())
     return table[~is_replaced]
@@ -36,18 +37,16 @@ def with_repeats(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
     is_judge = _names_one(table["judge"])
     if not rows.has_questions or not is_judge.any():
         return table
-    codes = table.copy(deep=False)
-    for name in table.select_dtypes("category"):
-        codes[name] = table[name].cat.codes
-    alike = np.flatnonzero(codes.duplicated(keep=False) & is_judge)
+    alike = np.flatnonzero(repeated_rows(table, keep=False) & is_judge)
     if not len(alike):
         return table
-    cells = rows.table.frame.iloc[table.index[alike]].map(repr)
+    judged, _ = row_keys(table.iloc[alike])
+    cells, _ = row_keys(rows.table.frame.iloc[table.index[alike]])
     # Counts of one row are several judgments, which differ.
-    is_copy = cells.duplicated().to_numpy() & codes.iloc[alike].duplicated().to_numpy()
+    is_copy = repeated_rows(pd.DataFrame({"judged": judged, "cells": cells}))
     rows.skipped[COPY] += int(is_copy.sum())
-    others = codes.iloc[alike[~is_copy]]
-    number = others.groupby(list(codes), dropna=False).cumcount().to_numpy() + 1
+    others = pd.Series(judged[~is_copy])
+    number = others.groupby(others).cumcount().to_numpy() + 1
     is_repeat = number > 1
     if is_repeat.any():
         repeats = np.full(len(table), None, dtype=object)
