@@ -180,7 +180,7 @@ class LlmSettings(BaseModel):
         default=OPENAI_KEY, description="Environment variable that holds the key."
     )
     temperature: Annotated[float | None, _REPLY] = Field(
-        default=0.0, ge=0, description="Randomness; where a model takes none: omit = temperature."
+        default=0.0, ge=0, description="Randomness; if a model accepts none, omit = temperature."
     )
     max_tokens: Annotated[int | None, _REPLY] = Field(
         default=1024, ge=1, description="Maximum length of a reply in tokens."
@@ -206,7 +206,7 @@ class LlmSettings(BaseModel):
     max_calls: Annotated[int | None, _CALL] = Field(
         default=None,
         ge=0,
-        description="Maximum number of calls in a run without retries; the next run continues.",
+        description="Maximum number of calls in a run, besides retries; the next run continues.",
     )
     batch: Annotated[bool, _SERVER] = Field(
         default=False,

@@ -84,7 +84,7 @@ class BoardSettings(BaseModel):
 
     judge: str | None = Field(
         default=None,
-        description="Judge to rate by; or several, comma-separated; or all. The "
+        description="Judge to rate by, several (comma-separated), or all. The "
         "reference is people if they judged, else the first judge. The "
         "others' verdicts help to predict the reference's ratings, and "
         "are shown beside them. Default: all if people judged; published "
@@ -97,30 +97,30 @@ class BoardSettings(BaseModel):
     )
     by: str = Field(
         default="language",
-        description="Column that divides the board; language, or a column of the questions, "
+        description="Column that divides the board: language, or a column of the questions, "
         "such as topic. Parts share what is learned, and each has its own ratings.",
     )
     features: Names = Field(
         default=("default",),
-        description="Features to measure on every answer, such as citation_recall@10,bleu; or "
+        description="Features to measure on every answer, such as citation_recall@10,bleu, or "
         "groups of them: default, deterministic, paper, as-published, retrieval, grounding, "
         "fluency, nuggets, llm, ragas, without-llm.",
     )
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
         default="default",
-        description="Surrogate that predicts a system's rating from its answers; default, "
+        description="Surrogate that predicts a system's rating from its answers: default, "
         "random-forest (the paper's), xgboost, linear, svr, mlp, or the dotted name "
         "of any regressor like scikit-learn's, such as "
         "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )
     rows: Literal["system", "overall"] = Field(
         default="system",
-        description="Training rows of regression surrogates; one per system and tournament "
+        description="Training rows of regression surrogates: one per system and tournament "
         "(system), or one per system over all questions (overall).",
     )
     missing: Literal["nan", "zero"] = Field(
         default="nan",
-        description="How a missing feature value or answer counts; not at all (nan), or as 0 "
+        description="How a missing feature value or answer counts: not at all (nan), or as 0 "
         "(zero).",
     )
     tournaments: Positive = Field(
@@ -132,16 +132,16 @@ class BoardSettings(BaseModel):
     )
     ties: Literal["half", "drop"] = Field(
         default="half",
-        description="How a tie counts; half a win for each system, or nothing (drop).",
+        description="How a tie counts: half a win for each system (half), or not at all (drop).",
     )
     ridge: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.1,
         description="Precision of the prior on coefficients of tournaments; 0 for none, except "
-        "2e-6, like choix, in a tournament without a maximum likelihood.",
+        "2e-6, as in choix, in a tournament without a maximum likelihood.",
     )
     ratings: Literal["posterior", "surrogate", "consensus"] = Field(
         default="posterior",
-        description="The board's ratings; what the surrogate expects, corrected by the verdicts "
+        description="The board's ratings: what the surrogate expects, corrected by the verdicts "
         "(posterior), what the trained surrogate predicts for all answers "
         "(surrogate), or, for an arena without judgments, how well answers agree "
         "with the others', with reference answers and with relevance labels or, "
@@ -149,13 +149,13 @@ class BoardSettings(BaseModel):
     )
     unjudged: Literal["placed", "ranked"] = Field(
         default="placed",
-        description="Systems with verdicts on fewer than three questions; placed among the "
+        description="Systems with verdicts on fewer than three questions are placed among the "
         "ranked ones by their answers, without a rank (placed), or ranked like all "
         "others (ranked).",
     )
     arena_ratings: Literal["judgments", "tournaments"] = Field(
         default="judgments",
-        description="Ratings by verdicts alone (verdict_ratings.csv); the posterior of all "
+        description="Ratings by verdicts alone (verdict_ratings.csv): the posterior of all "
         "judgments with normal intervals, or the mean over bootstrapped tournaments with their "
         "percentiles.",
     )

@@ -52,7 +52,8 @@ class BoardOptions(BoardSettings):
 
     arena: str = Field(description="Arena folder, relative to this file.")
     preset: str | None = Field(
-        default=None, description="Settings that go together (mirage), under those given here."
+        default=None,
+        description="Settings that go together (mirage); those given here override them.",
     )
     feature_table: str | None = Field(
         default=None,
