@@ -60,7 +60,7 @@ class JudgingSettings(LlmSettings):
     pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs), _PLAN] = Field(
         default=None,
         description="Pairs of systems on each question: all, a number, or adaptive "
-        "(in rounds, those that tell most about the ranking). "
+        "(in rounds, the most informative ones). "
         "Default: adaptive; all in batches and for scores, orders and "
         "nuggets",
     )
@@ -94,8 +94,8 @@ class JudgingSettings(LlmSettings):
     escalate: Annotated[str | None, _PLAN_OF_LLM] = Field(
         default=None,
         min_length=1,
-        description="A stronger model, asked after --model about the pairs that tell "
-        "most about the ranking, until it is settled. Limits apply to "
+        description="A stronger model, asked after --model about the most "
+        "informative pairs, until the ranking is settled. Limits apply to "
         "both together; --model uses up to half.",
     )
     audit: Annotated[float, _PLAN] = Field(

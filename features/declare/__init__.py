@@ -1,1 +1,1 @@
-"""Declaring a feature: what it sees of an answer, what it may give, how it is written."""
+"""Declaring a feature: what it sees of an answer, what it returns, how it is written."""

@@ -1,1 +1,1 @@
-"""Measuring many answers: in chunks, on many workers, with what was measured before kept."""
+"""Measuring many answers: in chunks, on many workers, reusing earlier results."""

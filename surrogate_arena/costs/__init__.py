@@ -1,1 +1,1 @@
-"""What systems take beside how good they are: money, time and tokens."""
+"""What systems cost: money, time and tokens."""

@@ -1,4 +1,4 @@
-"""Boards for readers: ``write_site``, figures and their ``save``, and tables."""
+"""Boards for readers: sites, figures and tables."""
 
 from arena.data import lazy_names
 

@@ -1,4 +1,4 @@
-"""What systems take beside how good they are: amounts, and who is on a frontier."""
+"""What systems cost: amounts, and who is on a frontier."""
 
 from dataclasses import replace
 
