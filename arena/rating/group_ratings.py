@@ -87,7 +87,7 @@ def rate_group(battles: Battles, method: Method) -> GroupRatings:
         return _posterior_ratings(battles, method)
     if battles.traits:
         raise UsageError(
-            f"{argument('ridge')} is for the plain model, which knows no length or style; "
+            f"{argument('ridge')} is for the plain model, which has no length or style; "
             "leave one of the two out"
         )
     return _plain_ratings(battles, method.ridge, method)

@@ -65,7 +65,7 @@ def _side_by_side(
     for judge, tau in taus.items():
         remarks = _bias_remarks(by_judge[judge], by_judge[reference], reference)
         if not slopes.get(judge):
-            remarks.append("adds nothing, for its verdicts are not shown to go along")
+            remarks.append("adds nothing: its verdicts are not shown to agree")
         if len(taus) == 1:
             remarks.insert(0, f"tau {tau:.2f} with {reference}")
         if remarks:

@@ -160,7 +160,7 @@ class MacroSummary(Agreements):
             return conclusion
         rounded = round(float(f"{self.worth:.2g}"))
         amount = f"about {count_of(rounded, 'verdict')}" if rounded else "less than a verdict"
-        worth = f" What it expects of one is worth {amount} on it."
+        worth = f" Its prediction for one is worth {amount} on it."
         return replace(conclusion, sentence=conclusion.sentence + worth)
 
     @property

@@ -42,12 +42,12 @@ NO_JUDGMENTS = Remark("judgments", "error", "no judgments here: nothing to learn
 BORROWED = Remark(
     "judgments",
     "warning",
-    "no judgments here: systems are rated by what the verdicts elsewhere tell of answers, and "
+    "no judgments here: systems are rated by what verdicts elsewhere show about answers, and "
     "nothing here says how well; judge some questions",
 )
 BORROWING = (
     "{} judged systems here: all are rated by the verdicts on them and by what those elsewhere "
-    "tell of answers; judge more systems"
+    "show about answers; judge more systems"
 )
 PUBLISHED = Remark(
     "published",

@@ -34,7 +34,7 @@ def sliced(arena: Arena, by: str) -> Arena:
     if by not in columns:
         hint = f"{did_you_mean(by, columns)} there is {', '.join(columns)}".lstrip()
         raise UsageError(
-            f"the questions have no column {by!r} to part them by ({argument('by')}); {hint}"
+            f"the questions have no column {by!r} to divide them by ({argument('by')}); {hint}"
         )
     queries = in_slices(arena.queries, arena.queries, by)
     parts = sorted(set(queries[LANGUAGE]))
@@ -88,7 +88,7 @@ def part_names(values: pd.Series) -> pd.Series:
 def _part_name(value: object, by: str) -> str:
     if isinstance(value, list | dict):
         raise UsageError(
-            f"{by!r} holds {value!r:.60} ({argument('by')}); parts are named by a text each"
+            f"{by!r} holds {value!r:.60} ({argument('by')}); each part needs a text as its name"
         )
     name = whole_digits(value)
     if not name and not pd.isna(value):

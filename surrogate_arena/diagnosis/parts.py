@@ -140,7 +140,7 @@ def _parts_of(judgments: pd.DataFrame, by: str) -> pd.Series:
         columns = sorted(map(str, judgments))
         hint = f"{did_you_mean(by, columns)} there is {', '.join(columns)}".lstrip()
         raise UsageError(
-            f"the judgments have no column {by!r} to part them by ({argument('by')}); {hint}"
+            f"the judgments have no column {by!r} to divide them by ({argument('by')}); {hint}"
         )
     parts = part_names(judgments[by].astype(object))
     n_parts = parts.nunique()
