@@ -90,7 +90,7 @@ def test_slices_borrow_from_each_other_and_those_without_a_value_are_one(
     [
         (None, "did you mean 'topic'"),
         (range(1000), "several questions each"),
-        ([["law"]], "named by a text each"),
+        ([["law"]], "needs a text as its name"),
     ],
 )
 def test_what_parts_nothing_is_refused(small_arena, column, said):
