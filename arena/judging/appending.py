@@ -28,6 +28,7 @@ from arena.data.frames import (
     with_columns,
 )
 from arena.data.names import refuse_names_alike
+from arena.data.rows import are_in
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
@@ -261,13 +262,12 @@ def _rewrite_lines(path: Path, is_kept: Flags, new: pd.DataFrame) -> None:
 
 
 def list_failures(
-    path: Path, failures: pd.DataFrame, key: list[str], settled: Collection[tuple[object, ...]]
+    path: Path, failures: pd.DataFrame, key: list[str], settled: pd.DataFrame
 ) -> Path | None:
-    """Update a list of failures (JSON lines); an empty one is removed."""
+    """Update a list of failures (JSON lines) without settled ones; an empty one is removed."""
     if path.is_file():
         old = read_rows(path).table
-        keys = old[key].itertuples(index=False, name=None)
-        left = old[[row_key not in settled for row_key in keys]]
+        left = old[~are_in(old, settled, key)]
         if len(left):
             failures = pd.concat([left, failures], ignore_index=True)
     if failures.empty:

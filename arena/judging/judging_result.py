@@ -97,8 +97,7 @@ class Judging:
         # A pair that failed before and has an outcome now must not stay among the failures.
         key = ["judge", *PAIR_COLUMNS]
         outcomes = pd.concat([self.judgments[key], self.failures[key]])
-        settled = set(outcomes.itertuples(index=False, name=None))
-        list_failures(Path(folder) / FAILED_JUDGMENTS, self.failures, key, settled)
+        list_failures(Path(folder) / FAILED_JUDGMENTS, self.failures, key, outcomes)
         if self.derived is not None:
             # A further judge changes older ones, so they are replaced.
             _, n_derived = append_rows(folder, "judgments", self.derived.judgments, replacing=True)

@@ -13,6 +13,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.names import chosen_judges, judges_named
+from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables import read_rows
 from arena.data.types import Floats
@@ -134,9 +135,7 @@ def _unscored(pair: Contenders, judges: Collection[str], scores: pd.DataFrame) -
     """Count the questions on which these judges gave no verdict at all."""
     failures = pair.between(pair.failures)
     failed = failures[failures["judge"].isin(judges)].drop_duplicates(QUESTION_KEY)
-    scored = set(scores[QUESTION_KEY].itertuples(index=False, name=None))
-    keys = failed[QUESTION_KEY].itertuples(index=False, name=None)
-    return sum(key not in scored for key in keys)
+    return int((~are_in(failed, scores, QUESTION_KEY)).sum())
 
 
 def _language_rates(judgments: pd.DataFrame, system: str, bounds: Bounds) -> pd.DataFrame:

@@ -13,6 +13,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import read_own_answers
+from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
 from features.declare.feature import offer
 from surrogate.board.board import Board
@@ -88,8 +89,8 @@ def contenders(
     if rows.empty:
         raise UsageError(f"{name} has no answer in these languages")
     baseline_rows = _answers_of(arena, baseline_name, languages)
-    keys = set(rows[QUESTION_KEY].itertuples(index=False, name=None))
-    baseline_keys = set(baseline_rows[QUESTION_KEY].itertuples(index=False, name=None))
+    n_common = int(are_in(rows, baseline_rows, QUESTION_KEY).sum())
+    n_same = int(are_in(rows, baseline_rows, [*QUESTION_KEY, "answer"]).sum())
     return Contenders(
         arena=arena,
         candidate=name,
@@ -97,9 +98,9 @@ def contenders(
         baseline=baseline_name,
         answers=rows,
         baseline_answers=baseline_rows,
-        n_common=len(keys & baseline_keys),
-        n_unanswered=len(baseline_keys - keys),
-        is_same=keys == baseline_keys and _have_same_texts(rows, baseline_rows),
+        n_common=n_common,
+        n_unanswered=len(baseline_rows) - n_common,
+        is_same=n_same == len(rows) == len(baseline_rows),
         choice="; ".join(choices),
         failures=pd.DataFrame(columns=FAILURE_COLUMNS) if failures is None else failures,
     )
@@ -126,11 +127,6 @@ def _check_baseline(baseline: Answers, names: Sequence[str]) -> None:
             f"there is no system {baseline!r} to compare with, given as {argument('baseline')}; "
             f"{offer(baseline, sorted(names))}"
         )
-
-
-def _have_same_texts(rows: pd.DataFrame, others: pd.DataFrame) -> bool:
-    columns = [*QUESTION_KEY, "answer"]
-    return len(rows.merge(others[columns], on=columns)) == len(rows)
 
 
 def _answers_of(arena: Arena, system: str, languages: Collection[str]) -> pd.DataFrame:

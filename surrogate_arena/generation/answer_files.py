@@ -7,10 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.schema import ANSWER_KEY
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.tables import read_rows, row_suffix, write_rows
 from arena.judging.appending import list_failures
-from arena.judging.choosing.drawn_questions import question_keys
 from surrogate_arena.generation.generate import Generated
 
 FAILED_FILE = "failed_answers.jsonl"
@@ -41,7 +40,7 @@ def check_own_file(path: Path | str, system: str) -> None:
 
 def list_unanswered(folder: Path, generated: Generated, queries: pd.DataFrame) -> list[Path]:
     """Write questions without an answer, and those left out, to a folder; return the files."""
-    settled = {(*question, generated.system) for question in question_keys(queries)}
+    settled = queries[QUESTION_KEY].assign(system=generated.system)
     failed = list_failures(folder / FAILED_FILE, generated.failures, ANSWER_KEY, settled)
     skipped = list_failures(folder / SKIPPED_FILE, generated.skipped, ANSWER_KEY, settled)
     return [path for path in (failed, skipped) if path is not None]

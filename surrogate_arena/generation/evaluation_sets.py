@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags
-from arena.judging.answer_pairs import QuestionKey
-from arena.judging.choosing.drawn_questions import choose_questions, is_drawn, question_keys
+from arena.judging.choosing.drawn_questions import choose_questions, is_drawn
 from arena.statistics.bootstrap import generator
 from arena.text.answers import parse_answer
 from surrogate_arena.generation.context import context_words
@@ -70,7 +70,7 @@ def _with_long_answers(arena: Arena, queries: pd.DataFrame, rules: SetRules) -> 
     if not rules.least_words:
         return None
     is_short = arena.answers["answer"].map(answer_words) < rules.least_words
-    has_short_answer = _is_in(queries, question_keys(arena.answers[is_short]))
+    has_short_answer = are_in(queries, arena.answers[is_short], QUESTION_KEY)
     return _Choice(
         ~has_short_answer,
         f"{SHORT} than {rules.least_words}",
@@ -82,9 +82,9 @@ def _answered_by_all(arena: Arena, queries: pd.DataFrame, rules: SetRules) -> _C
     if not rules.one_answer:
         return None
     n_systems = arena.answers.groupby("language")["system"].nunique()
-    n_answers = arena.answers.groupby(QUESTION_KEY)["system"].nunique()
-    complete = [key for key, count in n_answers.items() if count == n_systems[key[0]]]
-    is_complete = _is_in(queries, complete)
+    answered = arena.answers.groupby(QUESTION_KEY)["system"].nunique().reset_index()
+    complete = answered[answered["system"] == answered["language"].map(n_systems)]
+    is_complete = are_in(queries, complete, QUESTION_KEY)
     return _Choice(is_complete, UNANSWERED, "no question is left that all systems answered")
 
 
@@ -92,7 +92,7 @@ def _drawn_questions(_arena: Arena, queries: pd.DataFrame, rules: SetRules) -> _
     if rules.questions is None:
         return None
     drawn = choose_questions(queries, None, rules.questions, rules.seed)
-    is_among_drawn = _is_in(queries, question_keys(drawn))
+    is_among_drawn = are_in(queries, drawn, QUESTION_KEY)
     if rules.others:
         none_left = "all questions are drawn, so there are no others; draw fewer"
         return _Choice(~is_among_drawn, DRAWN, none_left)
@@ -134,16 +134,10 @@ def _is_hard(queries: pd.DataFrame, rules: SetRules) -> Flags:
     return np.asarray(is_hard, np.bool_)
 
 
-def _is_in(table: pd.DataFrame, keys: Collection[QuestionKey]) -> Flags:
-    key_set = set(keys)
-    return np.array([key in key_set for key in question_keys(table)], np.bool_)
-
-
 def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
     part = arena.select(languages=set(queries["language"]))
-    keys = question_keys(queries)
-    answers = part.answers[_is_in(part.answers, keys)]
-    judgments = part.judgments[_is_in(part.judgments, keys)]
+    answers = part.answers[are_in(part.answers, queries, QUESTION_KEY)]
+    judgments = part.judgments[are_in(part.judgments, queries, QUESTION_KEY)]
     return replace(
         part,
         queries=queries.reset_index(drop=True),
