@@ -20,11 +20,9 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any, Literal
 
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import PACKAGE, ArenaError, UsageError
 
 Kind = Literal["feature", "judge", "importer"]
-
-PROJECT = "surrogate-arena"
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def find_plug_in(kind: Kind, name: str, builtin: Collection[str] = ()) -> PlugIn
     declared = [plug_in for plug_in in plug_ins(kind) if plug_in.name == name]
     packages = [plug_in.package for plug_in in declared]
     if name in builtin:
-        packages.insert(0, PROJECT)
+        packages.insert(0, PACKAGE)
     if len(packages) > 1:
         raise UsageError(
             f"the {kind} {name} is declared by {' and by '.join(packages)}; uninstall one of "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -59,8 +60,9 @@ def all_of(names: Sequence[str]) -> str:
 
 
 def split_names(text: str | None) -> list[str]:
-    """Split a list at commas; spaces around them do not count."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+    """Split a list at commas outside parentheses; spaces around them do not count."""
+    parts = re.split(r",(?![^()]*\))", text or "")
+    return [name.strip() for name in parts if name.strip()]
 
 
 def repeated(names: Iterable[str]) -> list[str]:

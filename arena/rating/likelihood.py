@@ -18,7 +18,7 @@ from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
 from arena.rating.pairs import JudgedItems, Pairs
-from arena.statistics.codes import distinct, sums_by_key
+from arena.statistics.codes import distinct
 
 LEAST_DISPERSION = 0.01
 """Smallest dispersion of soft verdicts that is believed: one counts for at most 100 wins."""
@@ -167,9 +167,9 @@ class BattleLikelihood:
             keys, scores = self._keyed_scores(
                 items.pair[rows], residuals[rows], cluster[rows] - start
             )
-            cells = sums_by_key(keys, scores, int(end - start) * len(squares))
-            parameter = cells.keys % len(squares)
-            squares += np.bincount(parameter, cells.sums**2, len(squares))
+            cells = distinct(keys, int(end - start) * len(squares))
+            parameter = cells.values % len(squares)
+            squares += np.bincount(parameter, cells.sums(scores) ** 2, len(squares))
             n_counted += np.bincount(parameter, minlength=len(squares))
         return squares, n_counted
 

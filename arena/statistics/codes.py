@@ -154,26 +154,6 @@ def distinct(numbers: npt.NDArray[np.intp], n_possible: int) -> Distinct:
     return Distinct(in_order[is_first], codes)
 
 
-@dataclass(frozen=True)
-class KeySums:
-    """Sums of values by D distinct keys, sorted, shape (D,) each."""
-
-    keys: Indices
-    sums: Floats
-
-
-def sums_by_key(keys: Indices, values: Floats, n_possible: int) -> KeySums:
-    """Add values of equal keys, each below ``n_possible``."""
-    if n_possible > _DENSE * len(keys):
-        present = distinct(keys, n_possible)
-        return KeySums(present.values, present.sums(values))
-    is_present = np.zeros(n_possible, dtype=np.bool_)
-    is_present[keys] = True
-    present_keys = np.flatnonzero(is_present)
-    sums = np.bincount(keys, values, n_possible)[present_keys]
-    return KeySums(present_keys, sums.astype(np.float64))
-
-
 def stable_order(numbers: npt.NDArray[np.intp], n_possible: int) -> Indices:
     """Return the stable sorting order, faster than ``argsort``."""
     # Bits of a digit that is sorted by counting: its counts fit a processor's cache

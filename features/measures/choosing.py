@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from arena.data.errors import UsageError
+from arena.data.wording import split_names
 from features.declare.feature import (
     CUTOFF,
     Feature,
@@ -42,11 +43,8 @@ def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, .
         >>> parse_features("citation_recall@5,english")
         (Feature('citation_recall@5'), Feature('english'))
     """
-    parts: list[str] = []
-    if text.strip():
-        parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]  # not inside ( )
     features: list[Feature] = []
-    for part in parts:
+    for part in split_names(text):
         if part in GROUPS:
             features += GROUPS[part]
         else:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from arena.data.schema import TableSchema
 from arena.quality.judge_report import JudgeReport
 from arena.quality.preferences import EQUAL_LENGTH
 from arena.rating.battles import Battles, pair_records
@@ -182,6 +183,10 @@ def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def _stacked_as(schema: TableSchema, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    return stacked(parts)[list(schema.columns)] if parts else empty_board_table(schema)
+
+
 def verdict_rating_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFrame:
     """Arrange a language's ratings by verdicts as ``tables.VERDICT_RATINGS``, best first."""
     reason = ""
@@ -199,14 +204,13 @@ def verdict_rating_table(ratings: Ratings, language: str, moves: pd.Series) -> p
 
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
     """Count who won against whom, in both directions, soft ones whole."""
-    parts = [empty_board_table(WIN_MATRIX)]
+    parts = []
     judgments = calibrated_judgments(judgments, hard=True)
     for language, rows in judgments.groupby("language"):
         records = pair_records(Battles.from_judgments(rows))
         parts.append(records.assign(language=str(language)))
-    table = stacked(parts[1:] or parts)
-    table = table.sort_values(["language", "system", "opponent"], ignore_index=True)
-    return table[list(WIN_MATRIX.columns)]
+    table = _stacked_as(WIN_MATRIX, parts)
+    return table.sort_values(["language", "system", "opponent"], ignore_index=True)
 
 
 def difference_table(rated: Iterable[Rated]) -> pd.DataFrame:
@@ -214,13 +218,11 @@ def difference_table(rated: Iterable[Rated]) -> pd.DataFrame:
 
     Ratings are jointly normal: Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b). NaN where unknown.
     """
-    parts = [empty_board_table(DIFFERENCES)]
+    parts = []
     for table, covariance in rated:
         ratings = table[table["rating"].notna()].set_index("system")["rating"]
         if len(ratings) < 2:
             continue
         compared = pair_comparisons(ratings, covariance, NORMAL_90)
-        compared.insert(0, "language", table["language"].iloc[0])
-        parts.append(compared[list(DIFFERENCES.columns)])
-    differences = stacked(parts[1:] or parts)
-    return differences.sort_values("language", kind="stable", ignore_index=True)
+        parts.append(compared.assign(language=table["language"].iloc[0]))
+    return _stacked_as(DIFFERENCES, parts).sort_values("language", kind="stable", ignore_index=True)

@@ -182,29 +182,24 @@ def estimate_by_verdicts(
         if by_judge is not None:
             keys = ["language", "system"]
             rated = [(rows.join(by_judge, on=keys), covariance) for rows, covariance in rated]
-    summary = _with_remarks(
-        summary,
+    all_remarks = (
         *unconnected_remarks(learned.studies),
         *_edited_remarks(learned.judged),
         *remarks,
         *further_remarks,
         *equal.remarks,
     )
+    macro = summary.macro.model_copy(update={"remarks": all_remarks})
     return Estimation(
         rated=rated,
         judgments=learned.judged.judgments,
         report=report,
-        summary=summary,
+        summary=summary.model_copy(update={"macro": macro}),
         surrogate=learned.surrogate,
         covariance=_joint_covariance(learned, rated),
         verdict_ratings=verdict_ratings,
         importances=_importances(learned),
     )
-
-
-def _with_remarks(summary: BoardSummary, *remarks: Remark) -> BoardSummary:
-    macro = summary.macro.model_copy(update={"remarks": remarks})
-    return summary.model_copy(update={"macro": macro})
 
 
 def _edited_remarks(judged: Arena) -> list[Remark]:
@@ -267,7 +262,8 @@ def _joint_covariance(learned: Learned, rated: Sequence[Rated]) -> pd.DataFrame:
             by_language[str(rows["language"].iloc[0])] = covariance
     across = None
     if learned.settings.ratings == "posterior":
-        across = learned.posteriors.covariance_table()
+        posteriors = learned.posteriors
+        across = pd.DataFrame(posteriors.covariance, posteriors.keys, posteriors.keys)
     return joint_covariance(by_language, across)
 
 

@@ -112,7 +112,7 @@ def study_languages(
                 ratings=part.tournaments.rate(settings.arena_ratings),
                 posterior=posteriors[part.language],
                 rated_by="surrogate" if settings.ratings == "surrogate" else "posterior",
-                holdout=_held_out(part, settings),
+                holdout=tuple(name for name in settings.holdout if name in part.systems),
                 halves=halves.of(part.language),
                 unseen=outcome,
                 failure=surrogate.failures_.get(part.language),
@@ -120,10 +120,6 @@ def study_languages(
             )
         )
     return studies, posteriors
-
-
-def _held_out(data: LanguageData, settings: ResolvedSettings) -> tuple[str, ...]:
-    return tuple(name for name in settings.holdout if name in data.systems)
 
 
 def _split_halves(

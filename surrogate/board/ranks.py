@@ -38,13 +38,9 @@ NO_FEATURES = "no feature of its answers could be computed"
 UNJUDGED_SPLITS = ("unjudged", "new")
 STATUS_COLUMNS = ["unranked", "original", "variance"]
 COMPARING_COLUMNS = [
-    "rank",
-    "rank_low",
-    "rank_high",
+    *RANK_COLUMNS,
     "tier",
-    "place",
-    "place_low",
-    "place_high",
+    *PLACE_COLUMNS,
     "wins_low",
     "wins_high",
     "low",

@@ -22,7 +22,7 @@ from arena.data.wording import (
     split_names,
 )
 from arena.quality.families import kinship
-from arena.quality.judge_report import FAULTS, GRADES, FirstPlace
+from arena.quality.judge_report import FAULTS, GRADES
 from surrogate.board.summary import BoardSummary, LanguageSummary, plural_part
 from surrogate.board.tables import REMARKS
 
@@ -342,14 +342,10 @@ def _first_place_decided(board: Board) -> Remark:
     weakest = min(places, key=lambda place: place.share, default=None)
     if weakest is None or weakest.share >= FEW_VERDICTS:
         return Remark("decided", "good", "First place is decided")
-    return _hanging(weakest)
-
-
-def _hanging(place: FirstPlace) -> Remark:
-    few = f"{place.dropped:,} of {count_of(place.verdicts, 'verdict')}"
-    systems = (place.first, place.successor)
-    text = f"First place depends on {few}"
-    return Remark("hangs", "warning", text, place.language, place.dropped, systems)
+    few = f"{weakest.dropped:,} of {count_of(weakest.verdicts, 'verdict')}"
+    systems = (weakest.first, weakest.successor)
+    text = f"First place hangs on {few}"
+    return Remark("hangs", "warning", text, weakest.language, weakest.dropped, systems)
 
 
 def fragile_places(board: Board) -> Iterator[Remark]:

@@ -19,7 +19,7 @@ from pydantic import (
 
 from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
-from arena.data.wording import did_you_mean
+from arena.data.wording import did_you_mean, split_names
 
 NONE = "none"
 """Stands for an empty list."""
@@ -64,8 +64,7 @@ def split_list(value: object) -> object:
         return tuple(value) if isinstance(value, list) else value
     if value.strip() == NONE:
         return ()
-    parts = re.split(r",(?![^()]*\))", value)
-    return tuple(part.strip() for part in parts if part.strip())
+    return tuple(split_names(value))
 
 
 Names = Annotated[

@@ -336,7 +336,7 @@ class AnswersSurrogate(Surrogate):
 
     def explain(self, X: pd.DataFrame) -> pd.DataFrame:
         """Say what moves each rating."""
-        views = self._views(X)
+        views = views_of(self.peers_, self._usable_rows(with_features(X, self)))
         parts = []
         for language, contributions in self._contributions(views).items():
             scored = None
@@ -345,9 +345,6 @@ class AnswersSurrogate(Surrogate):
             peers = self.peers_[language]
             parts.append(explained(peers, views[language], contributions, scored))
         return joined(parts, EXPLANATION_COLUMNS)
-
-    def _views(self, X: pd.DataFrame) -> dict[str, PeerView]:
-        return views_of(self.peers_, self._usable_rows(with_features(X, self)))
 
     def _contributions(self, views: Mapping[str, PeerView]) -> dict[str, Floats]:
         """Return the logits that each feature adds to the ratings, shape (M, F), by language."""

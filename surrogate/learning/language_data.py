@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -118,8 +118,7 @@ class LanguageData:
         if self.judgments.empty:
             tournaments = self.tournaments.first(self.settings.tournaments).without(systems)
             return replace(self.without_answers_of(systems), tournaments=tournaments)
-        names = set(systems)
-        has_system = self.judgments["system_a"].isin(names) | self.judgments["system_b"].isin(names)
+        has_system = involve(self.judgments, systems)
         battles = self.tournaments.battles
         is_left_out = np.isin(battles.systems, systems)
         is_affected = is_left_out[battles.side_a] | is_left_out[battles.side_b]
@@ -211,7 +210,7 @@ def language_data(
             tournaments = bootstrap_tournaments(judgments, **asdict(settings))
             unconnected = _unconnected(tournaments)
             if unconnected:
-                judgments = _without_judgments_on(unconnected, judgments)
+                judgments = judgments[~involve(judgments, unconnected)]
                 tournaments = bootstrap_tournaments(judgments, **asdict(settings))
         else:
             tournaments = published_tournaments(
@@ -241,6 +240,6 @@ def _unconnected(tournaments: Tournaments) -> tuple[str, ...]:
     return tuple(name for name in tournaments.systems if name not in connected)
 
 
-def _without_judgments_on(systems: Sequence[str], judgments: pd.DataFrame) -> pd.DataFrame:
-    is_left_out = judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)
-    return judgments[~is_left_out]
+def involve(judgments: pd.DataFrame, systems: Collection[str]) -> pd.Series:
+    """Flag the judgments that are on one of some systems."""
+    return judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)

@@ -238,10 +238,6 @@ class JointPosterior:
         contradicted = keys[keys.isin(self.contradicted)]
         return JointPosterior(keys, self.ratings[rows], covariance, self.shares[rows], contradicted)
 
-    def covariance_table(self) -> pd.DataFrame:
-        """Label the covariance by language and system."""
-        return pd.DataFrame(self.covariance, self.keys, self.keys)
-
 
 def observation_keys(observations: Mapping[str, Observation]) -> pd.MultiIndex:
     """Index the rated systems of every language."""

@@ -20,6 +20,7 @@ from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
 from surrogate.board.ranks import CONTRADICTED
 from surrogate.learning.gaussian_process import CONTRADICTION
+from surrogate.learning.language_data import involve
 from surrogate.learning.observations import RatingLikelihoods
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS
 
@@ -32,7 +33,7 @@ def _usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) 
     keys: list[tuple[str, str]] = []
     for language, ratings in board.surrogate.ratings_.items():
         keys.extend((language, name) for name in {*ratings.systems, *systems})
-    usable = _involves(judgments, systems)
+    usable = involve(judgments, systems)
     for side in ("system_a", "system_b"):
         sides = pd.MultiIndex.from_frame(judgments[["language", side]].astype(str))
         usable &= sides.isin(keys)
@@ -164,7 +165,7 @@ def _with_counts(ratings: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame
     counts = []
     questions = []
     for name in ratings.index:
-        rows = judgments[_involves(judgments, {name})]
+        rows = judgments[involve(judgments, {name})]
         counts.append(len(rows))
         questions.append(rows["query_id"].nunique())
     counted = ratings.assign(judgments=counts, judged_questions=questions)
@@ -211,7 +212,3 @@ def _predicted_prior(board: Board, predictions: pd.DataFrame) -> pd.DataFrame:
         standard_error=pd.Series(calibrated, predictions.index).fillna(errors)
     )
     return prior[list(PRIOR_COLUMNS)]
-
-
-def _involves(judgments: pd.DataFrame, systems: set[str]) -> pd.Series:
-    return judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)

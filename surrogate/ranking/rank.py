@@ -23,6 +23,9 @@ from features.measures.choosing import chosen_features
 from surrogate.board.board import Board, open_board
 from surrogate.board.ranks import (
     ARENA_COLUMNS,
+    PLACE_COLUMNS,
+    RANK_COLUMNS,
+    WINS_COLUMNS,
     absence,
     counting_languages,
     needed_questions,
@@ -58,15 +61,9 @@ RANKED_APART = Remark(
 NEW_COLUMNS = [
     "language",
     "system",
-    "rank",
-    "rank_low",
-    "rank_high",
-    "place",
-    "place_low",
-    "place_high",
-    "wins",
-    "wins_low",
-    "wins_high",
+    *RANK_COLUMNS,
+    *PLACE_COLUMNS,
+    *WINS_COLUMNS,
     "rating",
     "low",
     "high",
