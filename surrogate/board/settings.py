@@ -101,8 +101,8 @@ class BoardSettings(BaseModel):
     )
     features: Names = Field(
         default=("default",),
-        description="Features to measure on every answer, such as citation_recall@10,bleu, or "
-        "groups of them: default, deterministic, paper, as-published, retrieval, grounding, "
+        description="Features to measure on every answer, such as citation_recall@10,bleu. "
+        "Groups of them: default, deterministic, paper, as-published, retrieval, grounding, "
         "fluency, nuggets, llm, ragas, without-llm.",
     )
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
@@ -148,7 +148,7 @@ class BoardSettings(BaseModel):
     )
     unjudged: Literal["placed", "ranked"] = Field(
         default="placed",
-        description="Systems with verdicts on fewer than three questions are placed among the "
+        description="Systems with verdicts on fewer than three questions: placed among the "
         "ranked ones by their answers, without a rank (placed), or ranked like all "
         "others (ranked).",
     )
@@ -238,7 +238,7 @@ def lists_options(
 
 def _option_line(name: str, defaults: Mapping[str, object]) -> str:
     field = BoardSettings.model_fields[name]
-    first_clause = re.split(r"[;.] ", field.description or "")[0].rstrip(".")
+    first_clause = re.split(r"[:;.] ", field.description or "")[0].rstrip(".")
     default = defaults.get(name, field.default)
     default = ",".join(default) if isinstance(default, tuple) else default
     is_choice = get_origin(field.annotation) is Literal

@@ -39,5 +39,5 @@ def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, quick_op
 
 def test_features_name_every_group_there_is():
     description = BoardSettings.model_fields["features"].description
-    _, _, named = description.partition("groups of them: ")
+    _, _, named = description.partition("Groups of them: ")
     assert {name.strip(" .") for name in named.split(",")} == set(GROUPS)
