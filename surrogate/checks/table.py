@@ -59,8 +59,17 @@ def of_class(certainty: CheckClass) -> list[str]:
 @cache
 def marks(kind: str) -> re.Pattern[str]:
     """Return the pattern of texts that are no answer (``marks.toml``)."""
-    patterns = _read("marks.toml")[kind]
-    return re.compile("|".join(patterns), re.IGNORECASE | re.MULTILINE)
+    alternatives = []
+    words = []
+    for pattern in _read("marks.toml")[kind]:
+        if pattern.startswith(r"\b"):
+            words.append(pattern.removeprefix(r"\b"))
+        else:
+            alternatives.append(pattern)
+    if words:
+        # Tried where a word begins alone, not at every character.
+        alternatives.append(rf"\b(?=\w)(?:{'|'.join(words)})")
+    return re.compile("|".join(alternatives), re.IGNORECASE | re.MULTILINE)
 
 
 @cache

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import call
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.types import Floats, Progress
@@ -61,8 +62,8 @@ class Repeats:
         """Return an unfitted surrogate for one training, in one process."""
         return reseeded(surrogate, derived_seed(self.seed, *keys), n_jobs=1)
 
-    def run(self, tasks: Sequence[Any]) -> list[Any]:
-        """Run delayed calls."""
+    def run(self, tasks: Sequence[partial[Any]]) -> list[Any]:
+        """Run partial calls."""
         return run_tasks(tasks, self.n_jobs, self.progress, self.stage)
 
 
@@ -168,7 +169,7 @@ def held_out_ratings(
     for fold in folds or system_folds(languages, repeats):
         for group in grouped(languages, surrogate):
             unfitted = repeats.reseeded(surrogate, str(fold.repeat), str(fold.number))
-            tasks.append(delayed(_rate_fold)(group, unfitted, fold, training, rated))
+            tasks.append(partial(_rate_fold, group, unfitted, fold, training, rated))
     return HeldOutRatings.gathered(repeats.run(tasks))
 
 
@@ -281,20 +282,15 @@ def train_and_rate(
 
 
 def run_tasks(
-    tasks: Sequence[Any], n_jobs: int, progress: Progress | None, stage: str
+    tasks: Sequence[partial[Any]], n_jobs: int, progress: Progress | None, stage: str
 ) -> list[Any]:
-    """Run ``joblib.delayed`` calls in processes, in order."""
+    """Run partial calls in processes, in order."""
     results = []
-    for result in work(_call, tasks, n_jobs):
+    for result in work(call, tasks, n_jobs):
         results.append(result)
         if progress is not None:
             progress(stage, len(results), len(tasks))
     return results
-
-
-def _call(task: tuple[Callable[..., object], Iterable[Any], Mapping[str, Any]]) -> object:
-    function, arguments, keywords = task
-    return function(*arguments, **keywords)
 
 
 def derived_seed(seed: int, *keys: str) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
 import pandas as pd
-from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.types import Floats
@@ -121,7 +121,8 @@ def replicate(
     divisible = [data for data in languages if len(_judged_questions(data)) >= FEWEST_QUESTIONS]
     tasks = []
     for repeat in range(repeats.times if divisible else 0):
-        task = delayed(_replicate_once)(
+        task = partial(
+            _replicate_once,
             languages=divisible,
             surrogate=repeats.reseeded(surrogate, "replication", str(repeat)),
             seed=repeats.seed,

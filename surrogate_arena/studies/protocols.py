@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
-from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import generator
@@ -46,7 +46,7 @@ def leave_language_out(
         others = [other for other in languages if other.language != data.language]
         for repeat in range(repeats.times):
             reseeded = repeats.reseeded(surrogate, "language", data.language, str(repeat))
-            task = delayed(train_and_rate)(reseeded, others, data.rows(), judged_questions([data]))
+            task = partial(train_and_rate, reseeded, others, data.rows(), judged_questions([data]))
             tasks.append(task)
     ratings = repeats.run(tasks)
     outcomes = []

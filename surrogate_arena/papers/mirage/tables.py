@@ -6,13 +6,13 @@ Both are protocols of ``validate``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import delayed
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
@@ -80,7 +80,7 @@ def _r2_of_surrogates(
     languages: Sequence[LanguageData], surrogates: Sequence[Surrogate], repeats: Repeats
 ) -> pd.DataFrame:
     keys = list(product(languages, surrogates, range(repeats.times)))
-    tasks = [delayed(_tournament_r2)(*key, repeats.seed) for key in keys]
+    tasks = [partial(_tournament_r2, *key, repeats.seed) for key in keys]
     scores = pd.DataFrame(repeats.run(tasks), columns=["train", "holdout"])
     scores["language"] = [data.language for data, _, _ in keys]
     scores["surrogate"] = [surrogate.name for _, surrogate, _ in keys]
@@ -178,7 +178,7 @@ def _taus_by_group(
     tasks = []
     for group in languages_by_group.values():
         for reseeded_surrogate, held_out in draws:
-            tasks.append(delayed(_taus_of_all)(group, reseeded_surrogate, held_out))
+            tasks.append(partial(_taus_of_all, group, reseeded_surrogate, held_out))
     codes = [data.language for data in languages]
     taus = pd.DataFrame(repeats.run(tasks), columns=codes, dtype=np.float64)
     group_names = np.repeat(list(languages_by_group), repeats.times)

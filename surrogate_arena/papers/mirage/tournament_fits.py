@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from joblib import delayed
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
@@ -106,7 +106,7 @@ def tournament_fits(
         holdout = tuple(name for name in settings.holdout if name in data.systems)
         data = replace(data, X=data.X[data.X["system"].isin(judged.rated_systems)])
         tasks = [
-            delayed(_fit)(data, surrogate, holdout, index)
+            partial(_fit, data, surrogate, holdout, index)
             for index in range(len(data.tournaments.draws))
         ]
         results = run_tasks(tasks, n_jobs, None, "single tournaments")
