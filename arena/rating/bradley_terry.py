@@ -304,7 +304,7 @@ def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
     """Take damped Newton steps of one replicate, (K, 1), to convergence."""
     longest_step = 5.0
     most_steps = 200
-    # Steps this short that no longer shrink are rounding errors: each step squares the error.
+    # Steps this short that no longer shrink are rounding errors.
     quadratic_noise = 1e-6
     parameters = start
     last = np.inf
@@ -319,7 +319,9 @@ def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
         if length > 1.0:
             step = _shortened(problem, parameters, step * min(1.0, longest_step / length))
         parameters = parameters - step
-        if length <= TOLERANCE or (length <= quadratic_noise and length > last / 2):
+        # Close to it each step squares the error: the next would be shorter by the squared ratio.
+        ratio = length / last if last <= 1.0 else 1.0
+        if length * ratio**2 <= TOLERANCE or (length <= quadratic_noise and ratio > 1 / 2):
             return parameters
         last = length
     raise ConvergenceError(NO_MAXIMUM)

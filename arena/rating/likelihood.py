@@ -143,9 +143,8 @@ class BattleLikelihood:
         """Return the logarithm of the likelihood."""
         logits = self.logits(parameters)
         points, counts = self.items.totals
-        won = points * log_expit(logits)
-        lost = (counts - points) * log_expit(-logits)
-        return float((won + lost).sum())
+        # A loss has the probability of a win times exp(-logit).
+        return float((counts * log_expit(logits) - (counts - points) * logits).sum())
 
     def squared_scores(
         self, parameters: Floats, cluster: Indices, n_clusters: int

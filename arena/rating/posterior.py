@@ -171,7 +171,7 @@ def battle_posterior(
     else:
         effects = DesignEffects.known(design_effect, n_systems, len(likelihood.bias_precisions))
     means, covariance, shares = _averaged(
-        likelihood, effects, _weighted_priors(prior, trust, scales)
+        likelihood, effects, _weighted_priors(prior, trust, scales), mode
     )
     ratings, biases = np.split(means, [n_systems])
     errors = np.sqrt(np.diag(covariance)[n_systems:])
@@ -219,12 +219,14 @@ def _open_priors(separated: Flags) -> list[_WeightedPrior]:
 
 
 def _averaged(
-    likelihood: BattleLikelihood, effects: DesignEffects, priors: Sequence[_WeightedPrior]
+    likelihood: BattleLikelihood,
+    effects: DesignEffects,
+    priors: Sequence[_WeightedPrior],
+    mode: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     # Weight of a prior in the average below which its posterior is not computed
     negligible_weight = 1e-9
     candidates: list[_Candidate] = []
-    mode: Floats | None = None
     for prior, log_weight in priors:
         mode = likelihood.mode(prior, effects.common, mode)
         candidates.append(_Candidate(likelihood, effects, prior, mode, log_weight))

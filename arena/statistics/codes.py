@@ -15,7 +15,7 @@ from arena.data.types import Flags, Floats, Indices
 CODED = (*JUDGMENTS.columns, CRITERION, SIDES, VOTER)
 """Columns of judgments with few distinct texts in many rows."""
 _MOST_KEYS = 2**62
-"""Keys of rows stay below this number, which 64 bits hold."""
+"""Keys stay below this number, which 64 bits hold."""
 _HASH_FACTOR = np.int64(-0x61C8864680B583EB)
 """2^64 over the golden ratio, whose products spread over their highest bits (Knuth, 1973)."""
 _DENSE = 4
@@ -156,25 +156,10 @@ def distinct(numbers: npt.NDArray[np.intp], n_possible: int) -> Distinct:
 
 def stable_order(numbers: npt.NDArray[np.intp], n_possible: int) -> Indices:
     """Return the stable sorting order, faster than ``argsort``."""
-    # Bits of a digit that is sorted by counting: its counts fit a processor's cache
-    digit_bits = 17
-    n_bits = max(n_possible - 1, 1).bit_length()
-    n_digits = -(-n_bits // digit_bits)
-    n_digit_bits = -(-n_bits // n_digits)
-    order: Indices | None = None
-    # From the last digit to the first, each time keeping the order of those that are equal.
-    for shift in range(0, n_bits, n_digit_bits):
-        digits = ((numbers >> shift) & ((1 << n_digit_bits) - 1)).astype(np.int32)
-        digit_order = _counting_order(digits if order is None else digits[order], 1 << n_digit_bits)
-        order = digit_order if order is None else order[digit_order]
-    return np.arange(len(numbers)) if order is None else order
-
-
-def _counting_order(numbers: npt.NDArray[np.int32], n_possible: int) -> Indices:
-    """Sort by counting: the rows of a sparse matrix."""
-    # Loaded here, as it takes time that smaller tables do not need.
-    from scipy.sparse import coo_array
-
-    columns = np.arange(len(numbers), dtype=np.int32 if len(numbers) < 2**31 else np.int64)
-    entries = (np.ones(len(numbers), dtype=np.int8), (numbers, columns))
-    return np.asarray(coo_array(entries, shape=(n_possible, len(numbers))).tocsr().indices)
+    n_bits = len(numbers).bit_length()
+    if n_possible > _MOST_KEYS >> n_bits:
+        return np.argsort(numbers, kind="stable")
+    # Numbers that end in their rows' are sorted in half the time of ordering them.
+    with_rows = (numbers << n_bits) | np.arange(len(numbers))
+    with_rows.sort()
+    return with_rows & ((1 << n_bits) - 1)
