@@ -1,10 +1,16 @@
 """How well surrogates rate systems and questions that they have not seen.
 
-python benchmarks/tables.py unseen replication
+    python benchmarks/tables.py unseen replication
+    python benchmarks/board_quality.py FOLDER [--arenas ../shared/data/arenas]
+
+The script writes what the table of unseen systems is computed from, for ``recomputed.py``: of each
+arena the features of all answers, and the ratings by each surrogate, by split and fold.
 """
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -27,6 +33,7 @@ REPEATS, SPLITS = 20, 10
 where its standard error is 0.2."""
 
 
+SURROGATES = ("default", "random-forest", "linear")
 LABELED = ("trec-rag25", "faithjudge", "nomiracl")
 """Arenas whose verdicts compare labels of single answers."""
 
@@ -50,7 +57,7 @@ def unseen(folder: Path, judge: str | None) -> list[Cell]:
     """Compare surrogates and the length of answers on systems that no surrogate has seen."""
     options = {"judge": judge, "feature_table": features_of(folder)}
     study = compare(
-        *(folder, ["default", "random-forest", "linear"]),
+        *(folder, SURROGATES),
         scores=["answer_length"],
         against="default",
         repeats=REPEATS,
@@ -82,3 +89,42 @@ def replication(folder: Path, judge: str | None, number: int) -> list[Cell]:
         f"{summary['gain']:z.2f} ({low:z.2f} to {high:z.2f})",
         float(found.rows["inside"].astype(float).mean()),
     ]
+
+
+def predictions(folder: Path, judge: str | None) -> pd.DataFrame:
+    """Return the ratings behind ``unseen``: of systems by surrogate, language, split and fold."""
+    study = Study.of(folder, SURROGATES, REPEATS, judge=judge, feature_table=features_of(folder))
+    tables = []
+    for surrogate in study.surrogates:
+        for outcome in study.unseen(surrogate):
+            folds = outcome.groups.reshape(outcome.predicted.shape)
+            for split, (ratings, fold) in enumerate(zip(outcome.predicted, folds, strict=True)):
+                key = {"rated_by": surrogate.name, "language": outcome.language, "split": split}
+                rows = {"system": outcome.systems, "fold": fold, "rating": ratings}
+                tables.append(pd.DataFrame(rows).assign(**key))
+    return pd.concat(tables)
+
+
+def write_predictions(
+    out: Path, arenas: Path, settings: Mapping[str, tuple[str, str | None]]
+) -> None:
+    """Write features and ratings of arenas, given by key their folder and judge."""
+    out.mkdir(parents=True, exist_ok=True)
+    for key, (name, judge) in settings.items():
+        features_of(arenas / name).to_csv(out / f"{key}.features.csv", index=False)
+        predictions(arenas / name, judge).to_csv(out / f"{key}.ratings.csv", index=False)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write features and ratings of unseen systems.")
+    parser.add_argument("out", type=Path, help="folder to write")
+    parser.add_argument("--arenas", type=Path, default=Path("../shared/data/arenas"))
+    options = parser.parse_args()
+    from table_rows import SMALL_ARENAS  # it imports this module
+
+    settings = {key: (name, judge) for key, (name, judge, _) in SMALL_ARENAS.items()}
+    write_predictions(options.out, options.arenas, settings)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 """Printed figures computed a second time, by pandas, numpy and scipy alone, from the files.
 
-    python benchmarks/recomputed.py [--arenas ../shared/data/arenas]
+    python benchmarks/recomputed.py [--arenas ../shared/data/arenas] [--predictions FOLDER]
 
 prints each figure of ``tables.json`` beside the one computed here, with the standard error of their
 difference where either is drawn at random, and fails if they are farther apart than the printed
@@ -14,11 +14,15 @@ pairs                   all: shares by people's majority, their intervals by a b
 juries                  all: the best judge, the majority, the jury, and intervals of its gains
 constant-judges         all, from the conditions of GroUSE's types
 kappas (a guide)        of two people's votes, and of GPT-4 and one vote
-unseen                  half of the questions with the other half, on the same halves
+unseen                  half of the questions with the other half, on the same halves; with
+                        ``--predictions``, written by ``board_quality.py``, all but the ceiling:
+                        tau and its bootstrap error from the surrogates' ratings, and a forest and
+                        a regression of scikit-learn trained on the same features and folds
 replication             verdicts alone, on the same halves
 ======================  ==========================================================================
 
-The tables ``nulls``, ``gate``, ``refusals``, ``cheaper`` and ``coverage`` are of simulated worlds,
+The gains, intervals and shares of ``replication`` rest on the default surrogate, and are not. The
+tables ``nulls``, ``gate``, ``refusals``, ``cheaper`` and ``coverage`` are of simulated worlds,
 whose truth is known.
 """
 
@@ -27,10 +31,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from recomputed_judges import CROWD, VICUNA80, constant_judges, juries, kappas, pairs
 from recomputed_ratings import half_with_half, verdicts_alone
+from recomputed_unseen import unseen
 from recomputed_verdicts import Figure, Stored
 
 ROOT = Path(__file__).parents[1]
@@ -47,15 +53,26 @@ def figures(arenas: Path, stored: Stored) -> Iterator[Figure]:
     yield from verdicts_alone(arenas, stored)
 
 
+def all_unseen(arenas: Path, predictions: Path, stored: Stored) -> Iterator[Figure]:
+    """Yield the figures on unseen systems of the arenas that have ratings by surrogates."""
+    for path in sorted(predictions.glob("*.ratings.csv")):
+        yield from unseen(path.name.removesuffix(".ratings.csv"), arenas, predictions, stored)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compute printed figures a second time.")
     parser.add_argument("--arenas", type=Path, default=ROOT / "../shared/data/arenas")
+    parser.add_argument("--predictions", type=Path, help="what board_quality.py wrote")
+    options = parser.parse_args()
     stored = json.loads((ROOT / "benchmarks/tables.json").read_text(encoding="utf-8"))
     n_apart = 0
-    for figure in figures(parser.parse_args().arenas, stored):
+    found = figures(options.arenas, stored)
+    if options.predictions is not None:
+        found = chain(found, all_unseen(options.arenas, options.predictions, stored))
+    for figure in found:
         n_apart += not figure.agrees
-        found = f"{figure.printed:7.2f} {figure.found:7.2f} ± {figure.error:.2f}"
-        print(f"{'agrees' if figure.agrees else 'APART'}  {found}  {figure.name}", flush=True)
+        numbers = f"{figure.printed:7.2f} {figure.found:7.2f} ± {figure.error:.2f}"
+        print(f"{'agrees' if figure.agrees else 'APART'}  {numbers}  {figure.name}", flush=True)
     raise SystemExit(n_apart > 0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -41,16 +42,24 @@ class Verdicts:
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.systems = np.array(sorted({*table["system_a"], *table["system_b"]}))
-        questions = sorted(table["query_id"].unique())
+        self.questions = sorted(table["query_id"].unique())
         index = (
-            pd.Categorical(table["query_id"], questions).codes,
+            pd.Categorical(table["query_id"], self.questions).codes,
             pd.Categorical(table["system_a"], self.systems).codes,
             pd.Categorical(table["system_b"], self.systems).codes,
         )
         points = table["winner"].map({"a": 1, "b": 0, "tie": 0.5})
-        self.points, self.counts = np.zeros((2, len(questions), *[len(self.systems)] * 2))
+        self.points, self.counts = np.zeros((2, len(self.questions), *[len(self.systems)] * 2))
         np.add.at(self.points, index, points)
         np.add.at(self.counts, index, 1)
+
+    def among(self, systems: np.ndarray) -> Verdicts:
+        """Keep some systems, by flags."""
+        kept = copy(self)
+        kept.systems = self.systems[systems]
+        kept.points = self.points[:, systems][:, :, systems]
+        kept.counts = self.counts[:, systems][:, :, systems]
+        return kept
 
     def ratings(self, questions: np.ndarray, is_sided: bool) -> np.ndarray:
         """Fit Bradley-Terry with a tie as half a win and a ridge; NaN without a verdict."""

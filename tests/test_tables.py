@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import recomputed
 import tables
+from board_quality import write_predictions
 
 ROOT = Path(__file__).parents[1]
 ARENAS = ROOT / "../shared/data/arenas"
@@ -79,3 +80,13 @@ def test_other_code_finds_the_figures_that_are_printed():
         pytest.skip("needs the shared arenas")
     apart = [row for row in recomputed.figures(ARENAS, tables.read_store()) if not row.agrees]
     assert apart == []
+
+
+@pytest.mark.slow
+def test_other_code_finds_the_tau_of_surrogates_from_their_ratings(tmp_path):
+    if not ARENAS.is_dir():
+        pytest.skip("needs the shared arenas")
+    write_predictions(tmp_path, ARENAS, {"crowd-rag": ("crowd-rag", "crowd-gold")})
+    found = list(recomputed.all_unseen(ARENAS, tmp_path, tables.read_store()))
+    assert len(found) == 12
+    assert [row for row in found if not row.agrees] == []

@@ -112,6 +112,15 @@ class Remark:
         return f"{self.subject}: {self.sentence}" if self.subject else self.sentence
 
 
+P_VALUES = ("p", "p_holm")
+"""Columns of p-values, also those corrected for their number."""
+
+
+def shown_p(p: float) -> str:
+    """Show a p-value; none is 0."""
+    return "<0.001" if p < 0.0005 else f"{p:.3f}"
+
+
 def notebook_html(
     caption: str, summary: str | Iterable[Remark], table: pd.DataFrame, footnote: str = ""
 ) -> str:

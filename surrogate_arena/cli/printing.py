@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from arena.data.wording import Remark, Severity, count_of, short_digest
+from arena.data.wording import P_VALUES, Remark, Severity, count_of, short_digest, shown_p
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -331,11 +331,15 @@ def _shown_row(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:
-    """Show two decimals, and ``NAME_low`` and ``NAME_high`` as one column."""
+    """Show two decimals, three of p-values, and ``NAME_low`` and ``NAME_high`` as one column."""
     for low in [name for name in table if str(name).endswith("_low")]:
         name = low.removesuffix("_low")
         table = table.assign(**{low: spans(table, low, f"{name}_high")})
         table = table.drop(columns=f"{name}_high").rename(columns={low: f"{name} 95%"})
+    p_values = [name for name in P_VALUES if name in table]
+    table = table.assign(
+        **{name: table[name].map(shown_p, na_action="ignore") for name in p_values}
+    )
     decimals = table.select_dtypes("float")
     return table.assign(**{str(name): decimals[name].map(two_decimals) for name in decimals})
 

@@ -28,8 +28,8 @@ def audit(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
 
     A difference is the system's share of points by the judge, times the slope of the other systems'
     points by the reference on those by the judge, less that by the reference, on common pairs.
-    Errors are over questions (jackknife), p-values corrected for the systems (Holm). The largest
-    failure is taken out before the others are audited again.
+    Errors are over questions (jackknife), p-values corrected for a judge's systems (Holm). The
+    largest failure is taken out before the others are audited again.
 
     Returns:
         Columns ``AUDIT``. ``fail``: differs, perhaps by more than the margin; ``pass``: the 95%
@@ -55,9 +55,10 @@ def audited_systems(items: pd.DataFrame) -> pd.DataFrame:
     failed: list[pd.DataFrame] = []
     while True:
         rows = pd.DataFrame(_differences(items), columns=AUDIT)
+        rows["p"] = holm_adjusted(rows["p"])
         is_within = (rows["low"] >= -MARGIN) & (rows["high"] <= MARGIN)
         rows["verdict"] = np.where(is_within, "pass", "too few")
-        is_shown = (holm_adjusted(rows["p"]) < ERROR) & ~is_within
+        is_shown = (rows["p"] < ERROR) & ~is_within
         if not is_shown.any():
             return pd.concat([*failed, rows], ignore_index=True)
         largest = rows.loc[[rows["difference"].abs().where(is_shown).idxmax()]]

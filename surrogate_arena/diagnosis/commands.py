@@ -90,10 +90,13 @@ def agreement_command(
     shown["notes"] = notes
     shown["written"] = file
     titles = {
-        "judges": f"Agreement with {', '.join(judges)} (Cohen's kappa, 95% interval)",
+        "judges": f"Agreement with {', '.join(judges)} (Cohen's kappa; intervals over questions)",
         "one_vote": "Kappa with one person's vote, and of two people, where several judged a pair",
         "rankings": "Kendall's tau of rankings, and shares of pairs decided (95% interval)",
-        "audit": "Points by judge, on the reference's scale, less by reference (shares; 5%, Holm)",
+        "audit": (
+            "Points by judge, on the reference's scale, less by reference (shares; p corrected for "
+            "a judge's systems, Holm)"
+        ),
         "each_other": "Kappa of every two judges (95% interval)",
         "jury": "Right where the reference decides: judges and a jury with weights (95% interval)",
         "languages": "Kappa of any two judges, the reference among them (95% interval)",

@@ -199,7 +199,7 @@ def left_out_notes(
         if row["failures"]:
             notes.append(f"{name}: {items} without a {value}, counted as errors: {row['failures']}")
         if row["not_asked"]:
-            notes.append(f"{name}: {row['not_asked']} {items} got no answer: left out")
+            notes.append(f"{name}: {row['not_asked']} {items} missing: left out")
     return [*notes, *failure_notes(verdicts, names)]
 
 

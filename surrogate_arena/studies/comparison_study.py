@@ -134,7 +134,10 @@ def compare(
         table=_scores(comparisons),
         signature=" & ".join(signatures),
         title="Kendall tau with the arena's ratings",
-        notes=[f"Errors are over {'systems and questions' if over == 'both' else over}."],
+        notes=[
+            f"Errors are over {'systems and questions' if over == 'both' else over}.",
+            "p_holm is corrected for all differences of a language (Holm).",
+        ],
         differences=_differences(comparisons, pairs),
     )
 

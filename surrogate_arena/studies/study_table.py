@@ -12,12 +12,10 @@ import pandas as pd
 
 from arena.data.errors import DataError, Problem
 from arena.data.files import small_file
-from arena.data.wording import notebook_html
+from arena.data.wording import P_VALUES, notebook_html, shown_p
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-P_VALUES = ("p", "p_holm")
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,8 @@ def _tabular(table: pd.DataFrame) -> str:
     shown = table.copy()
     for name in P_VALUES:
         if name in shown:
-            shown[name] = shown[name].map("{:.3f}".format, na_action="ignore")
+            shown[name] = shown[name].map(shown_p, na_action="ignore")
     shown.columns = shown.columns.str.replace("_", " ")
     text: str = shown.to_latex(index=False, escape=True, float_format="%.2f", na_rep="–")
-    return text
+    # Without a package for fonts, TeX prints another character for <.
+    return text.replace("<0", "$<$0")

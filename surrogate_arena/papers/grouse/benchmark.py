@@ -253,7 +253,7 @@ def _means_table(means: pd.DataFrame, verdicts: pd.DataFrame) -> StudyTable:
     shares = totals.assign(metric="readable, %", cell=totals["readable"].map(percent_with_error))
     notes = ["In parentheses the answers that the metric is defined for"]
     for row in totals[totals["not_asked"] > 0].to_dict("records"):
-        notes.append(f"{row['judge']}: {row['not_asked']} scores got no answer: left out")
+        notes.append(f"{row['judge']}: {row['not_asked']} scores missing: left out")
     notes += failure_notes(verdicts, judge_labels(means))
     title = f"Scores of {count_of(verdicts['test_id'].nunique(), 'answer')}, on average"
     return StudyTable(_by_metric(pd.concat([cells, shares])), title=title, notes=notes)

@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import Field
 
 from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.llm.prompts import Templates
@@ -190,7 +191,8 @@ class Memerag(Benchmark):
     def _notes(self, scores: pd.DataFrame, verdicts: pd.DataFrame, group: str) -> list[str]:
         units = _PAPER_NOTE if self.settings.as_in_paper else _UNITS_NOTE
         n_judged = count_of(len(self.judged), "sentence")
-        notes = [f"{n_judged} judged", *_mark_notes(scores, group), units]
+        n_questions = count_of(len(self.judged[QUESTION_KEY].drop_duplicates()), "question")
+        notes = [f"{n_judged} judged, on {n_questions}", *_mark_notes(scores, group), units]
         if self._n_left_out:
             reason = "without a label"
             if self.quality == "faithfulness":

@@ -128,10 +128,11 @@ def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame)
     cells = named(totals).assign(cell=[interval_cell(row) for row in totals.to_dict("records")])
     table = wide_table(cells, "score")
     judged = verdicts[verdicts["was_asked"].astype(bool)]
-    n_pairs = named(judged).groupby("judge")["pair"].nunique()
-    table.insert(1, "pairs", n_pairs.reindex(table["judge"], fill_value=0).to_numpy())
+    counts = named(judged).groupby("judge")[["pair", "question"]].nunique()
+    counts = counts.reindex(table["judge"], fill_value=0)
+    table = table.assign(pairs=counts["pair"].to_numpy(), questions=counts["question"].to_numpy())
     shown = [name for name in _HEADINGS if name in table]
-    table = table[["judge", "pairs", *shown]].rename(columns=_HEADINGS)
+    table = table[["judge", "pairs", "questions", *shown]].rename(columns=_HEADINGS)
     source = f"by {', '.join(gold.reference)}" if gold.reference else "by the data"
     title = f"The better answer ({source}), percent with 95% intervals over questions"
     notes = [*_NOTES]

@@ -125,7 +125,10 @@ class Wikieval(Benchmark):
         verdicts = evaluation.verdicts
         scores = score_preferences(verdicts, self.settings)
         notes = left_out_notes(scores, verdicts, "pairs", "choice", "criterion")
-        title = "Accuracy in percent, with standard errors"
+        title = "Accuracy in percent, with standard errors over pairs"
+        n_pairs = verdicts.groupby("criterion")["question"].nunique()
+        counted = [f"{n} of {str(name).replace('_', ' ')}" for name, n in n_pairs.items()]
+        notes.insert(0, f"Pairs: {', '.join(counted)}")
         table = judges_table(scores, "criterion", title, notes)
         entries = []
         for row in scores.to_dict("records"):

@@ -1,5 +1,7 @@
 """Texts of the terminal: what is cut, and where."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from surrogate_arena.cli.printing import (
     INTERVAL,
     WIDTH,
     shown_board,
+    with_spans,
     wrapped,
 )
 
@@ -44,3 +47,8 @@ def test_a_printed_board_shows_what_its_table_has(quick_board):
         rows["place"], overall["rank_low"], overall["rank_high"], strict=True
     ):
         assert place == (str(low) if low == high else f"{low}–{high}")
+
+
+def test_no_p_value_is_shown_as_zero():
+    table = pd.DataFrame({"p": [1e-9, 0.0321, np.nan]})
+    assert with_spans(table)["p"].fillna("").tolist() == ["<0.001", "0.032", ""]

@@ -60,6 +60,13 @@ def test_judges_that_are_alike_on_all_systems_fail_few(judge):
     assert (found == "fail").mean() <= 0.05
 
 
+def test_p_values_are_corrected_for_the_systems():
+    table = pd.concat([audit(judged(noisy, seed=seed), ["people"]) for seed in range(8)])
+    is_shown = table["p"] < 0.05
+    assert table.loc[is_shown, "verdict"].isin(["fail", "pass"]).all()
+    assert is_shown.mean() <= 0.05
+
+
 def test_many_pairs_pass_and_few_are_too_few():
     assert set(verdicts(judged(honest, n_questions=300))) == {"pass"}
     table = audit(judged(honest, n_questions=12), ["people"])

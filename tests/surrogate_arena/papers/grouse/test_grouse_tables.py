@@ -97,7 +97,7 @@ def test_annotators_are_judges_and_agree_by_metric(labels):
     assert (rates["first"]["n"], rates["first"]["not_asked"]) == (8, 56)
     printed = run(*asked, "--reference", f"labels:{labels}#first").stdout
     assert "in percent" in printed
-    assert "checks got no answer: left out" in printed
+    assert "checks missing: left out" in printed
 
 
 SAMPLES = 40
