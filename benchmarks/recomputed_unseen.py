@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from recomputed_ratings import ARENAS, Verdicts, by_language
-from recomputed_verdicts import Figure, Stored, simulated, table_of
+from recomputed_verdicts import Figure, Stored, simulated
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
@@ -59,7 +59,15 @@ class Rated:
         self.truth = verdicts.ratings(np.arange(len(verdicts.points)), is_sided=False)[None]
         index = pd.MultiIndex.from_product([verdicts.systems, verdicts.questions])
         rows = features.drop_duplicates(KEYS).set_index(KEYS).select_dtypes("number")
+        self.names = list(rows)
         self.features = rows.reindex(index).to_numpy(float).reshape(*map(len, index.levels), -1)
+
+    @property
+    def mean_lengths(self) -> np.ndarray:
+        """Systems' mean words, (S,)."""
+        return np.asarray(
+            np.nanmean(self.features[:, :, self.names.index("answer_length")], axis=1)
+        )
 
     def means(self, weights: np.ndarray) -> np.ndarray:
         """Return systems' mean features over drawn questions: (Q,) to (S, F)."""
@@ -117,8 +125,8 @@ def unseen(key: str, arenas: Path, predictions: Path, stored: Stored) -> Iterato
                 splits = [slice(split, split + 1) for split in range(len(folds))]
                 differences = [trained.tau(split) - ranked.tau(split) for split in splits]
                 again[str(name)].append(np.concatenate(differences))
-        lengths = answer_lengths(arenas / folder, language, verdicts)
-        contenders["answer_length"].append(Ranked(np.tile(lengths, (len(folds), 1)), folds, rated))
+        lengths = np.tile(rated.mean_lengths, (len(folds), 1))
+        contenders["answer_length"].append(Ranked(lengths, folds, rated))
     for name, column in COLUMNS.items():
         yield from with_error(f"{key}, unseen: {name}", [(1, contenders[name])], cells[column])
     forest = [(1, contenders["default"]), (-1, contenders["random-forest"])]
@@ -145,18 +153,8 @@ def with_error(
         for sign, parts in terms:
             own = [times[:, np.isin(names, part.systems)] for part in parts]
             taus = [part.tau(times=drawn) for part, drawn in zip(parts, own, strict=True)]
-            total += sign * np.nanmean(taus, axis=0)
+            total += sign * pd.DataFrame(taus).mean().to_numpy()
         return float(np.nanstd(total, ddof=1))
 
     found, spread = simulated(error)
     yield Figure(f"{name}, error", cell[1], float(found), error=float(spread))
-
-
-def answer_lengths(folder: Path, language: str, verdicts: Verdicts) -> np.ndarray:
-    """Return systems' mean words over the judged questions; in Japanese and Korean, letters."""
-    answers = table_of(folder / "answers.jsonl.gz")
-    is_judged = (answers["language"] == language) & answers["query_id"].isin(verdicts.questions)
-    unit = r"\w" if language in ("ja", "ko") else r"\w+"
-    lengths = answers.loc[is_judged, "answer"].str.count(unit)
-    by_system = lengths.groupby(answers["system"]).mean()
-    return np.asarray(by_system[verdicts.systems], float)
