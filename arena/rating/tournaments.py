@@ -306,21 +306,16 @@ class PublishedTournaments(Tournaments):
 def published_tournaments(
     published: pd.DataFrame,
     questions: Sequence[str],
-    tournaments: int = DEFAULT_TOURNAMENTS,
-    drawn: int = DEFAULT_QUESTIONS,
+    tournaments: int,
+    drawn: int,
     seed: int = 0,
 ) -> PublishedTournaments:
-    """Draw ``tournaments`` of ``drawn`` questions around published ratings (logits)."""
-    if tournaments < 1 or drawn < 1:
-        raise UsageError("tournaments and questions must be at least 1")
-    languages = sorted(published["language"].unique())
-    if len(languages) != 1:
-        raise UsageError(f"one language at a time, not {', '.join(languages) or 'none'}")
+    """Draw ``tournaments`` of ``drawn`` questions around one language's published ratings."""
     rows = published.sort_values("system")
     ratings = rows["rating"].to_numpy(np.float64).round(DECIMALS)
     errors = rows["standard_error"].to_numpy(np.float64)
     n_drawn = min(drawn, len(questions))
-    random = generator(seed, "published ratings", languages[0])
+    random = generator(seed, "published ratings", rows["language"].iloc[0])
     draws = bootstrap_weights(len(questions), tournaments, random, n_drawn)
     normal = random.normal(size=(tournaments, len(ratings)))
     # In the order of their ratings, so that renamed systems have the same draws.

@@ -129,14 +129,11 @@ def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def load_surrogate(
-    path: Path | str, n_jobs: int = 1, regressor: BaseEstimator | None = None
-) -> Surrogate:
+def load_surrogate(path: Path | str, regressor: BaseEstimator | None = None) -> Surrogate:
     """Read a surrogate from a file, and learn again what it does not store.
 
     Args:
         path: A file that ``save_surrogate`` wrote.
-        n_jobs: Processes to learn in.
         regressor: Your own regressor that it was made of: a file imports no code.
 
     Returns:
@@ -166,7 +163,7 @@ def load_surrogate(
             declared = sum(member.file_size for member in archive.infolist())
             most = most_expanded(path.stat().st_size)
             refuse_beyond(path.name, declared, most, "bytes when expanded")
-            return _restored(archive, n_jobs, regressor)
+            return _restored(archive, regressor)
     except ValidationError as error:
         fields = []
         for fault in error.errors():
@@ -180,7 +177,7 @@ def load_surrogate(
         raise UsageError(f"{path.name} is not a surrogate: {error}; {HINT}") from error
 
 
-def _restored(archive: zipfile.ZipFile, n_jobs: int, regressor: BaseEstimator | None) -> Surrogate:
+def _restored(archive: zipfile.ZipFile, regressor: BaseEstimator | None) -> Surrogate:
     description = _Description.model_validate_json(_read_member(archive, DESCRIPTION))
     own_name = None if regressor is None else surrogate_name(regressor)
     if description.name not in (*SURROGATE_NAMES, own_name):
@@ -198,7 +195,6 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int, regressor: BaseEstimator | 
         rows=description.rows,
         missing=description.missing,
         seed=description.seed,
-        n_jobs=n_jobs,
     )
     # The weights that it was built with, whatever this version of the package comes with.
     surrogate = reseeded(surrogate, description.seed, preferences=description.preferences)

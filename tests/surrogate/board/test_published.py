@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from published_ratings import as_published
 
-from arena import UsageError
 from arena.rating.tournaments import (
     ASSUMED,
     NO_ERRORS,
@@ -84,10 +83,6 @@ def test_draws_have_the_mean_and_the_spread_that_is_published(published):
     np.testing.assert_array_equal(left.coefficients, drawn.coefficients[:, 1:])
     np.testing.assert_array_equal(left.mean_coefficients, drawn.ratings[1:])
     np.testing.assert_array_equal(left.variance, drawn.variance[1:])
-    with pytest.raises(UsageError, match="at least 1"):
-        published_tournaments(rows, ["q1"], 0)
-    with pytest.raises(UsageError, match="one language at a time"):
-        published_tournaments(published.published_ratings, ["q1"])
 
 
 def test_without_errors_there_are_no_intervals_and_the_board_says_so(english, build_quickly):
