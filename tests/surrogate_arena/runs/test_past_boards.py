@@ -146,7 +146,7 @@ def test_a_system_that_joins_changes_no_answers_of_the_others(configure, place, 
         write_rows(judgments[is_of], paths[1])
 
     write(before)
-    boards = configure(SITE)
+    boards = configure(BOARD)
     run_on(boards, 20_000)
     write([*before, new])
     run_on(boards, 20_000)
@@ -157,7 +157,7 @@ def test_a_system_that_joins_changes_no_answers_of_the_others(configure, place, 
     is_first = answers["system"].eq(before[0])
     answers["answer"] = answers["answer"].mask(is_first, answers["answer"] + " Again.")
     write([*before, new])
-    run_on(boards, 20_000)
+    run_on(configure(SITE), 20_000)
     assert last_causes(boards) == (f"answers of {before[0]} changed",)
     # Boards of a day have one name on the whole page.
     page = (boards.out / "_site" / "a" / "history.html").read_text("utf-8")
