@@ -1,5 +1,7 @@
 """The default surrogate: its closed forms against plain linear algebra, and its limits."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -60,6 +62,16 @@ def without(table, systems):
     """Leave systems out of answers or of judgments."""
     sides = [name for name in ("system", "system_a", "system_b") if name in table]
     return table[~table[sides].isin(systems).any(axis=1)]
+
+
+def held_bytes(make):
+    """Bytes that the result of a call holds."""
+    tracemalloc.start()
+    result = make()
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert result is not None
+    return size
 
 
 @pytest.fixture(scope="module")
@@ -488,3 +500,19 @@ def test_strength_in_one_language_counts_in_another_through_the_mean_over_langua
     shares = surrogate.importances().set_index(["language", "feature"])["importance"]
     for language in ("en", "fi"):
         assert shares[language, "length"] > shares[language, "noise"]
+
+
+def test_an_answer_takes_no_more_memory_in_a_surrogate_than_its_ngrams_do():
+    X, judgments = arena(systems=10, questions=80, languages=("en",))
+    random = np.random.default_rng(0)
+    texts = [" ".join(f"w{word:x}" for word in random.integers(0, 9999, 60)) for _ in X.index]
+    X["answer"] = texts
+    ratings = known(judgments)
+    AnswersSurrogate().fit(X, ratings)  # texts are in the cache of n-grams
+
+    def bytes_on(questions):
+        rows = X[X["query_id"].isin([f"q{question}" for question in range(questions)])]
+        return held_bytes(lambda: AnswersSurrogate().fit(rows, ratings))
+
+    n_ngrams = np.mean([3 * len(text) for text in texts])
+    assert (bytes_on(80) - bytes_on(20)) / 600 < 4 * n_ngrams
