@@ -3,6 +3,7 @@
     python benchmarks/scale.py --systems 250,500,1000,2000 --out ../scale
     python benchmarks/scale.py --odd --out ../scale
     python benchmarks/scale.py --streams 50000,100000 --out ../scale
+    python benchmarks/scale.py --multilingual 25,100,1000 --jobs 1 --out ../scale
     python benchmarks/scale.py --arenas ../shared/data/arenas
 
 Writes made-up arenas where ``--out`` has none (100 questions, 500 judgments a system), runs
@@ -12,7 +13,9 @@ systems seconds grow. ``--odd`` are arenas of one question, of two systems, and 
 each ends in a board or a refusal. ``--streams`` are arenas of so many answers in Parquet part
 files of three languages, measured part by part by ``features --out FOLDER``, with a row every half
 million answers, so that a cut run has a slope; the first again, killed in the middle and gone on
-with: its files must be the same; and what a new system costs. ``--arenas`` are real ones: commands
+with: its files must be the same; and what a new system costs. ``--multilingual`` are arenas of 40
+systems in twelve languages, of sentences from the passages of ``--source``, with so many questions
+a language: their boards. ``--arenas`` are real ones: commands
 on them, and what a new system or new verdicts cost; see ``end_to_end.py``.
 """
 
@@ -36,16 +39,18 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
-from scale_arenas import STREAM, made_up, write_stream
+from scale_arenas import STREAM, made_up, write_multilingual, write_stream
 
-from arena import write_arena
+from arena import read_arena, write_arena
 from arena.data.files import file_digest
+from arena.data.parquet import part_files
 from arena.data.tables import write_rows
 
 COMMAND = [sys.executable, "-c", "from surrogate_arena.cli.app import main; main()"]
 END_TO_END = Path(__file__).with_name("end_to_end.py")
 JUDGMENTS = 500
 """Of a system."""
+MULTILINGUAL_SYSTEMS = 40
 MOST_MEMORY = 9_000_000_000
 """Bytes of addresses that a command may take: what wants more is refused by the system."""
 MARK = 500_000
@@ -301,6 +306,26 @@ def measure(name: str, size: Size, out: Path, jobs: str = "-1") -> float:
     return seconds["board"]
 
 
+def measure_multilingual(source: Path, questions: int, out: Path, jobs: str) -> None:
+    """Build the board of an arena of real sentences, with so many questions a language."""
+    folder = out / f"multilingual-{questions}"
+    board = out / "board"
+    if not (folder / "arena.json").is_file():
+        write_multilingual(folder, read_arena(source), MULTILINGUAL_SYSTEMS, questions)
+    n_answers = sum(
+        pq.read_metadata(file).num_rows for file in part_files(folder / "answers.parquet")
+    )
+    shutil.rmtree(board, ignore_errors=True)
+    took = measured(("board", folder, "--out", board, "--jobs", jobs))
+    print(
+        f"{n_answers:9,} answers  status {took.status}  {took.wall_seconds:6.0f} s on the clock  "
+        f"{took.processor_seconds:6.0f} s of processors, "
+        f"{1000 * took.processor_seconds / n_answers:.1f} a thousand answers  "
+        f"{took.memory.peak_gb:5.2f} GB",
+        flush=True,
+    )
+
+
 def main() -> None:
     """Measure each size, or what is odd."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -308,6 +333,8 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--odd", action="store_true")
     parser.add_argument("--streams")
+    parser.add_argument("--multilingual")
+    parser.add_argument("--source", type=Path, default=Path("../shared/data/arenas/nomiracl"))
     parser.add_argument("--jobs", default="-1")
     parser.add_argument("--arenas", type=Path)
     parser.add_argument("--out", type=Path, default=Path("../scale"))
@@ -327,6 +354,10 @@ def main() -> None:
             measure_stream(answers, options.out, options.jobs)
         go_on(streams[0], options.out, options.jobs)
         grow(streams[0], options.out, options.jobs)
+        return
+    if options.multilingual:
+        for questions in options.multilingual.split(","):
+            measure_multilingual(options.source, int(questions), options.out, options.jobs)
         return
     numbers_of_systems = [int(text) for text in options.systems.split(",")]
     seconds = []
