@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -15,17 +15,14 @@ from surrogate.learning.training_data import mean_of
 
 
 class AnswerTexts(Protocol):
-    """Texts of answers, whose vectors are made where they are used.
-
-    They take several times the memory of the texts, and are not kept.
-    """
+    """Texts of answers, whose vectors are made where they are used: these take far more memory."""
 
     def vectors(self) -> AnswerVectors:
         """Make the vectors."""
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HashedAnswers:
     """Hashed texts of A answers of M systems to Q questions, or none, and weights of columns.
 
@@ -36,6 +33,8 @@ class HashedAnswers:
     weights: Floats
     places: Indices
 
+    # As many as are compared at a time: those of a language's systems, and of its peers.
+    @lru_cache(maxsize=2)  # noqa: B019 - two are held, whatever becomes of their answers
     def vectors(self) -> AnswerVectors:
         """Make unit vectors; without texts, they have no columns."""
         if self.texts is None:
@@ -53,6 +52,10 @@ class AnswerVectors:
 
     rows: sparse.csr_array
     places: Indices
+
+    def vectors(self) -> AnswerVectors:
+        """Return these, which are made already."""
+        return self
 
     @cached_property
     def answered(self) -> Flags:

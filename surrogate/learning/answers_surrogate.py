@@ -7,7 +7,7 @@ It blends predictions by answers' scores (``question_scores``) and by whole syst
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -213,17 +213,23 @@ class AnswersSurrogate(Surrogate):
         self, views: Mapping[str, PeerView], scales: Mapping[str, Scale]
     ) -> pd.DataFrame:
         """Return ``rating``, relative to its language's level, and ``standard_error``."""
-        shares = self._copied_shares(views)
-        uncopied_views = dict(views)
-        for language, shares_of_answers in shares.items():
-            uncopied_views[language] = uncopied_part(views[language], shares_of_answers)
+        shares = {}
+        scores = []
+        uncopied_views = {}
+        for language, view in views.items():
+            uncopied_view = view
+            if self._reads and language in self.ridge_.scales:
+                is_rated = np.isfinite(self._field_ratings(language))
+                shares[language] = copied_shares(view, self.peers_[language].self_view, is_rated)
+                uncopied_view = uncopied_part(view, shares[language])
+            if self.scores_ is not None:
+                scores.append(self.scores_.predict(language, uncopied_view))
+            # The vectors of what is not copied take much memory, and are needed no more.
+            uncopied_views[language] = replace(uncopied_view, texts=view.texts)
         by_ridge = self.ridge_.predict(uncopied_views, scales)
         parts = np.zeros((len(by_ridge), 2))
         parts[:, 1] = by_ridge["rating"]
-        if self.scores_ is not None:
-            scores = [
-                self.scores_.predict(language, view) for language, view in uncopied_views.items()
-            ]
+        if scores:
             parts[:, 0] = np.nan_to_num(np.concatenate(scores))
         ratings = self.blend_.ratings(parts)
         end = 0
@@ -239,14 +245,6 @@ class AnswersSurrogate(Surrogate):
                 )
         errors = self.blend_.standard_errors(by_ridge["variance"])
         return pd.DataFrame({"rating": ratings, "standard_error": errors})
-
-    def _copied_shares(self, views: Mapping[str, PeerView]) -> dict[str, Floats]:
-        shares = {}
-        for language, view in views.items():
-            if self._reads and language in self.ridge_.scales:
-                is_rated = np.isfinite(self._field_ratings(language))
-                shares[language] = copied_shares(view, self.peers_[language].self_view, is_rated)
-        return shares
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
         """Return how alike systems are."""

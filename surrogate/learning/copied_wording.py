@@ -6,13 +6,13 @@ those on its original's. Formulas: docs/reference/surrogate.md, section 3, "Copi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
-from arena.data.types import Flags, Floats, Indices
-from surrogate.learning.answer_texts import AnswerTexts, AnswerVectors, profiles_of
+from arena.data.types import Flags, Floats
+from surrogate.learning.answer_texts import AnswerVectors, profiles_of
 from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
 from surrogate.learning.training_data import finite_means, mean_of
@@ -46,46 +46,22 @@ def uncopied_part(view: PeerView, shares: Floats) -> PeerView:
     uncopied = np.where(view.answered, 1.0 - shares.sum(axis=2).T, 0.0)
     centered = view.values - finite_means(view.peer_values)
     weights = uncopied[:, :, None] * np.isfinite(centered)
-    texts = UncopiedAnswers(
-        texts=view.texts,
-        peer_texts=view.peer_texts,
-        shares=shares[questions, systems, peers],
-        systems=systems,
-        peers=peers,
-        questions=questions,
+    vectors, peer_vectors = view.both_vectors()
+    places = (
+        vectors.places[systems, questions],
+        peer_vectors.places[peers, questions],
     )
+    shape = (vectors.rows.shape[0], peer_vectors.rows.shape[0])
+    copied = sparse.csr_array((shares[questions, systems, peers], places), shape)
+    rows = sparse.csr_array(vectors.rows - copied @ peer_vectors.rows)
+    uncopied_vectors = AnswerVectors(rows, vectors.places)
     return replace(
         view,
         uncopied=uncopied,
         means=mean_of((weights * np.nan_to_num(centered)).sum(axis=1), weights.sum(axis=1)),
-        profiles=profiles_of(texts.vectors()),
-        texts=texts,
+        profiles=profiles_of(uncopied_vectors),
+        texts=uncopied_vectors,
     )
-
-
-@dataclass(frozen=True)
-class UncopiedAnswers:
-    """Texts without the shares of peers' answers to a question, (C,), each of a system, (C,)."""
-
-    texts: AnswerTexts
-    peer_texts: AnswerTexts
-    shares: Floats
-    systems: Indices
-    peers: Indices
-    questions: Indices
-
-    def vectors(self) -> AnswerVectors:
-        """Subtract the copied shares of the peers' vectors."""
-        vectors = self.texts.vectors()
-        peer_vectors = self.peer_texts.vectors()
-        places = (
-            vectors.places[self.systems, self.questions],
-            peer_vectors.places[self.peers, self.questions],
-        )
-        shape = (vectors.rows.shape[0], peer_vectors.rows.shape[0])
-        copied = sparse.csr_array((self.shares, places), shape)
-        rows = sparse.csr_array(vectors.rows - copied @ peer_vectors.rows)
-        return AnswerVectors(rows, vectors.places)
 
 
 def beside_originals(

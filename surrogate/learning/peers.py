@@ -70,7 +70,7 @@ class PeerView:
         """Return cosines with answers to a question, (Q, M, N), or 0."""
         # Vectors are made dense in blocks that a processor's cache holds.
         block_size = 250_000
-        own_vectors, peer_vectors = self._vectors()
+        own_vectors, peer_vectors = self.both_vectors()
         n_systems, n_questions = own_vectors.places.shape
         n_peers = len(peer_vectors.places)
         cosines = np.zeros((n_questions, n_systems, n_peers))
@@ -93,10 +93,10 @@ class PeerView:
 
     def likeness(self, weights: Floats) -> Floats:
         """Return weighted (N, Q) sums of cosines to the peers, (M, Q)."""
-        own_vectors, peer_vectors = self._vectors()
+        own_vectors, peer_vectors = self.both_vectors()
         return own_vectors.products(peer_vectors.sums(weights))
 
-    def _vectors(self) -> tuple[AnswerVectors, AnswerVectors]:
+    def both_vectors(self) -> tuple[AnswerVectors, AnswerVectors]:
         """Return the systems' vectors and the peers', perhaps the same ones."""
         peer_vectors = self.peer_texts.vectors()
         if self.texts is self.peer_texts:

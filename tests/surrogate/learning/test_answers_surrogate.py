@@ -502,17 +502,20 @@ def test_strength_in_one_language_counts_in_another_through_the_mean_over_langua
         assert shares[language, "length"] > shares[language, "noise"]
 
 
-def test_an_answer_takes_no_more_memory_in_a_surrogate_than_its_ngrams_do():
-    X, judgments = arena(systems=10, questions=80, languages=("en",))
+@pytest.mark.slow
+def test_a_further_language_takes_six_bytes_an_ngram_of_a_surrogates_memory():
+    languages = ("de", "en", "es", "fi")
+    X, judgments = arena(questions=40, languages=languages)
     random = np.random.default_rng(0)
     texts = [" ".join(f"w{word:x}" for word in random.integers(0, 9999, 60)) for _ in X.index]
     X["answer"] = texts
     ratings = known(judgments)
     AnswersSurrogate().fit(X, ratings)  # texts are in the cache of n-grams
 
-    def bytes_on(questions):
-        rows = X[X["query_id"].isin([f"q{question}" for question in range(questions)])]
-        return held_bytes(lambda: AnswersSurrogate().fit(rows, ratings))
+    def bytes_of(n_languages):
+        rows = X[X["language"].isin(languages[:n_languages])]
+        some = {language: ratings[language] for language in languages[:n_languages]}
+        return held_bytes(lambda: AnswersSurrogate().fit(rows, some))
 
-    n_ngrams = np.mean([3 * len(text) for text in texts])
-    assert (bytes_on(80) - bytes_on(20)) / 600 < 4 * n_ngrams
+    n_ngrams = 3 * sum(map(len, texts)) / len(languages)
+    assert (bytes_of(4) - bytes_of(2)) / 2 < 6 * n_ngrams
