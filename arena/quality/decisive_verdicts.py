@@ -137,7 +137,7 @@ def _fewest_of_all(matches: Matches, ratings: Floats, order: Indices) -> tuple[I
     fewest: tuple[Indices, int] | None = None
     for opponent in order[1 : 1 + n_opponents]:
         supporters, n_needed = matches.supporters(ratings, leader, int(opponent))
-        # The Newton step is seldom wrong by a factor of two: do not fit again in vain.
+        # A Newton step is rarely off by a factor of two, so a refit would hardly find fewer.
         if fewest is not None and n_needed > 2 * limit:
             continue
         fewer = _fewest(matches, supporters, n_needed, leader, ratings, limit)
@@ -166,22 +166,23 @@ def _fewest(
         return None
 
     enough = min(n_needed, limit)
-    while successor(enough) is None:
+    first = successor(enough)
+    while first is None:
         if enough >= limit:
             return None
         enough = min(enough + max(1, enough // 10), limit)
+        first = successor(enough)
     too_few = 0
     # Bisect between a number that is too small and one that is enough.
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
-        if successor(middle) is None:
+        first_by_fewer = successor(middle)
+        if first_by_fewer is None:
             too_few = middle
         else:
             enough = middle
-    taken = successor(enough)
-    if taken is None:
-        return None
-    return supporters[:enough], taken
+            first = first_by_fewer
+    return supporters[:enough], first
 
 
 def first_places(judgments: pd.DataFrame) -> list[FirstPlace]:

@@ -33,7 +33,7 @@ class Distinct:
     def first_rows(self) -> Indices:
         """Return the first row of each distinct number, shape (D,)."""
         rows = np.empty(len(self.values), dtype=np.intp)
-        # The last assignment stays.
+        # Where an index is repeated, the last value assigned stays.
         rows[self.codes[::-1]] = np.arange(len(self.codes), dtype=np.intp)[::-1]
         return rows
 
@@ -159,7 +159,7 @@ def stable_order(numbers: npt.NDArray[np.intp], n_possible: int) -> Indices:
     n_bits = len(numbers).bit_length()
     if n_possible > _MOST_KEYS >> n_bits:
         return np.argsort(numbers, kind="stable")
-    # Numbers that end in their rows' are sorted in half the time of ordering them.
+    # Sorting numbers that have their row number in the low bits takes half the time of argsort.
     with_rows = (numbers << n_bits) | np.arange(len(numbers))
     with_rows.sort()
     return with_rows & ((1 << n_bits) - 1)

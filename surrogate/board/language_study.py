@@ -173,7 +173,7 @@ def _question_splits(data: Sequence[LanguageData], surrogate: Surrogate) -> int:
 
 def _system_splits(data: Sequence[LanguageData]) -> int:
     """Return how often systems are split into folds."""
-    # Of few systems, tau depends on the split: with nine it was 0.56 by one and 0.94 by another.
+    # With few systems, tau depends on the split: for nine it was 0.56 by one and 0.94 by another.
     if _most_systems(data) >= 40:
         return 1  # five folds of eight systems: 140 pairs are compared
     n_ratings = sum(len(part.systems) for part in data)

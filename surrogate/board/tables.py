@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import pandas as pd
 import pyarrow as pa
-from pydantic import BaseModel
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.schema import Kind, TableSchema
 from arena.data.tables import guarded_csv, read_rows
 from features.engine.extraction import KEY, feature_columns
-
-Content = TypeVar("Content", bound=BaseModel)
 
 DECIMALS = 6
 """Decimals of every number of a board."""
@@ -216,7 +212,7 @@ def read_board_table(schema: TableSchema, folder: Path) -> pd.DataFrame:
             keep_default_na=False,
             na_values=[""],
         )
-        # pandas takes the cells beyond the header for an index
+        # pandas would use cells beyond the header as an index
         if not isinstance(table.index, pd.RangeIndex):
             raise pd.errors.ParserError("rows have more cells than the header")
         for name in texts:

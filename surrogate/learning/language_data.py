@@ -184,7 +184,7 @@ def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     texts = answers[[*FEATURE_KEY, "answer"]].drop_duplicates(FEATURE_KEY)
     texts = texts.assign(answer=[as_read(str(text)) for text in texts["answer"]])
     joined = X.drop(columns="answer", errors="ignore").merge(texts, on=FEATURE_KEY, how="left")
-    # As Python's objects, texts are not copied whenever rows are taken.
+    # An object column holds references: selecting rows does not copy the texts.
     return joined.assign(answer=joined["answer"].fillna("").astype(object))
 
 
@@ -192,7 +192,7 @@ def language_data(
     judged: Arena, X: pd.DataFrame, settings: TournamentSettings
 ) -> list[LanguageData]:
     """Arrange the languages that one judge judged, sorted."""
-    # Few values many times: as categories, judgments that are sent to workers take a tenth.
+    # As categories, the judgments sent to workers take a tenth of the memory.
     categories = [*QUESTION_KEY, "system_a", "system_b", "winner", "judge"]
     X = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
     published = judged.published_ratings
