@@ -1,4 +1,4 @@
-"""Judging by LLMs: which pairs, prompts, verdicts, panels; one loop."""
+"""Judging by LLMs: choosing pairs, prompts, verdicts and panels, all in one loop."""
 
 from arena.data import lazy_names
 

@@ -1,4 +1,4 @@
-"""A simulated arena, whose true ranking is known: for tests, and for templates.
+"""A simulated arena whose true ranking is known, for tests and for templates.
 
 Entities are fictional. Answers hold errors at each system's known rate by language, which tells its
 quality; verdicts are drawn by the Bradley-Terry model with ties.

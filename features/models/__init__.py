@@ -1,4 +1,4 @@
-"""Features that read a model or an arena's marks, and these models: NLI, rerankers, LLMs.
+"""Features that use a model or an arena's marks, and the models themselves: NLI, rerankers, LLMs.
 
 Nothing heavy is imported before a model is loaded.
 """

@@ -1,1 +1,1 @@
-"""Checks of answers by one table; near-copies; answers that are all alike."""
+"""Checks of answers, listed in one table; near-copies; answers that are all alike."""

@@ -1,1 +1,1 @@
-"""The commands over the core and over judging: one file per topic, one function per command."""
+"""The commands for the core and for judging: one file per topic, one function per command."""

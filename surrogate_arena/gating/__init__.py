@@ -1,4 +1,4 @@
-"""May a new version go live? Compared with its baseline by answers, verdicts and costs."""
+"""May a new version go live? It is compared with its baseline by answers, verdicts and costs."""
 
 from arena.data import lazy_names
 

@@ -1,4 +1,4 @@
-"""Answers of RAG systems to the questions of an arena: prompts, generation, context."""
+"""RAG systems' answers to an arena's questions: prompts, generation, context."""
 
 from arena.data import lazy_names
 

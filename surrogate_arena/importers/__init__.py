@@ -1,4 +1,4 @@
-"""Files of other programs and publishers, read as arenas: one reader per kind, see ``imports``."""
+"""Files from other programs and publishers, read as arenas: one reader per kind (``imports``)."""
 
 from arena.data import lazy_names
 

@@ -1,1 +1,1 @@
-"""Measuring the answers of a folder: into one table, or part by part where there are millions."""
+"""Measuring a folder's answers, into one table or, for millions of them, part by part."""
