@@ -47,7 +47,7 @@ class Table:
 ARENAS = {
     "trec-rag25": ("trec-rag25", None, "trec-rag25 (53)"),
     "faithjudge": ("faithjudge", None, "faithjudge (46)"),
-    "nomiracl": ("nomiracl", None, "nomiracl (11, a language)"),
+    "nomiracl": ("nomiracl", None, "nomiracl (11 per language)"),
     "rakuda": ("rakuda", None, "rakuda (9)"),
     "crowd-rag": ("crowd-rag", "crowd-gold", "crowd-rag (6), people"),
     "vicuna80": ("vicuna80", "gpt-4", "vicuna80 (8), gpt-4"),
@@ -108,7 +108,7 @@ TABLES = {
     "unseen": Table(
         [
             *("arena (systems)", "`default`", "`random-forest`", "`linear`", "`answer_length`"),
-            *("`default` less forest", "half of the questions", "ceiling"),
+            *("`default` minus forest", "half of the questions", "ceiling"),
         ],
         of_arenas(unseen, SMALL_ARENAS),
         "crowd-rag",
@@ -200,13 +200,16 @@ TABLES = {
     ),
     "questions": Table(
         [
-            *("arena (systems) by judge", "4 calls a system", "8 calls", "16 calls"),
+            *("arena (systems) by judge", "4 calls per system", "8 calls", "16 calls"),
             *("slope at 8 calls", "inside 90% intervals at 8"),
         ],
         of_arenas(
             questions,
             {
-                "nomiracl": ("nomiracl", "answerability-gold", "nomiracl (11, a language), labels"),
+                "nomiracl": (
+                    *("nomiracl", "answerability-gold"),
+                    "nomiracl (11 per language), labels",
+                ),
                 "people": ("crowd-rag", "crowd-gold", "crowd-rag (6), people"),
                 "gpt-4o": ("crowd-rag", "gpt-4o-combined", "crowd-rag (6), GPT-4o combined"),
                 "faithjudge": ("faithjudge", "faithjudge-o3-mini", "faithjudge (46), o3-mini"),
@@ -225,8 +228,8 @@ TABLES = {
     ),
     "two-judges": Table(
         [
-            *("arena (pairs of judges)", "3 questions", "with the other", "gain"),
-            *("10 questions", "with the other's", "its gain"),
+            *("arena (pairs of judges)", "3 questions", "3 with the other judge", "gain at 3"),
+            *("10 questions", "10 with the other judge", "gain at 10"),
         ],
         of_arenas(
             two_judges,
@@ -239,7 +242,7 @@ TABLES = {
     ),
     "audit": Table(
         [
-            *("verdicts of", "pairs a system", "honest", "fooling"),
+            *("verdicts by", "pairs per system", "honest", "fooling"),
             *("fooling from below the middle", "others beside it"),
         ],
         of_arenas(
@@ -313,8 +316,8 @@ TABLES = {
     ),
     "look": Table(
         [
-            *("arena by judge", "random", "trained on the others' verdicts", "difference"),
-            *("untrained", "its difference"),
+            *("arena by judge", "random", "trained on the others' verdicts"),
+            *("trained minus random", "untrained", "untrained minus random"),
         ],
         of_arenas(
             where_to_look,
