@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import expit
-from scipy.stats import kendalltau
 
 from arena import read_arena
 from arena.data.types import Flags, Floats
@@ -35,6 +34,7 @@ from arena.rating.soft_verdicts import (
     calibrated_judgments,
     learn_temperatures,
 )
+from arena.statistics.agreement import kendall_tau
 from arena.statistics.significance import NORMAL_95
 
 Cell = Any
@@ -67,7 +67,7 @@ def battles_of(judgments: pd.DataFrame, temperature: float | None) -> Battles:
 
 
 def tau_between(ratings: Floats, expected: Floats, is_compared: Flags) -> float:
-    return float(kendalltau(ratings[is_compared], expected[is_compared])[0])
+    return kendall_tau(ratings[is_compared], expected[is_compared])
 
 
 def inside(near: RatingPosterior, far: RatingPosterior) -> Flags:
