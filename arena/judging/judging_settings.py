@@ -52,7 +52,7 @@ class JudgingSettings(LlmSettings):
     plug_in: Annotated[str | None, _VERDICT] = Field(
         default=None,
         min_length=1,
-        description="Judge of an installed package to ask instead of an LLM (--model).",
+        description="Judge from an installed package to ask instead of an LLM (--model).",
     )
     questions: Annotated[int, _PLAN] = Field(
         default=100, ge=1, description="Questions to draw in each language."

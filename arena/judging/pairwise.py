@@ -61,7 +61,7 @@ REPLY_FORMS = MappingProxyType[VerdictForm, ReplyForm](
         "logprobs": ReplyForm(
             prompt=ReplaceablePrompt(
                 name="pairwise-letter",
-                asks="The same, in one token: judge with verdict = logprobs",
+                asks="Which of two answers is better, in one token: judge with verdict = logprobs",
                 reply="the likeliest of the letters A, B, C as the first token",
                 variables=VARIABLES,
                 package="arena.judging",

@@ -171,7 +171,7 @@ class LlmSettings(BaseModel):
 
     model: Annotated[str, _REPLY] = Field(
         default="",
-        description="Name of a model at the server, or the folder of a model to run here.",
+        description="Name of a model on the server, or folder of a model to run here.",
     )
     base_url: Annotated[Server, _SERVER] = Field(
         default=OPENAI_URL, description="OpenAI-compatible server, up to /v1."

@@ -72,7 +72,7 @@ def citations(sample: Sample) -> Value:
 
 @declared(source=THIS_PACKAGE, needs=_CITED)
 def invalid_citations(sample: Sample) -> Value:
-    """Number of distinct ids cited that no passage of the query has."""
+    """Number of distinct ids cited that no passage for the question has."""
     if not sample.question.passages:
         return NO_PASSAGES
     return float(len(sample.citations.unmatched))
@@ -80,7 +80,7 @@ def invalid_citations(sample: Sample) -> Value:
 
 @declared(source=THIS_PACKAGE, needs=_CITED)
 def invalid_citation_share(sample: Sample) -> Value:
-    """Share of the ids cited that no passage of the query has."""
+    """Share of the ids cited that no passage for the question has."""
     if not sample.question.passages:
         return NO_PASSAGES
     cited = sample.citations

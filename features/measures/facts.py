@@ -97,7 +97,7 @@ def _is_cased(letter: str) -> bool:
 
 @declared(source=THIS_PACKAGE, needs=_NEEDS)
 def unsupported_numbers(sample: Sample) -> Value:
-    """Share of the answer's distinct numbers that no passage holds.
+    """Share of the answer's distinct numbers that no passage contains.
 
     Those of the question count as held. Numbers compare by value, however they are written.
     """
@@ -115,7 +115,7 @@ def unsupported_numbers(sample: Sample) -> Value:
 
 @declared(source=THIS_PACKAGE, needs=_NEEDS)
 def unsupported_names(sample: Sample) -> Value:
-    """Share of the capitalized words within the answer's sentences that no passage holds.
+    """Share of the capitalized words inside the answer's sentences that no passage contains.
 
     In German every noun is one; in scripts without capitals only foreign names are. Case does not
     matter for being held.

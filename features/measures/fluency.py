@@ -51,7 +51,7 @@ def _is_json(text: str) -> bool:
 
 @declared(source="after Welleck et al. 2020, seq-rep-4", needs=("answer",))
 def repetition(sample: Sample) -> Value:
-    """Share of the words in a run of four words that stood before.
+    """Share of the words in a run of four words that the answer has used before.
 
     A run is eight where words are mostly characters, syllables or graphemes (Chinese, Japanese,
     Korean, Thai). Case does not count. Near 1 for an answer that loops.
@@ -66,7 +66,7 @@ def repetition(sample: Sample) -> Value:
 
 @declared(source=THIS_PACKAGE, needs=("answer",))
 def truncation(sample: Sample) -> Value:
-    """1 if the answer ends without a full stop or the like, else 0.
+    """1 if the answer ends without a full stop or a similar mark, else 0.
 
     A bare phrase (``Paris``) ends without it too. Thai and Lao have no such mark.
     """
@@ -115,7 +115,7 @@ def markup_artifacts(sample: Sample) -> Value:
 
 @declared(source=THIS_PACKAGE, needs=("answer",))
 def unreadable_characters(sample: Sample) -> Value:
-    """Share of the characters that are controls, private or replacements."""
+    """Share of the characters that are control, private or replacement characters."""
     if not sample.text:
         return EMPTY_ANSWER
     return len(_UNREADABLE.findall(sample.text)) / len(sample.text)

@@ -202,7 +202,7 @@ def content_coverage(sample: Sample) -> Value:
 
 @declared(source=THIS_PACKAGE, needs=("answer", "query", "passages"))
 def query_coverage(sample: Sample) -> Value:
-    """Share of the question's distinct words that the answer takes up, rare words first.
+    """Share of the question's distinct words in the answer, weighted toward rare words.
 
     Words that no passage holds are how a question is asked, or in another language; they do not
     count. Weights as in ``content_coverage``.
@@ -236,7 +236,7 @@ def fragment_coverage(sample: Sample) -> Value:
 
 @declared(source=_NEWSROOM, needs=_NEEDS)
 def fragment_density(sample: Sample) -> Value:
-    """Mean length in words of the copied fragment a word of the answer belongs to.
+    """Mean length in words of the copied fragments that the answer's words belong to.
 
     A word that is not copied belongs to a fragment of length 0.
     """

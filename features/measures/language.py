@@ -120,7 +120,7 @@ _in_language = declared(
 
 @_in_language
 def target_language(sample: Sample, identifier: str, part: Part) -> Value:
-    """Probability that the answer is in the language of the question."""
+    """Probability that the answer is in the question's language."""
     return _probability(sample, sample.question.language, identifier, part)
 
 

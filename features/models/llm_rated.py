@@ -126,7 +126,7 @@ def _faithfulness_items(sample: Sample, template: str = PACKAGED) -> Items:
     reading=Reading("ragas", _faithfulness_items),
 )
 def ragas_faithfulness(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Share of the answer's statements that the passages support, by an LLM."""
+    """Share of the answer's statements that an LLM says the passages support."""
     return _only_value(scores)
 
 
@@ -147,7 +147,7 @@ def _context_items(sample: Sample, template: str = PACKAGED) -> Items:
     reading=Reading("ragas", _context_items),
 )
 def ragas_context_relevance(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Share of the passages' sentences that it takes to answer the question, by an LLM."""
+    """Share of the passages' sentences that an LLM says are needed for the answer."""
     return _only_value(scores)
 
 
@@ -172,7 +172,7 @@ def _relevance_items(sample: Sample, k: int, prefix: str, template: str = PACKAG
     reading=Reading("ragas", _relevance_items),
 )
 def ragas_answer_relevance(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Cosine of the question and questions that an LLM makes of the answer, averaged."""
+    """Mean cosine between the question and questions that an LLM makes from the answer."""
     return _only_value(scores)
 
 

@@ -26,7 +26,7 @@ _by_marks = declared(
 
 @_by_marks
 def nugget_score(scores: NuggetScores) -> Value:
-    """Share of the question's nuggets that the answer states, okay and partly at half weight."""
+    """Share of the question's nuggets stated; okay ones and partly stated ones have half weight."""
     return scores.weighted
 
 

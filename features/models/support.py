@@ -65,19 +65,19 @@ _by_nli = declared(
 
 @_by_nli
 def nli_entailment(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Probability that the passages cited entail their sentences."""
+    """Probability that the passages cited entail the sentences that cite them."""
     return _mean_of(scores, "entailment")
 
 
 @_by_nli
 def nli_neutral(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Probability that the passages cited neither entail nor contradict their sentences."""
+    """Probability that the passages cited neither entail nor contradict the citing sentences."""
     return _mean_of(scores, "neutral")
 
 
 @_by_nli
 def nli_contradiction(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Probability that the passages cited contradict their sentences."""
+    """Probability that the passages cited contradict the sentences that cite them."""
     return _mean_of(scores, "contradiction")
 
 
@@ -102,5 +102,5 @@ def _query_pairs(sample: Sample) -> Items:
     reading=Reading("reranker", _query_pairs),
 )
 def reranker_score(_sample: Sample, scores: Scores) -> Value:
-    """Relevance of the passages cited to the question, averaged; a logit."""
+    """Mean relevance of the passages cited to the question, in logits."""
     return float(scores[:, 0].mean(dtype=np.float64))

@@ -62,9 +62,7 @@ COMMANDS = {
         "Make an arena from tables or published data.",
         "import csv answers.csv --language en --out my-arena",
     ),
-    "check": Entry(
-        START, "commands.arenas:check", "Report problems of an arena.", "check my-arena"
-    ),
+    "check": Entry(START, "commands.arenas:check", "Report an arena's problems.", "check my-arena"),
     "add": Entry(
         START,
         "commands.arenas:add",
@@ -74,7 +72,7 @@ COMMANDS = {
     "withdraw": Entry(
         START,
         "commands.arenas:withdraw",
-        "Take a system off the boards of an arena.",
+        "Take a system off an arena's boards.",
         "withdraw my-arena v6",
     ),
     "select": Entry(

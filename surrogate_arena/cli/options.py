@@ -28,14 +28,14 @@ FOLDER: Any = {"exists": True, "file_okay": False}
 FILE: Any = {"exists": True, "dir_okay": False}
 Arena = Annotated[Path, Argument(help="Arena folder.", **FOLDER)]
 Answers = Annotated[
-    Path, Argument(help="Answers of the new systems (JSONL, CSV, Parquet).", **FILE)
+    Path, Argument(help="Answers by the new systems (JSONL, CSV, Parquet).", **FILE)
 ]
 Columns = Annotated[
     list[str] | None,
     Option(
         "--column",
         metavar="FIELD=NAME",
-        help="Column of a field, such as answer=output; repeatable. The guide lists the fields.",
+        help="Column for a field, such as answer=output; repeatable. The guide lists the fields.",
     ),
 ]
 Values = Annotated[
@@ -50,7 +50,10 @@ Values = Annotated[
 ]
 NoSides = Annotated[
     bool,
-    Option("--no-sides", help="The columns of the two systems do not say who was shown first."),
+    Option(
+        "--no-sides",
+        help="The columns of the two systems do not say which answer was shown first.",
+    ),
 ]
 Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
 GateBoard = Annotated[
@@ -99,7 +102,7 @@ Language = Annotated[str | None, Option(help="Language. Default: all")]
 Languages = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]
 Judge = Annotated[str | None, Option(help="Judge to use, where there are several.")]
 Preset = Annotated[
-    str | None, Option(help="mirage: settings of MIRAGE-Bench as published. Options override.")
+    str | None, Option(help="mirage: MIRAGE-Bench's published settings. Options override them.")
 ]
 FeatureTable = Annotated[
     Path | None,
@@ -108,7 +111,7 @@ FeatureTable = Annotated[
 OtherFeatures = Annotated[
     str | None,
     Option(
-        help="Comma-separated features of other installed packages that the board was built with."
+        help="Comma-separated features from other installed packages that the board was built with."
     ),
 ]
 Download = Annotated[
@@ -127,12 +130,12 @@ Prices = Annotated[
     Path | None,
     Option(
         help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, '
-        '"tokens_out": 10}}; for batches, their prices.',
+        '"tokens_out": 10}}; for batches, give batch prices.',
         **FILE,
     ),
 ]
 DryRun = Annotated[
-    bool, Option("--dry-run", help="Print what would be asked and cost; ask nothing.")
+    bool, Option("--dry-run", help="Print what would be asked and what it would cost; ask nothing.")
 ]
 
 

@@ -74,7 +74,7 @@ def check(
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Report every problem of an arena, what it lacks, and what it holds, by language.
+    """Report every problem in an arena, and what it lacks and holds in each language.
 
     The status is 1 if there are problems.
     """
@@ -255,9 +255,9 @@ def withdraw(
         bool, Option("--undo", help="List it again, or a system held by 'add --hold'.")
     ] = False,
 ) -> None:
-    """Take a system off all boards of an arena; its answers and verdicts stay in the folder.
+    """Take a system off all of an arena's boards; its answers and verdicts stay in the folder.
 
-    Boards built from now on leave it out, and pages of their history do not name it.
+    Boards built from now on leave it out, and the pages on their history do not name it.
     """
     from arena.data.systems import LISTED, WITHDRAWN
     from arena.judging.appending import set_state

@@ -56,10 +56,10 @@ def board(
     _cluster: opt.Cluster = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Rate every system of an arena by verdicts and surrogate, in all its languages.
+    """Rate every system in an arena by verdicts and surrogate, in each of its languages.
 
     Without verdicts, systems are ordered by how well answers agree with each other (without
-    passages, by what judges of other arenas liked), with reference answers and with relevance
+    passages, by what judges in other arenas liked), with reference answers and with relevance
     labels.
     """
     settings = chosen_settings(settings, {PRESET: preset})

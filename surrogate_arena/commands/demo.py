@@ -14,11 +14,11 @@ JUDGED_QUESTIONS = 4
 
 
 def demo(out: opt.BoardFolder = Path("out/demo")) -> None:
-    """Build a board from a few verdicts of the sample arena, and compare it with the others.
+    """Build a board from a few of the sample arena's verdicts, and compare it with the others.
 
     In the sample, people and GPT-4o answered 38 questions from 20 passages each, in three styles.
-    The board sees GPT-4o's verdicts on four questions, and none on one of the systems. OUT/arena is
-    the sample with all verdicts, including people's.
+    The board sees GPT-4o's verdicts on four questions, and no verdict at all on one of the systems.
+    OUT/arena is the sample with all verdicts, including people's.
     """
     from surrogate.board.board import check_board_target
 

@@ -61,9 +61,9 @@ def generate(
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Answer the questions of an arena with an LLM, from their passages, or with your own system.
+    """Answer an arena's questions with an LLM, from their passages, or with your own system.
 
-    The status is 1 if questions remain unanswered; the same command asks these again.
+    The status is 1 if questions remain unanswered; run the same command again to ask these.
     """
     from arena import llm
     from arena.judging.choosing.drawn_questions import choose_questions

@@ -33,7 +33,7 @@ _MIRAGE = ReplaceablePrompt(
 )
 _MEMERAG = replace(
     _MIRAGE,
-    asks="The answer alone (MEMERAG, appendix G.3): generate --prompt memerag",
+    asks="Only the answer (MEMERAG, appendix G.3): generate --prompt memerag",
     reply="all of it",
     packaged_name="memerag.v1",
 )
@@ -89,7 +89,7 @@ class GenerationSettings(LlmSettings):
         "the prompt's",
     )
     relevant_passages: bool = Field(
-        default=False, description="Show only relevant passages, as to a teacher."
+        default=False, description="Show only relevant passages, as for a teacher's answers."
     )
     tokenizer: str | None = Field(
         default=None,

@@ -40,7 +40,8 @@ def import_command(
             help="csv (your table: CSV, JSON, Excel, Parquet); deepeval, inspect, langfuse, "
             "langsmith, opentelemetry, phoenix, promptfoo, ragchecker "
             "(tools); lmarena, memerag, miracl, mirage, mtrag, trec-rag "
-            "(published); or an importer of another installed package. With --map, the first file."
+            "(published); or an importer from another installed package. With --map, the first "
+            "file."
         ),
     ],
     out: opt.ArenaFolder,
@@ -52,7 +53,7 @@ def import_command(
         Option(
             "--column",
             metavar="FIELD=NAME",
-            help="Column of a table, or path in a record, such as question=vars.topic, "
+            help="Column in a table, or path in a record, such as question=vars.topic, "
             "question=input.args[0] or system=file (the file's name); repeatable. The guide lists "
             "the fields.",
         ),
@@ -61,14 +62,16 @@ def import_command(
         Path | None,
         Option("--map", help="TOML file that maps another tool's records to fields."),
     ] = None,
-    judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
+    judge: Annotated[str | None, Option(help="Judge for rows that name none.")] = None,
     scores: Annotated[
         str | None,
         Option(help="Comma-separated columns or scores to use as judges, besides known metrics."),
     ] = None,
     values: opt.Values = None,
     no_sides: opt.NoSides = False,
-    reference_system: Annotated[str | None, Option(help="System that is the reference.")] = None,
+    reference_system: Annotated[
+        str | None, Option(help="System whose answers are the reference.")
+    ] = None,
     apart: Annotated[
         list[str] | None,
         Option(
@@ -83,16 +86,16 @@ def import_command(
             "or each (make each repeat a question). Default: an error"
         ),
     ] = None,
-    language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,
+    language: Annotated[str | None, Option(help="Language for rows that name none.")] = None,
     languages: opt.Languages = None,
     config: opt.Config = None,
     replace_there: opt.Replace = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Make an arena of your own table, a published data set or another tool's records.
+    """Make an arena from your own table, a published data set or another tool's records.
 
-    Further settings of a reader are keys of --config, such as the split of mirage, or download=true
-    to read its data sets from the Hugging Face hub.
+    Pass a reader's further settings with --config, such as split for mirage, or download=true to
+    read its data sets from the Hugging Face hub.
     """
     from surrogate_arena.cli.replaced_arenas import check_arena_target
     from surrogate_arena.importers import import_arena, reader_options

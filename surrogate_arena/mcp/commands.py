@@ -10,7 +10,7 @@ from arena.data.errors import MissingDependencyError
 def mcp() -> None:
     """Serve check, board, rank and gate as tools over stdio (MCP).
 
-    The tools read and write only below the working directory, and ask no LLM.
+    The tools read and write only inside the working directory, and ask no LLM.
     """
     try:
         from surrogate_arena.mcp.tools import tool_server

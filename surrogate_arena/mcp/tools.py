@@ -105,7 +105,7 @@ class Tools:
         self.root = root.resolve()
 
     def check(self, arena: ArenaPath) -> Annotated[CallToolResult, ArenaReport]:
-        """Report every problem of an arena, what it lacks, and what it holds, by language."""
+        """Report every problem in an arena, and what it lacks and holds in each language."""
         from surrogate_arena.cli.unanswered_arenas import read_arena_to_answer
         from surrogate_arena.commands.contents import arena_contents, white_space_words
 
@@ -133,7 +133,7 @@ class Tools:
             str | None, Field(description="Judge to use, where there are several.")
         ] = None,
     ) -> Annotated[CallToolResult, BoardResult]:
-        """Rate every system of an arena by verdicts and surrogate; writes a board with its pages.
+        """Rate every system in an arena by verdicts and surrogate; writes a board with its pages.
 
         An arena without judgments gets a board without verdicts. A board in the same folder is
         replaced.
@@ -176,7 +176,7 @@ class Tools:
         self,
         candidate: Annotated[
             str | None,
-            Field(description="Answers of the new version (a file), or its name in the arena."),
+            Field(description="Answers by the new version (a file), or its name in the arena."),
         ] = None,
         baseline: Annotated[
             str | None,

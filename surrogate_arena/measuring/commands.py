@@ -40,7 +40,7 @@ def features(
 ) -> None:
     """Measure features of every answer, or list what can be measured.
 
-    A run that was killed resumes.
+    If a run is killed, run the same command again to resume it.
     """
     from arena.data.folder import read_arena
     from arena.data.tables import row_suffix, write_rows

@@ -39,7 +39,7 @@ def publish(
         Argument(
             exists=True,
             help="Board folder; for figures and latex, also the file of a study "
-            "(validate --json); for figures of judges, that of metaeval --out; "
+            "(validate --json); for figures of judges, the file from metaeval --out; "
             "for --hub and croissant, an arena folder.",
         ),
     ],

@@ -69,7 +69,9 @@ def metaeval(
     templates: opt.Templates = None,
     statistics: Annotated[
         bool,
-        Option("--statistics", help="MEMERAG: ask no judge; print labels and agreement of people."),
+        Option(
+            "--statistics", help="MEMERAG: ask no judge; print labels and agreement among people."
+        ),
     ] = False,
     dry_run: opt.DryRun = False,
     prices: opt.Prices = None,

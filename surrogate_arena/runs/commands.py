@@ -28,7 +28,7 @@ def run(
         Path,
         Argument(
             metavar="CONFIG.toml",
-            help="TOML file of the boards; its paths start from there.",
+            help="TOML file that lists the boards; its paths are relative to its folder.",
             **FILE,
         ),
     ],
@@ -41,7 +41,7 @@ def run(
         list[str] | None,
         Option(
             "--base-url",
-            help="Server of judges that the file may name; repeatable. OpenAI's and the one in "
+            help="Judges' server that the file may name; repeatable. OpenAI's and the one in "
             "OPENAI_BASE_URL need no option.",
         ),
     ] = None,

@@ -161,7 +161,7 @@ def view(
     """Serve a board with its pages, and a page on which several people vote at the same time.
 
     Votes are blind, and are written to the arena as they are cast. Anyone who comes back under the
-    same name continues. Nothing is lost if the server is killed.
+    same name continues where they stopped. Nothing is lost if the server is killed.
     """
     try:
         from surrogate_arena.voting.server import Server

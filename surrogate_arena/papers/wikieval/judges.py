@@ -104,7 +104,7 @@ _SHOWN = {
 
 SCORE = ReplaceablePrompt(
     name="gpt-score",
-    asks="A score from 0 to 10 of one text (Ragas, section 5)",
+    asks="A score from 0 to 10 for one text (Ragas, section 5)",
     reply="the last Score: 7, Faithfulness: 7/10, 7 out of 10, or a bare number",
     variables={**_SHOWN, "text": Variable("the text to score", "samplefirst", is_required=True)},
     package=_PACKAGE,
@@ -112,7 +112,7 @@ SCORE = ReplaceablePrompt(
 )
 RANKING = ReplaceablePrompt(
     name="gpt-ranking",
-    asks="Which of two texts is the better one (Ragas, section 5)",
+    asks="Which of two texts is better (Ragas, section 5)",
     reply="Better: 1; or an order: Answer 2 > Answer 1, 1. Answer 2, Answer 2: Rank 1",
     variables={
         **_SHOWN,
