@@ -3,14 +3,15 @@
     python benchmarks/tables.py unseen replication
     python benchmarks/board_quality.py FOLDER [--arenas ../shared/data/arenas]
 
-The script writes what the table of unseen systems is computed from, for ``recomputed.py``: of each
-arena the features of all answers, and the ratings by each surrogate, by split and fold.
+The script writes what both tables are computed from, for ``recomputed.py``: of each arena the
+ratings by verdicts and surrogate, by split of the questions, and of those in the table of unseen
+systems the features of all answers, and the ratings by each surrogate, by split and fold.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,7 @@ from reliability import ceiling, split_half
 from arena import Arena, read_arena
 from features import extract
 from surrogate.learning.cross_fitting import Repeats
-from surrogate.learning.replication import replicate
+from surrogate.learning.replication import Replication, replicate
 from surrogate.learning.surrogate import find_surrogate
 from surrogate_arena.studies import Study, compare
 
@@ -75,11 +76,7 @@ def unseen(folder: Path, judge: str | None) -> list[Cell]:
 
 def replication(folder: Path, judge: str | None, number: int) -> list[Cell]:
     """Rate by some questions of one half, and compare with the verdicts on the other."""
-    # The default surrogate and the posterior do not learn from tournaments.
-    study = Study.of(
-        arena_of(folder), tournaments=2, judge=judge, feature_table=features_of(folder)
-    )
-    found = replicate(study.languages, find_surrogate(), Repeats(SPLITS, 0), number, False)
+    found = replicated(folder, judge, number)
     summary = found.summary()
     low, high = summary["gain_low"], summary["gain_high"]
     return [
@@ -89,6 +86,14 @@ def replication(folder: Path, judge: str | None, number: int) -> list[Cell]:
         f"{summary['gain']:z.2f} ({low:z.2f} to {high:z.2f})",
         float(found.rows["inside"].astype(float).mean()),
     ]
+
+
+def replicated(folder: Path, judge: str | None, number: int) -> Replication:
+    # The default surrogate and the posterior do not learn from tournaments.
+    study = Study.of(
+        arena_of(folder), tournaments=2, judge=judge, feature_table=features_of(folder)
+    )
+    return replicate(study.languages, find_surrogate(), Repeats(SPLITS, 0), number, False)
 
 
 def predictions(folder: Path, judge: str | None) -> pd.DataFrame:
@@ -115,15 +120,30 @@ def write_predictions(
         predictions(arenas / name, judge).to_csv(out / f"{key}.ratings.csv", index=False)
 
 
+def write_replications(
+    out: Path, arenas: Path, settings: Mapping[str, tuple[str, str | None]], numbers: Sequence[int]
+) -> None:
+    """Write the ratings behind ``replication``, by the number of questions learned from."""
+    out.mkdir(parents=True, exist_ok=True)
+    for key, (name, judge) in settings.items():
+        tables = [
+            replicated(arenas / name, judge, number).ratings.assign(questions=number)
+            for number in numbers
+        ]
+        pd.concat(tables).to_csv(out / f"{key}.replication.csv", index=False)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Write features and ratings of unseen systems.")
+    parser = argparse.ArgumentParser(description="Write the ratings behind the tables.")
     parser.add_argument("out", type=Path, help="folder to write")
     parser.add_argument("--arenas", type=Path, default=Path("../shared/data/arenas"))
     options = parser.parse_args()
-    from table_rows import SMALL_ARENAS  # it imports this module
+    from table_rows import ARENAS, NUMBERS, SMALL_ARENAS  # it imports this module
 
-    settings = {key: (name, judge) for key, (name, judge, _) in SMALL_ARENAS.items()}
-    write_predictions(options.out, options.arenas, settings)
+    settings = {key: (name, judge) for key, (name, judge, _) in ARENAS.items()}
+    write_replications(options.out, options.arenas, settings, NUMBERS)
+    small = {key: settings[key] for key in SMALL_ARENAS}
+    write_predictions(options.out, options.arenas, small)
 
 
 if __name__ == "__main__":

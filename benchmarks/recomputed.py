@@ -14,16 +14,16 @@ pairs                   all: shares by people's majority, their intervals by a b
 juries                  all: the best judge, the majority, the jury, and intervals of its gains
 constant-judges         all, from the conditions of GroUSE's types
 kappas (a guide)        of two people's votes, and of GPT-4 and one vote
-unseen                  half of the questions with the other half, on the same halves; with
-                        ``--predictions``, written by ``board_quality.py``, all but the ceiling:
-                        tau and its bootstrap error from the surrogates' ratings, and a forest and
-                        a regression of scikit-learn trained on the same features and folds
-replication             verdicts alone, on the same halves
+unseen                  half of the questions with the other half, on the same halves; ceilings, by
+                        an own estimator; tau and its bootstrap error from the surrogates'
+                        ratings, and a forest and a regression of scikit-learn trained on the same
+                        features and folds
+replication             verdicts alone, on the same halves; tau, gain, its interval and the share
+                        inside intervals from the ratings by verdicts and surrogate
 ======================  ==========================================================================
 
-The gains, intervals and shares of ``replication`` rest on the default surrogate, and are not. The
-tables ``nulls``, ``gate``, ``refusals``, ``cheaper`` and ``coverage`` are of simulated worlds,
-whose truth is known.
+Figures of surrogates need ``--predictions``, written by ``board_quality.py``. The tables ``nulls``,
+``gate``, ``refusals``, ``cheaper`` and ``coverage`` are of simulated worlds, whose truth is known.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+from recomputed_ceilings import ceilings
 from recomputed_judges import CROWD, VICUNA80, constant_judges, juries, kappas, pairs
 from recomputed_ratings import half_with_half, verdicts_alone
+from recomputed_replication import replication
 from recomputed_unseen import unseen
 from recomputed_verdicts import Figure, Stored
 
@@ -50,13 +52,17 @@ def figures(arenas: Path, stored: Stored) -> Iterator[Figure]:
     yield from kappas(arenas / "vicuna80")
     yield from juries(arenas, stored)
     yield from half_with_half(arenas, stored)
+    yield from ceilings(arenas, stored)
     yield from verdicts_alone(arenas, stored)
 
 
-def all_unseen(arenas: Path, predictions: Path, stored: Stored) -> Iterator[Figure]:
-    """Yield the figures on unseen systems of the arenas that have ratings by surrogates."""
+def of_surrogates(arenas: Path, predictions: Path, stored: Stored) -> Iterator[Figure]:
+    """Yield the figures of the arenas that have ratings by surrogates."""
     for path in sorted(predictions.glob("*.ratings.csv")):
         yield from unseen(path.name.removesuffix(".ratings.csv"), arenas, predictions, stored)
+    for path in sorted(predictions.glob("*.replication.csv")):
+        key = path.name.removesuffix(".replication.csv")
+        yield from replication(key, arenas, predictions, stored)
 
 
 def main() -> None:
@@ -68,7 +74,7 @@ def main() -> None:
     n_apart = 0
     found = figures(options.arenas, stored)
     if options.predictions is not None:
-        found = chain(found, all_unseen(options.arenas, options.predictions, stored))
+        found = chain(found, of_surrogates(options.arenas, options.predictions, stored))
     for figure in found:
         n_apart += not figure.agrees
         numbers = f"{figure.printed:7.2f} {figure.found:7.2f} ± {figure.error:.2f}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import recomputed
 import tables
-from board_quality import write_predictions
+from board_quality import write_predictions, write_replications
 
 ROOT = Path(__file__).parents[1]
 ARENAS = ROOT / "../shared/data/arenas"
@@ -83,10 +83,12 @@ def test_other_code_finds_the_figures_that_are_printed():
 
 
 @pytest.mark.slow
-def test_other_code_finds_the_tau_of_surrogates_from_their_ratings(tmp_path):
+def test_other_code_finds_the_figures_of_surrogates_from_their_ratings(tmp_path):
     if not ARENAS.is_dir():
         pytest.skip("needs the shared arenas")
-    write_predictions(tmp_path, ARENAS, {"crowd-rag": ("crowd-rag", "crowd-gold")})
-    found = list(recomputed.all_unseen(ARENAS, tmp_path, tables.read_store()))
-    assert len(found) == 12
+    crowd = {"crowd-rag": ("crowd-rag", "crowd-gold")}
+    write_predictions(tmp_path, ARENAS, crowd)
+    write_replications(tmp_path, ARENAS, crowd, [3, 10])
+    found = list(recomputed.of_surrogates(ARENAS, tmp_path, tables.read_store()))
+    assert len(found) == 22
     assert [row for row in found if not row.agrees] == []

@@ -51,6 +51,7 @@ REPLICATION_COLUMNS = [
     "tau_limit",
     "inside",
 ]
+SPLIT_COLUMNS = ["repeat", "language", "system", "combined", "verdicts", "other_half", "error"]
 
 
 @dataclass(frozen=True)
@@ -63,16 +64,21 @@ class Replication:
             the largest possible tau-b; the share of ratings ``inside`` 90% intervals.
         resampled: Language to the first two taus' mean over splits in B common resamples of
             systems, shape (2, B).
+        ratings: ``SPLIT_COLUMNS`` by split, language and system rated in both halves: by verdicts
+            and surrogate (``combined``), by ``verdicts``, in the ``other_half``; the standard
+            ``error`` of the first less the last.
     """
 
     rows: pd.DataFrame
     resampled: Mapping[str, Floats]
+    ratings: pd.DataFrame
 
     def of(self, language: str) -> Replication:
         """Keep one language."""
         rows = self.rows[self.rows["language"] == language]
         resampled = {name: taus for name, taus in self.resampled.items() if name == language}
-        return Replication(rows, resampled)
+        ratings = self.ratings[self.ratings["language"] == language]
+        return Replication(rows, resampled, ratings)
 
     @classmethod
     def of_all(cls, parts: Sequence[Replication]) -> Replication:
@@ -80,7 +86,9 @@ class Replication:
         resampled: dict[str, Floats] = {}
         for part in parts:
             resampled.update(part.resampled)
-        return cls(joined([part.rows for part in parts], REPLICATION_COLUMNS), resampled)
+        rows = joined([part.rows for part in parts], REPLICATION_COLUMNS)
+        ratings = joined([part.ratings for part in parts], SPLIT_COLUMNS)
+        return cls(rows, resampled, ratings)
 
     def summary(self) -> dict[str, float]:
         """Average over splits, then languages, with 95% intervals by a bootstrap over systems."""
@@ -140,6 +148,7 @@ def replicate(
     return Replication(
         rows=pd.DataFrame(rows, columns=REPLICATION_COLUMNS),
         resampled=_resampled_taus(comparisons, repeats.seed),
+        ratings=joined(comparisons, SPLIT_COLUMNS),
     )
 
 
@@ -202,6 +211,7 @@ def _replicate_once(
             row["systems"] = len(verdicts[language].among(other_half[language].systems).systems)
         else:
             row.update(_scores(comparison, unseen.get(language)))
+            comparison["repeat"] = repeat
             comparison["language"] = language
         results.append((row, comparison))
     return results
@@ -261,15 +271,12 @@ def _posteriors(
 def _comparison(
     posterior: RatingPosterior | None, verdicts: Observation, other_half: Observation
 ) -> pd.DataFrame | None:
-    """Return ``system, combined, verdicts, other_half`` and ``is_inside`` (its 90% interval)."""
     systems = [name for name in other_half.systems if name in verdicts.systems]
     if posterior is None or len(systems) < FEWEST_SYSTEMS:
         return None
     target = other_half.among(systems)
     indices = [posterior.systems.index(name) for name in systems]
     combined = posterior.ratings[indices]
-    # Ratings are differences: center both on the same systems before they are compared.
-    residuals = combined - combined.mean() - (target.ratings - target.ratings.mean())
     errors = np.sqrt(np.diag(posterior.covariance)[indices] + np.diag(target.noise))
     return pd.DataFrame(
         {
@@ -278,19 +285,22 @@ def _comparison(
             # Equal records have ratings that are equal but for rounding; these are ties.
             "verdicts": np.round(verdicts.among(systems).ratings, DECIMALS),
             "other_half": np.round(target.ratings, DECIMALS),
-            "is_inside": np.abs(residuals) <= NORMAL_90 * errors,
+            "error": errors,
         }
     )
 
 
 def _scores(comparison: pd.DataFrame, unseen: Outcome | None) -> dict[str, object]:
+    combined = comparison["combined"].to_numpy()
     other_half = comparison["other_half"].to_numpy()
+    # Ratings are differences: center both on the same systems before they are compared.
+    residuals = combined - combined.mean() - (other_half - other_half.mean())
     scores: dict[str, object] = {
         "systems": len(comparison),
-        "tau": kendall_tau(comparison["combined"].to_numpy(), other_half),
+        "tau": kendall_tau(combined, other_half),
         "tau_verdicts": kendall_tau(comparison["verdicts"].to_numpy(), other_half),
         "tau_limit": largest_tau(other_half),
-        "inside": float(comparison["is_inside"].mean()),
+        "inside": float((np.abs(residuals) <= NORMAL_90 * comparison["error"]).mean()),
     }
     if unseen is not None:
         by_system = comparison.set_index("system")["other_half"]
