@@ -6,7 +6,7 @@ It blends predictions by answers' scores (``question_scores``) and by whole syst
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
@@ -50,6 +50,7 @@ from surrogate.learning.training_data import (
     DEFAULT_ROWS,
     KnownRatings,
     RowKind,
+    drawn_questions,
     drawn_rows,
     training_ratings,
     without_repeats,
@@ -113,6 +114,10 @@ class AnswersSurrogate(Surrogate):
         self.X_ = pd.concat([X.iloc[:0], *training_rows])[columns].reset_index(drop=True)
         self._learn()
         return self
+
+    def unread_questions(self, X: pd.DataFrame, judged: Collection[str]) -> set[str]:
+        """Return the questions of one language that are not drawn."""
+        return set(X["query_id"]) - drawn_questions(X, judged, self.seed)
 
     def _learn(self) -> None:
         ratings = self._ratings_learned_from()

@@ -169,8 +169,17 @@ def held_out_ratings(
     for fold in folds or system_folds(languages, repeats):
         for group in grouped(languages, surrogate):
             unfitted = repeats.reseeded(surrogate, str(fold.repeat), str(fold.number))
-            tasks.append(partial(_rate_fold, group, unfitted, fold, training, rated))
+            # A worker gets what is read there: of many answers, that is a small part.
+            read = [_read_in(data, unfitted, fold) for data in group]
+            tasks.append(partial(_rate_fold, read, unfitted, fold, training, rated))
     return HeldOutRatings.gathered(repeats.run(tasks))
+
+
+def _read_in(data: LanguageData, surrogate: Surrogate, fold: Fold) -> LanguageData:
+    """Leave out answers to questions that the surrogate of a fold does not read."""
+    held = [system for system in data.systems if system in fold.systems]
+    X = data.without_answers_of(held).X
+    return data.without_answers_to(surrogate.unread_questions(X, data.judged_without(held)))
 
 
 def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[list[LanguageData]]:

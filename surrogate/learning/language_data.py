@@ -119,16 +119,29 @@ class LanguageData:
             tournaments = self.tournaments.first(self.settings.tournaments).without(systems)
             return replace(self.without_answers_of(systems), tournaments=tournaments)
         has_system = involve(self.judgments, systems)
-        battles = self.tournaments.battles
-        is_left_out = np.isin(battles.systems, systems)
-        is_affected = is_left_out[battles.side_a] | is_left_out[battles.side_b]
         return self.without_answers_of(systems).with_judgments(
-            self.judgments[~has_system], ~is_affected
+            self.judgments[~has_system], self._battles_without(systems)
         )
+
+    def judged_without(self, systems: Sequence[str]) -> set[str]:
+        """Return the questions of the battles among other systems."""
+        battles = self.tournaments.battles
+        numbers = np.unique(battles.question[self._battles_without(systems)])
+        return {battles.questions[number] for number in numbers}
+
+    def _battles_without(self, systems: Sequence[str]) -> Flags:
+        battles = self.tournaments.battles
+        is_left = ~np.isin(battles.systems, systems)
+        return np.asarray(is_left[battles.side_a] & is_left[battles.side_b])
 
     def without_answers_of(self, systems: Sequence[str]) -> LanguageData:
         """Leave out answers, but not from tournaments (MIRAGE-Bench, Algorithm 1)."""
         return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
+
+    def without_answers_to(self, questions: Collection[str]) -> LanguageData:
+        """Leave out the answers to some questions, but not the verdicts on them."""
+        is_left_out = self.X["query_id"].isin(questions)
+        return replace(self, X=self.X[~is_left_out]) if is_left_out.any() else self
 
     def with_judgments(self, judgments: pd.DataFrame, battles: Flags | None = None) -> LanguageData:
         """Rate the systems again, by some judgments; ``battles`` selects their battles."""

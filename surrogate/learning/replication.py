@@ -128,15 +128,19 @@ def replicate(
     """
     divisible = [data for data in languages if len(_judged_questions(data)) >= FEWEST_QUESTIONS]
     tasks = []
+    with_surrogate = with_surrogate or not surrogate.pooled
     for repeat in range(repeats.times if divisible else 0):
+        reseeded = repeats.reseeded(surrogate, "replication", str(repeat))
+        halved = [_Halves.of(data, repeats.seed, repeat, questions) for data in divisible]
+        if not with_surrogate:  # else surrogates of folds read further questions
+            halved = [halves.read_by(reseeded) for halves in halved]
         task = partial(
             _replicate_once,
-            languages=divisible,
-            surrogate=repeats.reseeded(surrogate, "replication", str(repeat)),
+            halved=halved,
+            surrogate=reseeded,
             seed=repeats.seed,
             repeat=repeat,
-            questions=questions,
-            with_surrogate=with_surrogate or not surrogate.pooled,
+            with_surrogate=with_surrogate,
         )
         tasks.append(task)
     rows: list[dict[str, object]] = []
@@ -176,21 +180,18 @@ def _judged_questions(data: LanguageData) -> tuple[str, ...]:
 
 
 def _replicate_once(
-    languages: Sequence[LanguageData],
+    halved: Sequence[_Halves],
     surrogate: Surrogate,
     seed: int,
     repeat: int,
-    questions: int | None,
     with_surrogate: bool,
 ) -> list[tuple[dict[str, object], pd.DataFrame | None]]:
     n_tournaments = 2 if surrogate.pooled else FEW_TOURNAMENTS
     learned: list[LanguageData] = []
     held_out: list[LanguageData] = []
-    for data in languages:
-        random = generator(seed, "replication", data.language, str(repeat))
-        first, second = _halves(data.drawing(n_tournaments), random, questions)
-        learned.append(first)
-        held_out.append(second)
+    for halves in halved:
+        learned.append(halves.visible.drawing(n_tournaments).judged_on(halves.learned))
+        held_out.append(halves.data.drawing(n_tournaments).judged_on(halves.held_out))
     unseen: dict[str, Outcome] = {}
     if with_surrogate:
         unseen = _unseen(learned, surrogate, Repeats(1, seed + repeat))
@@ -230,19 +231,35 @@ def _unseen(
     return {}
 
 
-def _halves(
-    data: LanguageData, random: np.random.Generator, questions: int | None
-) -> tuple[LanguageData, LanguageData]:
-    judged = _judged_questions(data)
-    order = [judged[index] for index in random.permutation(len(judged))]
-    middle = len(order) // 2
-    first = order[:middle]
-    second = order[middle:]
-    # Neither answers to the other half nor other judges' verdicts on it are learned from.
-    visible = replace(
-        data, X=_without_questions(data.X, second), others=_without_questions(data.others, second)
-    )
-    return visible.judged_on(first[:questions]), data.judged_on(second)
+@dataclass(frozen=True)
+class _Halves:
+    """A language, the judged questions to learn from, and those whose verdicts are held out."""
+
+    data: LanguageData
+    learned: Sequence[str]
+    held_out: Sequence[str]
+
+    @classmethod
+    def of(cls, data: LanguageData, seed: int, repeat: int, questions: int | None) -> _Halves:
+        random = generator(seed, "replication", data.language, str(repeat))
+        judged = _judged_questions(data)
+        order = [judged[index] for index in random.permutation(len(judged))]
+        middle = len(order) // 2
+        return cls(data, order[:middle][:questions], order[middle:])
+
+    @property
+    def visible(self) -> LanguageData:
+        # Neither answers to the other half nor other judges' verdicts on it are learned from.
+        return replace(
+            self.data,
+            X=_without_questions(self.data.X, self.held_out),
+            others=_without_questions(self.data.others, self.held_out),
+        )
+
+    def read_by(self, surrogate: Surrogate) -> _Halves:
+        """Keep the answers that a surrogate reads."""
+        unread = surrogate.unread_questions(self.visible.X, self.learned)
+        return replace(self, data=self.data.without_answers_to({*unread, *self.held_out}))
 
 
 def _without_questions(rows: pd.DataFrame, questions: Sequence[str]) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar, get_args
@@ -131,6 +131,14 @@ class Surrogate(ABC):
         self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]
     ) -> Self:
         """Learn all but ``arrays`` of an earlier fit; UsageError if they do not fit."""
+
+    def unread_questions(
+        self,
+        X: pd.DataFrame,  # noqa: ARG002 - for surrogates that draw questions
+        judged: Collection[str],  # noqa: ARG002
+    ) -> set[str]:
+        """Return the questions of one language whose answers are neither learned from nor rated."""
+        return set()
 
     def arrays(self) -> dict[str, Arrays]:
         """Return learned plain arrays of each language that are costly to learn again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -279,19 +279,27 @@ MOST_SYSTEMS = 300
 def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.DataFrame:
     """Keep a limited number of systems and questions, judged first."""
     rows = without_repeats(rows, ["system", "query_id"])
-    for column, judged, most in (
-        ("query_id", rated.questions, MOST_QUESTIONS),
-        ("system", rated.systems, MOST_SYSTEMS),
-    ):
-        names = sorted(rows[column].unique())
-        if len(names) <= most:
-            continue
-        random = generator(seed, f"{column} learned from", rows["language"].iloc[0])
-        shuffled = [names[index] for index in random.permutation(len(names))]
-        first = set(judged)
-        chosen = sorted(shuffled, key=lambda name: name not in first)[:most]
-        rows = rows[rows[column].isin(set(chosen))]
-    return rows
+    questions = drawn_questions(rows, rated.questions, seed)
+    rows = rows[rows["query_id"].isin(questions)]
+    systems = _drawn(rows, "system", rated.systems, MOST_SYSTEMS, seed)
+    return rows[rows["system"].isin(systems)]
+
+
+def drawn_questions(rows: pd.DataFrame, judged: Collection[str], seed: int) -> set[str]:
+    """Choose a limited number of a language's questions, judged first."""
+    return _drawn(rows, "query_id", judged, MOST_QUESTIONS, seed)
+
+
+def _drawn(
+    rows: pd.DataFrame, column: str, first: Collection[str], most: int, seed: int
+) -> set[str]:
+    names = sorted(rows[column].unique())
+    if len(names) <= most:
+        return set(names)
+    random = generator(seed, f"{column} learned from", rows["language"].iloc[0])
+    shuffled = [names[index] for index in random.permutation(len(names))]
+    is_first = set(first)
+    return set(sorted(shuffled, key=lambda name: name not in is_first)[:most])
 
 
 def without_repeats(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:

@@ -1,12 +1,15 @@
 """Replication: what is learned from, and how sure the gain of surrogates is."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from surrogate.learning.cross_fitting import Repeats
+from surrogate.learning import training_data
+from surrogate.learning.answers_surrogate import AnswersSurrogate
+from surrogate.learning.cross_fitting import Repeats, held_out_ratings
 from surrogate.learning.language_data import TournamentSettings, language_data
 from surrogate.learning.replication import replicate
 from surrogate.learning.surrogate import find_surrogate
@@ -98,3 +101,35 @@ def test_other_judges_verdicts_on_the_other_half_are_not_learned_from(english_ar
         # The other judge helps on the whole half, of which three questions are judged here.
         assert judged < by_others
         assert (len(judged), len(by_others)) == (3, QUESTIONS // 2)
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """How many questions' answers the tasks of each study are sent, at most."""
+    run = Repeats.run
+    sent = []
+
+    def noted(repeats, tasks):
+        parts = [part for task in tasks for part in task.keywords.get("halved") or task.args[0]]
+        tables = [getattr(part, "data", part).X for part in parts]
+        sent.append(max(X["query_id"].nunique() for X in tables))
+        return run(repeats, tasks)
+
+    monkeypatch.setattr(Repeats, "run", noted)
+    return sent
+
+
+@pytest.mark.parametrize("study", [held_out_ratings, partial(replicate, with_surrogate=False)])
+def test_workers_are_sent_the_answers_that_they_read_and_find_the_same(
+    study, english_arena, monkeypatch, sent
+):
+    few_questions = 4
+    monkeypatch.setattr(training_data, "MOST_QUESTIONS", few_questions)
+    languages = arena_of(english_arena, 0)
+    surrogate = find_surrogate("default")
+    by_read = study(languages, surrogate, Repeats(2, 0))
+    monkeypatch.setattr(AnswersSurrogate, "unread_questions", lambda *_: set())
+    by_all = study(languages, surrogate, Repeats(2, 0))
+    assert sent[0] == few_questions < sent[1]
+    for name in {"table", "rows"} & vars(by_all).keys():
+        pd.testing.assert_frame_equal(getattr(by_read, name), getattr(by_all, name))
