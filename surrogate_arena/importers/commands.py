@@ -94,8 +94,8 @@ def import_command(
 ) -> None:
     """Make an arena from your own table, a published data set or another tool's records.
 
-    Pass a reader's further settings with --config, such as split for mirage, or download=true to
-    read its data sets from the Hugging Face hub.
+    Pass a reader's further settings with --config, such as download=true for mirage, to read its
+    data sets from the Hugging Face hub.
     """
     from surrogate_arena.cli.replaced_arenas import check_arena_target
     from surrogate_arena.importers import import_arena, reader_options
