@@ -118,7 +118,7 @@ PAYLOADS = JSON | st.fixed_dictionaries(
 @given(PAYLOADS, st.sampled_from([read_completion, read_embedding]))
 def test_whatever_json_comes_is_an_answer_or_malformed(payload, read):
     try:
-        completion = read(payload, 0.1)
+        completion = read(payload)
     except MalformedAnswerError:
         return
     with open_store(":memory:") as store:
