@@ -1,11 +1,10 @@
-"""A board as a site: its pages written, its folder replaced whole."""
+"""A board as a site: its pages written."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.folder import open_arena
@@ -21,7 +19,7 @@ from arena.data.languages import language_name
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables import write_rows
 from arena.data.wording import Remark, short_digest
-from arena.data.writing import replaced_folder, write_text
+from arena.data.writing import write_text
 from arena.rating.judgments import copies_of_others
 from features.engine.extraction import missing_counts
 from surrogate.board.board import Board
@@ -63,13 +61,11 @@ from surrogate_arena.pages.history import HistoryEntry, history_view
 from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.pair_texts import Texts
 from surrogate_arena.pages.pairs import MOST_SYSTEMS, pair_page
+from surrogate_arena.pages.site_folder import check_replaceable, site_folder
 from surrogate_arena.pages.site_settings import SiteSettings, chosen_site
 from surrogate_arena.pages.submit_page import submit_page
 from surrogate_arena.pages.views import SystemPages
 
-MARKER = "site.json"
-"""Tells a site of ours from other folders, and lists its files."""
-GENERATOR = "surrogate-arena publish"
 INDEX = "index.html"
 RECORD = "board.json"
 """A board for other programs: its remarks and rows."""
@@ -84,41 +80,6 @@ HIDDEN = "Questions and answers are not published."
 """Why a site shows no answers where none are to be shown."""
 SCRIPTS = {"index": ("tables.js", "board.js"), "pairs": ("tables.js", "pairs.js")}
 """Name of a page to its scripts, where it has others than tables that sort."""
-
-
-def check_replaceable(out: Path) -> None:
-    """Check that nothing but a site of ours would be lost."""
-    if not out.exists():
-        return
-    if not out.is_dir():
-        raise UsageError(f"{out} is a file; name a folder to write the site to")
-    if not any(out.iterdir()):
-        return
-    try:
-        content = json.loads((out / MARKER).read_text(encoding="utf-8"))
-        is_site = content.get("generator") == GENERATOR
-        site_files = {*map(str, content["files"]), MARKER}
-    except (OSError, ValueError, AttributeError, KeyError, TypeError):
-        # Whatever is wrong with the marker, the folder may hold somebody's only copy.
-        is_site = False
-        site_files = set()
-    if not is_site:
-        raise UsageError(f"{out} is not empty and holds no site; name a new or empty folder")
-    foreign = sorted({*_files(out)} - site_files)
-    if foreign:
-        listed = ", ".join(foreign[:3]) + (" …" if len(foreign) > 3 else "")
-        raise UsageError(
-            f"{out} holds files that are not of the site: {listed}; move them elsewhere, "
-            "because the site replaces the whole folder"
-        )
-
-
-def _files(folder: Path) -> list[str]:
-    return sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_symlink() or not path.is_dir()
-    )
 
 
 def write_site(
@@ -193,19 +154,9 @@ def write_site(
         "licenses": licenses,
         "asked": questions,
     }
-    with _site_files(out) as folder:
+    with site_folder(out) as folder:
         _write_pages(board, texts, costs, folder, chosen, values, is_served=is_served)
     return out / INDEX
-
-
-@contextmanager
-def _site_files(out: Path) -> Iterator[Path]:
-    """Yield an empty folder that becomes a site when the block succeeds, marked as one of ours."""
-    with replaced_folder(out) as folder:
-        yield folder
-        content = {"generator": GENERATOR, "version": __version__, "files": _files(folder)}
-        text = json.dumps(content, indent=1) + "\n"
-        (folder / MARKER).write_text(text, encoding="utf-8")
 
 
 def _arenas(board: Board, source: Arena | Path | str | None) -> tuple[Arena, Arena] | str:

@@ -38,7 +38,8 @@ from surrogate.board.view import board_judges
 from surrogate_arena.cli.judging_records import METAEVALUATION_FILE, read_judging_records
 from surrogate_arena.costs.costs import write_costs
 from surrogate_arena.diagnosis.judging_prior import judging_prior
-from surrogate_arena.pages.site import check_replaceable, write_site
+from surrogate_arena.pages.site import write_site
+from surrogate_arena.pages.site_folder import check_replaceable
 from surrogate_arena.runs.configured import STORE_FILE, ConfiguredBoard
 from surrogate_arena.runs.in_use import against_in_use
 from surrogate_arena.runs.keeping import keep_board

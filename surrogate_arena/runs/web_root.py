@@ -15,7 +15,8 @@ from surrogate.board.tables import FEATURE_CACHE
 from surrogate_arena.pages.feed import FEED, FeedEntry, atom_feed
 from surrogate_arena.pages.history import HistoryEntry, without_removed
 from surrogate_arena.pages.pages import filled
-from surrogate_arena.pages.site import INDEX, RECORD, check_replaceable
+from surrogate_arena.pages.site import INDEX, RECORD
+from surrogate_arena.pages.site_folder import check_replaceable
 from surrogate_arena.runs.configured import ConfiguredBoard, Leaderboards
 from surrogate_arena.runs.past_boards import HISTORY, read_history
 from surrogate_arena.runs.records import BoardRecord, RunRecords
