@@ -289,7 +289,7 @@ def test_tables_of_ragelo(follow):
     }
     for name, text in tables.items():
         Path(f"{name}.csv").write_text(text, encoding="utf-8")
-    follow("Tables of RAGElo", "unused.json", {})
+    follow("RAGElo's tables", "unused.json", {})
     arena = read_arena("mine")
     assert arena.info.systems == ("one", "two")
     assert arena.queries["query"].tolist()[0] == "How deep is the lake?"
