@@ -1,4 +1,4 @@
-"""Validating surrogates: how well they rank systems, languages and questions they have not seen."""
+"""How well surrogates rank unseen systems, also in unseen languages and on unseen questions."""
 
 from arena.data import lazy_names
 
