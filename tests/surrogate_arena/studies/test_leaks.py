@@ -60,6 +60,9 @@ class SelectingSurrogate(BaseEstimator):
     def predict(self, X, questions=None):
         return self.fitted_.predict(X, questions)
 
+    def unread_questions(self, X, judged):
+        return set()
+
 
 def tau_unseen(data, surrogate, repeats=2):
     outcomes = leave_systems_out(data, surrogate, Repeats(repeats, 0))
