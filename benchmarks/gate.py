@@ -32,7 +32,7 @@ from scipy.optimize import fsolve
 from scipy.special import softmax
 
 from arena.data.types import Floats
-from arena.quality.agreement import agreement_with_people
+from arena.quality.people_agreement import agreement_with_people
 from surrogate.board.tables import RATINGS, read_board_table
 from surrogate_arena.gating.comparison import bounded_difference
 from surrogate_arena.gating.rating_difference import GateRates, rating_difference

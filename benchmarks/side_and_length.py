@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from arena import read_arena
-from arena.data.names import PEOPLE, is_person
+from arena.data.judges import PEOPLE, is_person
 from arena.data.types import Floats
 from arena.rating.battles import Battles
 from arena.rating.biases import LENGTH

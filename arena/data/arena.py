@@ -23,8 +23,10 @@ from arena.data.frames import (
     with_default,
     with_passages,
 )
+from arena.data.judges import chosen_judges, judges_named
 from arena.data.languages import is_language_code, language_hint
-from arena.data.names import chosen_judges, dropped_names, judges_named, without_names
+from arena.data.names import dropped_names, without_names
+from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import Rows, named_by_criterion, selected_columns, without_rows
 from arena.data.schema import (
     ANSWERS,
@@ -37,13 +39,7 @@ from arena.data.schema import (
     REFERENCE,
     ArenaInfo,
 )
-from arena.data.systems import (
-    no_attributes,
-    no_published_ratings,
-    published_ratings,
-    system_attributes,
-    with_own_passages,
-)
+from arena.data.systems import no_attributes, system_attributes, with_own_passages
 from arena.data.wording import count_of, notebook_html
 
 

@@ -18,7 +18,8 @@ from arena.data.arena import Arena
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
-from arena.data.names import PERSON, hides_characters, is_person
+from arena.data.judges import PERSON, is_person
+from arena.data.names import hides_characters
 from arena.data.schema import JUDGMENT_KEY, JUDGMENTS
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs

@@ -24,7 +24,8 @@ from arena.judging.llm_judge import LlmJudge
 from arena.judging.rounds import JudgedRounds, joined_first_votes, stacked_verdicts
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Price
-from arena.quality.agreement import PeopleAgreement, oriented_verdicts
+from arena.quality.agreement import oriented_verdicts
+from arena.quality.people_agreement import PeopleAgreement
 
 
 def judge_pairs(

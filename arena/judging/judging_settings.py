@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError, argument
-from arena.data.names import PANEL
+from arena.data.judges import PANEL
 from arena.llm.llm_settings import LlmSettings, Names, SettingUse, fields_by_use
 
 JudgingForm = Literal["pairwise", "pointwise", "listwise", "nuggets"]

@@ -19,10 +19,11 @@ from arena.judging.llm_judge import LlmJudge, pairs_left
 from arena.judging.rounds import JudgedRounds
 from arena.llm.replies import CONTENT_FILTER, REFUSAL, UNPARSABLE
 from arena.llm.usage import Price, Usage
-from arena.quality.agreement import PeopleAgreement, without_identical
+from arena.quality.agreement import without_identical
 from arena.quality.judge_label import label_judge
 from arena.quality.judge_report import Grade, JudgeLabel, JudgeTest
 from arena.quality.judge_tests import Share
+from arena.quality.people_agreement import PeopleAgreement
 
 NOTABLE_INVALID = 0.05
 """Share of unparsable replies above which a judge is doubtful."""

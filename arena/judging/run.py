@@ -21,7 +21,7 @@ from arena.judging.llm_judge import LlmJudge
 from arena.judging.plans.plan import JudgingRun, judging_budget, plan_of
 from arena.llm.store import Store
 from arena.llm.usage import Price
-from arena.quality.agreement import PeopleAgreement
+from arena.quality.people_agreement import PeopleAgreement
 
 
 def judge(

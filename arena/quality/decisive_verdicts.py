@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from arena.data.names import PEOPLE, is_person
+from arena.data.judges import PEOPLE, is_person
 from arena.data.types import Floats, Indices
 from arena.quality.judge_report import DecisiveVerdict, FirstPlace
 from arena.rating.battles import Battles

@@ -10,15 +10,8 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.names import is_person, judges_named
-from arena.quality.agreement import (
-    PeopleAgreement,
-    agreement_with_people,
-    oriented_verdicts,
-    people_test,
-    recorded_agreement,
-    without_identical,
-)
+from arena.data.judges import is_person, judges_named
+from arena.quality.agreement import oriented_verdicts, without_identical
 from arena.quality.decisive_verdicts import LISTED, first_places
 from arena.quality.judge_report import (
     FAULTS,
@@ -35,6 +28,12 @@ from arena.quality.judge_tests import (
     repeat_test,
     same_verdict_test,
     tie_test,
+)
+from arena.quality.people_agreement import (
+    PeopleAgreement,
+    agreement_with_people,
+    people_test,
+    recorded_agreement,
 )
 from arena.quality.preferences import length_test, side_test
 from arena.rating.judgments import copies_of_others, shown_sides

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from arena.data.names import UNKNOWN_JUDGE
+from arena.data.judges import UNKNOWN_JUDGE
 from arena.data.wording import Remark, count_of
 
 Grade = Literal["unreliable", "doubtful", "not known", "consistent", "agrees", "people"]

@@ -12,17 +12,16 @@ import pandas as pd
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, frame_of, with_language_of
-from arena.data.languages import UNDETERMINED
-from arena.data.names import (
+from arena.data.judges import (
     PEOPLE,
     UNKNOWN_JUDGE,
     chosen_judges,
     is_person,
     judges_named,
-    name_problems,
     names_one_judge,
-    row_name_problems,
 )
+from arena.data.languages import UNDETERMINED
+from arena.data.names import name_problems, row_name_problems
 from arena.data.rows import named_by_criterion, plain_table, whole_digits, with_numbers
 from arena.data.schema import (
     ALL,

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, log_expit
 
-from arena.data.names import is_derived, is_person
+from arena.data.judges import is_derived, is_person
 from arena.data.schema import PROBABILITIES, QUESTION_KEY
 from arena.data.types import Flags, Floats
 from arena.data.wording import Remark, count_of

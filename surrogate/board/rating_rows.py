@@ -22,10 +22,10 @@ from surrogate.board.ranks import (
     ranked_rows,
     reasons_without_rank,
     with_placed_notes,
-    with_wins,
 )
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS, empty_board_table
+from surrogate.board.wins import with_wins
 
 if TYPE_CHECKING:
     from surrogate.board.language_study import LanguageStudy

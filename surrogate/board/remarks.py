@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from arena.data.languages import language_name
-from arena.data.systems import PUBLISHED
+from arena.data.published import PUBLISHED
 from arena.data.wording import (
     Remark,
     Severity,

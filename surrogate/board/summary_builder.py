@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.answer_digests import outdated_remark
 from arena.data.arena import Arena
-from arena.data.systems import published_remarks
+from arena.data.published import published_remarks
 from arena.data.types import Floats
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgeLabel

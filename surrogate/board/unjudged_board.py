@@ -23,7 +23,7 @@ from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name
 from surrogate.board.derived_tables import Estimation
-from surrogate.board.ranks import NO_ANSWER, WINS_COLUMNS, ranked_rows
+from surrogate.board.ranks import NO_ANSWER, ranked_rows
 from surrogate.board.settings import NOBODY, ResolvedSettings
 from surrogate.board.summary import (
     PREFERENCES,
@@ -38,6 +38,7 @@ from surrogate.board.summary_builder import (
     summary_of,
     unused_features,
 )
+from surrogate.board.wins import WINS_COLUMNS
 from surrogate.learning.language_data import with_answers
 from surrogate.learning.peers import CONSENSUS, PeerAnswers
 from surrogate.learning.question_scores import (

@@ -10,9 +10,9 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
+from arena.data.published import no_published_ratings
 from arena.data.rows import whole_digits
 from arena.data.schema import CRITERION, HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE
-from arena.data.systems import no_published_ratings
 from arena.data.wording import Remark, count_of, did_you_mean
 from arena.rating.soft_verdicts import Temperature, calibrated_judgments, learn_temperatures
 from arena.statistics.bootstrap import generator

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.names import is_person
+from arena.data.judges import is_person
 from arena.data.schema import QUESTION_KEY, WEIGHT
 from arena.data.wording import Remark, count_of, first_of
 from arena.rating.battles import Battles

@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
-from arena.data.names import PEOPLE, is_person
+from arena.data.judges import PEOPLE, is_person
 from arena.data.tables import read_record, read_rows
 from arena.data.writing import write_text
-from arena.quality.agreement import PeopleAgreement, model_name, recorded_agreement
 from arena.quality.judge_label import label_judge
 from arena.quality.judge_report import JudgeLabel, JudgingRecords, MetaEvaluation
+from arena.quality.people_agreement import PeopleAgreement, model_name, recorded_agreement
 
 METAEVALUATION_FILE = "metaevaluation.json"
 _HINT = "see MetaEvaluation for what it should hold, or delete the file"

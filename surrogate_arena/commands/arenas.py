@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import DataError, UsageError
-from arena.data.names import PEOPLE, is_person
+from arena.data.judges import PEOPLE, is_person
 from arena.data.wording import Remark, count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.counts import arena_counts, counts_line, thoughts_remarks

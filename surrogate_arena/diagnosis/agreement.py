@@ -8,15 +8,9 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError, argument
-from arena.quality.agreement import (
-    KAPPA,
-    MEASURED,
-    agreement_among_people,
-    measured_agreement,
-    oriented_verdicts,
-    shared_items,
-)
+from arena.quality.agreement import MEASURED, measured_agreement, oriented_verdicts, shared_items
 from arena.quality.judge_report import MetaEvaluation
+from arena.quality.people_agreement import KAPPA, agreement_among_people
 from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError
-from arena.data.names import PEOPLE, is_person
+from arena.data.judges import PEOPLE, is_person
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.printing import print_remarks, show, with_spans
 
@@ -178,7 +178,7 @@ def _unknowns(measured: dict[str, Any]) -> list[str]:
 
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:
-    from arena.data.names import judges_named
+    from arena.data.judges import judges_named
 
     present = sorted(set(table["judge"]))
     if reference == PEOPLE and not any(map(is_person, present)):

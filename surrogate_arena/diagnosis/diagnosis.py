@@ -16,9 +16,10 @@ from arena.data.answer_digests import outdated_remark
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.names import PEOPLE, is_derived, is_person, look_alike_remarks
+from arena.data.judges import PEOPLE, is_derived, is_person
+from arena.data.names import look_alike_remarks
+from arena.data.published import published_remarks
 from arena.data.schema import ALL, QUESTION_KEY, VOTER
-from arena.data.systems import published_remarks
 from arena.data.tables import plain_records
 from arena.data.wording import Remark, Severity, count_of, notebook_html
 from arena.judging.judge_agreement import agreement_table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.data.names import is_derived
+from arena.data.judges import is_derived
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats, Indices
 from arena.judging.judge_agreement import shared_by_two

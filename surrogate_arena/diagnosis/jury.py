@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from arena.data.names import is_derived
+from arena.data.judges import is_derived
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats, Indices
 from arena.quality.agreement import FEWEST_ITEMS, QUESTION_PAIR, oriented_verdicts

@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import FAILED_JUDGMENTS
-from arena.data.names import chosen_judges, judges_named
+from arena.data.judges import chosen_judges, judges_named
 from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables import read_rows

@@ -14,13 +14,13 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
-from arena.data.names import is_person, judges_named
-from arena.quality.agreement import (
+from arena.data.judges import is_person, judges_named
+from arena.quality.judge_label import label_judge
+from arena.quality.people_agreement import (
     PeopleAgreement,
     agreement_with_people,
     recorded_agreement,
 )
-from arena.quality.judge_label import label_judge
 from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate.board.board import Board, open_board

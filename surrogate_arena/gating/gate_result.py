@@ -13,8 +13,9 @@ from scipy.special import expit
 from arena.data.answer_digests import outdated_remark
 from arena.data.languages import language_name
 from arena.data.wording import count_of, sentence
-from arena.quality.agreement import PeopleAgreement, without_identical
+from arena.quality.agreement import without_identical
 from arena.quality.judge_report import JudgeLabel
+from arena.quality.people_agreement import PeopleAgreement
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison
 from surrogate_arena.gating.cost_comparison import CostComparison
 from surrogate_arena.gating.fault_comparison import FaultComparison

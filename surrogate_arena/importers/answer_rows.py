@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from arena.data.errors import checked_choice
+from arena.data.judges import UNKNOWN_JUDGE
 from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
-from arena.data.names import UNKNOWN_JUDGE
 from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.types import Record
 from arena.data.wording import count_of, first_of

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from arena.data.errors import DataError, UsageError, counted_problems
+from arena.data.judges import UNKNOWN_JUDGE
 from arena.data.languages import UNDETERMINED, language_code
-from arena.data.names import UNKNOWN_JUDGE
 from arena.data.schema import (
     CHOSEN,
     CRITERION,

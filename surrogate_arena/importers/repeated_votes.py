@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from arena.data.names import names_one_judge
+from arena.data.judges import names_one_judge
 from arena.data.schema import CRITERION, REPEAT, VOTER, WEIGHT
 from arena.data.types import Flags
 from arena.statistics.codes import repeated_rows, row_keys

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import ArenaError, MissingDependencyError, UsageError
-from arena.data.names import is_person
+from arena.data.judges import is_person
 from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import FOLDER, OUT_FILE, OUT_FOLDER, check_target

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 
 from arena.data.errors import ArenaError
-from arena.data.names import is_person
+from arena.data.judges import is_person
 from arena.data.wording import Remark, count_of
 from features.measures.choosing import chosen_features
 from surrogate.board.board import Board

@@ -12,7 +12,8 @@ from arena.data.answer_digests import answer_digest
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import find_table_file
-from arena.data.names import PERSON, alike, is_person
+from arena.data.judges import PERSON, is_person
+from arena.data.names import alike
 from arena.data.schema import DIGESTS
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_cells, pair_keys, unordered
 from arena.judging.appending import settle_votes

@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.names import is_person
+from arena.data.judges import is_person
 from arena.judging.answer_pairs import (
     PAIR_COLUMNS,
     ArenaTexts,

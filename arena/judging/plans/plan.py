@@ -23,7 +23,7 @@ from arena.judging.judging_settings import JudgingSettings, PlanName
 from arena.judging.llm_judge import LlmJudge, llm_judges
 from arena.llm.store import Store, open_store
 from arena.llm.usage import Budget, Price
-from arena.quality.agreement import PeopleAgreement
+from arena.quality.people_agreement import PeopleAgreement
 
 
 @dataclass(frozen=True)

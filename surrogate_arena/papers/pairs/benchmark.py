@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.names import judges_named
+from arena.data.judges import judges_named
 from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, pair_keys
 from arena.llm.prompts import Templates
 from surrogate_arena.papers.evaluation import (

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.names import PEOPLE, is_derived, is_person, judges_named
+from arena.data.judges import PEOPLE, is_derived, is_person, judges_named
 from arena.quality.agreement import QUESTION_PAIR, majorities, oriented_verdicts
 
 GOLD_COLUMNS = ["split", "question", "language", "query_id", "system_a", "system_b", "better"]

@@ -10,7 +10,7 @@ import pytest
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.data.arena import Arena
 from arena.data.folder import ARENA_SUFFIXES, read_own_answers
-from arena.data.names import chosen_judges, judges_named
+from arena.data.judges import chosen_judges, judges_named
 from arena.data.writing import locked_folder
 
 INFO = {

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from arena.quality import label_judge
-from arena.quality.agreement import PeopleAgreement
 from arena.quality.judge_report import GRADES
 from arena.quality.judge_tests import cycles
+from arena.quality.people_agreement import PeopleAgreement
 from arena.quality.preferences import length_test, side_test
 
 

@@ -5,10 +5,7 @@ import pytest
 from people_votes import arena_of
 
 from arena.quality import label_judge
-from arena.quality.agreement import (
-    agreement_among_people,
-    agreement_with_people,
-)
+from arena.quality.people_agreement import agreement_among_people, agreement_with_people
 
 
 def test_a_judge_as_good_as_a_person_is_not_faulted_for_its_kappa():

@@ -8,8 +8,8 @@ import pytest
 from scipy.special import expit
 
 from surrogate.board.derived_tables import joint_covariance, overall_board
-from surrogate.board.ranks import mutual_wins
 from surrogate.board.tables import RATINGS, typed_board_table
+from surrogate.board.wins import mutual_wins
 
 LANGUAGES, SYSTEMS = ("de", "en", "ja"), ("a", "b", "c")
 

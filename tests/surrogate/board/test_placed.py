@@ -7,13 +7,8 @@ import pytest
 from scipy.special import expit
 
 from surrogate import build_board, rank_systems
-from surrogate.board.ranks import (
-    FEWEST_JUDGED_QUESTIONS,
-    PLACE_COLUMNS,
-    RANK_COLUMNS,
-    places_among,
-    wins_against,
-)
+from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, PLACE_COLUMNS, RANK_COLUMNS, places_among
+from surrogate.board.wins import wins_against
 
 OPTIONS = {"features": "answer_length,bleu", "tournaments": 2}
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from people_votes import arena_of
 
-from arena.quality.agreement import agreement_with_people
+from arena.quality.people_agreement import agreement_with_people
 from surrogate_arena.diagnosis.agreement import agreement_with_one_vote
 
 

@@ -10,7 +10,7 @@ from judged_systems import build_arena
 
 from arena.judging import LlmJudge
 from arena.llm import LlmSettings, open_store
-from arena.quality.agreement import PeopleAgreement
+from arena.quality.people_agreement import PeopleAgreement
 from surrogate_arena.gating import GateJudging
 from surrogate_arena.gating.comparison import bounded_difference, bounded_interval
 from surrogate_arena.gating.gate import gate

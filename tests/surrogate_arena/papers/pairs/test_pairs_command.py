@@ -14,7 +14,7 @@ from shared_data import shared_path
 from arena import UsageError
 from arena.data.errors import UnusableRepliesError
 from arena.data.folder import read_arena
-from arena.data.names import is_person
+from arena.data.judges import is_person
 from surrogate_arena.cli.judging_records import read_metaevaluations
 from surrogate_arena.papers.figures import study_drawings
 

@@ -1,0 +1,83 @@
+"""Wins: expected shares of points against the other ranked systems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
+from arena.data.types import Floats
+from arena.statistics.significance import NORMAL_90
+from surrogate.board.ranks import places_among
+
+WINS_COLUMNS = ["wins", "wins_low", "wins_high"]
+
+
+def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
+    """Add ``WINS_COLUMNS`` against the ranked systems."""
+    is_placed = rows.get("is_placed", pd.Series(False, rows.index))
+    ratings = rows.loc[~is_placed, "rating"].dropna()
+    shares, slopes = mutual_wins(ratings.to_numpy(np.float64))
+    variances = variances_by_slopes(slopes, covariance.loc[ratings.index, ratings.index])
+    low, high = share_bounds(shares, np.diag(variances))
+    ranked = pd.DataFrame(dict(zip(WINS_COLUMNS, (shares, low, high), strict=True)), ratings.index)
+    placed = wins_against(ratings, rows[is_placed])
+    return rows.join(pd.concat([ranked, placed]))
+
+
+def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
+    """Return expected wins with half ties, (S,), and derivatives, (S, S)."""
+    n_systems = len(ratings)
+    if n_systems < 2:
+        return np.full(n_systems, np.nan), np.full((n_systems, n_systems), np.nan)
+    shares = expit(ratings[:, None] - ratings[None, :])
+    weights = (1 - np.eye(n_systems)) / (n_systems - 1)
+    slopes = weights * shares * (1 - shares)
+    return (weights * shares).sum(axis=1), np.diag(slopes.sum(axis=1)) - slopes
+
+
+def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
+    """Return the covariance of S quantities by derivatives (S, N), or NaN."""
+    values = covariance.to_numpy(np.float64)
+    is_unknown = np.isnan(np.diag(values))
+    variances = slopes @ np.nan_to_num(values) @ slopes.T
+    without_error = (slopes[:, is_unknown] > 0).any(axis=1)
+    variances[without_error] = np.nan
+    variances[:, without_error] = np.nan
+    return np.asarray(variances)
+
+
+def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Return shares' 90% intervals, normal in logits, within 0 and 1."""
+    half_widths = NORMAL_90 * np.sqrt(np.maximum(variances, 0.0)) / (shares * (1 - shares))
+    logits = logit(shares)
+    return expit(logits - half_widths), expit(logits + half_widths)
+
+
+def wins_against(ranked: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return ``WINS_COLUMNS`` of systems against the ranked ones."""
+    opponents = ranked if len(ranked) else rows["rating"].dropna()
+    ratings = opponents.to_numpy(np.float64)
+    # No system meets itself.
+    is_met = rows.index.to_numpy()[:, None] != opponents.index.to_numpy()[None, :]
+    n_met = is_met.sum(axis=1)
+    wins = pd.DataFrame(index=rows.index)
+    for column, bound in zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True):
+        values = rows[bound].to_numpy(np.float64)
+        shares = expit(values[:, None] - ratings[None, :])
+        points = pd.Series((shares * is_met).sum(axis=1), rows.index)
+        wins[column] = points / np.where(n_met, n_met, np.nan)
+    return wins
+
+
+def overall_wins(rows: pd.DataFrame, n_languages: int) -> pd.DataFrame:
+    """Average wins over languages, as if a system's errors were equal in all."""
+    is_counted = rows["rank"].notna() | rows["place"].notna()
+    grouped = rows[WINS_COLUMNS].astype(float).where(is_counted).groupby(rows["system"])
+    return grouped.mean().where(grouped.count() == n_languages)
+
+
+def places_by_wins(wins: pd.DataFrame, ranked_wins: pd.Series) -> pd.DataFrame:
+    """Return the overall places of wins and their bounds."""
+    bounds = dict(zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True))
+    return places_among(wins.rename(columns=bounds), ranked_wins)
