@@ -67,7 +67,7 @@ def marks(kind: str) -> re.Pattern[str]:
         else:
             alternatives.append(pattern)
     if words:
-        # Tried where a word begins alone, not at every character.
+        # Tried only where a word begins, not at every character.
         alternatives.append(rf"\b(?=\w)(?:{'|'.join(words)})")
     return re.compile("|".join(alternatives), re.IGNORECASE | re.MULTILINE)
 

@@ -254,5 +254,5 @@ def _unconnected(tournaments: Tournaments) -> tuple[str, ...]:
 
 
 def involve(judgments: pd.DataFrame, systems: Collection[str]) -> pd.Series:
-    """Flag the judgments that are on one of some systems."""
+    """Return which judgments compare one of these systems, shape (N,)."""
     return judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)
