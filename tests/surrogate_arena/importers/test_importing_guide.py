@@ -1,8 +1,10 @@
-"""The recipes for tables of other shapes turn other shapes into rows that are read."""
+"""Recipes and examples turn tables of other shapes into rows that are read."""
 
 import json
 import re
+import runpy
 import shutil
+import sys
 from pathlib import Path
 
 import choix
@@ -51,7 +53,7 @@ def winners(path="battles.csv"):
 
 
 def test_every_recipe_is_tried():
-    assert len(RECIPES) == 14
+    assert len(RECIPES) == 10
 
 
 def test_a_column_per_system(follow):
@@ -97,24 +99,11 @@ def test_answers_and_votes_in_two_files(follow):
     assert list(judgments["judge"]) == ["person:Ann", "person:Ann", "person:Tom"]
 
 
-def test_answers_by_model(follow):
-    rows = [{"question": "When did the bridge open?", "answer": "It opened in 1932."}]
-    follow("Answers by model", "by_model.json", {"gpt-4o": rows, "llama-3": rows})
-    arena = import_arena("csv", ["answers.csv"]).arena
-    assert arena.info.systems == ("gpt-4o", "llama-3")
-
-
 def test_passages_in_numbered_columns(follow):
     follow("Passages in numbered", "numbered.csv", "cases/contract/rag/04-names-as-passages.csv")
     passages = import_arena("csv", ["answers.jsonl"]).arena.queries["passages"]
     assert all(len(listed) == 2 for listed in passages)
     assert passages[0][1]["text"] == "It has six lanes."
-
-
-def test_arrays_that_numpy_printed(follow):
-    follow("Arrays as numpy prints", "printed.csv", "cases/rag/csv-numpy-contexts.csv")
-    passages = import_arena("csv", ["answers.jsonl"]).arena.queries["passages"]
-    assert all(len(listed) == 2 for listed in passages)
 
 
 def test_an_evaluation_sheet(follow):
@@ -231,7 +220,16 @@ def write_lines(name, *rows):
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def test_what_fastchat_writes(follow):
+def run_example(name, folder, monkeypatch):
+    """Run an example in a folder with its input; it writes battles.jsonl there."""
+    monkeypatch.chdir(folder)
+    path = ROOT / "examples" / name
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    runpy.run_path(str(path), run_name="__main__")
+
+
+def test_the_example_for_fastchat_reads_what_it_writes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     write_lines("question.jsonl", {"question_id": 81, "turns": ["Write.", "Rewrite."]})
     for model in "xy":
         turns = [f"{model}1", f"{model}2"]
@@ -243,7 +241,7 @@ def test_what_fastchat_writes(follow):
         game | {"g1_winner": "model_1", "g2_winner": "tie", "turn": 1},
         game | {"g1_winner": "error", "g2_winner": "model_2", "turn": 2},
     )
-    follow("MT-Bench", "unused.json", {})
+    run_example("fastchat_battles.py", tmp_path, monkeypatch)
     arena = import_arena("lmarena", ["battles.jsonl"], language="en").arena
     assert arena.queries[["query_id", "query"]].values.tolist() == [
         ["81", "Write."],
@@ -263,11 +261,12 @@ def test_what_fastchat_writes(follow):
     ]
 
 
-def test_strong_verdicts_of_arena_hard_count_three_times_by_the_values_that_are_shown(follow):
-    shutil.copytree(
-        shared_path("cases/contract/arena/11_arena_hard_strong"), ".", dirs_exist_ok=True
-    )
-    follow("Arena-Hard", "unused.json", {})
+def test_strong_verdicts_of_arena_hard_count_three_times_by_the_values_that_are_shown(
+    tmp_path, monkeypatch
+):
+    folder = tmp_path / "case"
+    shutil.copytree(shared_path("cases/contract/arena/11_arena_hard_strong"), folder)
+    run_example("arena_hard_battles.py", folder, monkeypatch)
     read = import_arena("lmarena", ["battles.jsonl"], language="en")
     [note] = [note for note in read.notes if "20 strong verdicts (>>) count once" in note]
     assert set(read.arena.info.systems) == {"o3-mini-2025-01-31", "cand"}
