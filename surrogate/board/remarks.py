@@ -101,35 +101,21 @@ def _first_place(board: Board, language: str) -> Remark:
     ranked = table[table["rank"].notna()]
     if ranked.empty:
         return Remark("none", "info", "No system has a rank.", language)
-    summary = board.summary
-    if not summary.is_first:
-        return first_place_of(ranked, language)
-    leaders = tuple(ranked.loc[ranked["rank"] == ranked["rank"].min(), "system"])
-    if summary.macro.basis == "preferences":
-        text = f"The answers of {_listed(leaders)} have most of what judges of other arenas liked."
-        return Remark("liked", "info", text, language, systems=leaders)
-    text = f"The answers of {_listed(leaders)} agree most with those of the others."
-    return Remark("alike", "info", text, language, systems=leaders)
-
-
-def first_place_of(ranked: pd.DataFrame, language: str = "") -> Remark:
-    """Say who is first of ranked systems, with wins."""
+    words = board.summary.words
     best = ranked.iloc[0]
     system = str(best["system"])
     if len(ranked) == 1:
         text = f"{system} is the only system with a rank."
         return Remark("only", "info", text, language, systems=(system,))
     if pd.isna(best["rank_low"]):
-        text = f"{system} has the highest rating; how certain that is, is not known."
+        text = words.highest.format(system=system)
         return Remark("highest", "info", text, language, systems=(system,))
     leaders = tuple(map(str, ranked.loc[ranked["rank_low"] == 1, "system"]))
     if len(leaders) > 1:
-        text = f"{count_of(len(leaders), 'system')} share first place: {_listed(leaders)}."
+        count = count_of(len(leaders), "system")
+        text = words.shared.format(count=count, systems=_listed(leaders))
         return Remark("shared", "info", text, language, len(leaders), leaders)
-    if "wins" not in ranked:
-        text = f"{system} is ahead of all others."
-        return Remark("first", "info", text, language, systems=leaders)
-    text = f"{system} answers best: it is expected to win {_wins(best)}."
+    text = words.first.format(system=system, wins=_wins(best, words.compared))
     return Remark("first", "info", text, language, float(best["wins"]), leaders)
 
 
@@ -137,15 +123,16 @@ def _listed(names: Sequence[str]) -> str:
     return all_of(names) if len(names) <= MOST_NAMED else first_of(names, MOST_NAMED)
 
 
-def _wins(row: Any, what: str = "of its comparisons") -> str:  # noqa: ANN401 - of overall.csv
+def _wins(row: Any, compared: str) -> str:  # noqa: ANN401 - of overall.csv
     low, high = row["wins_low"], row["wins_high"]
     digits = int(high - low < NARROW)
     wins = percent_of(row["wins"], digits)
-    return f"{wins} {what} ({100 * low:.{digits}f} to {100 * high:.{digits}f})"
+    return f"{wins} {compared} ({100 * low:.{digits}f} to {100 * high:.{digits}f})"
 
 
 def standings(board: Board) -> dict[str, Remark]:
     """Say how often each system wins, and its open places."""
+    words = board.summary.words
     n_ranked = int(board.overall["rank"].notna().sum())
     remarks = {}
     for row in board.overall.to_dict("records"):
@@ -157,13 +144,12 @@ def standings(board: Board) -> dict[str, Remark]:
             continue
         low, high = (int(row[name]) for name in columns)
         places = f"place {low if low == high else f'{low} to {high}'} of {n_ranked}"
+        wins = _wins(row, words.compared)
         if pd.isna(row["rank"]):
-            name, text = "outlook", f"{system} is predicted to win {_wins(row)}: about {places}."
-        elif board.summary.is_first:
-            wins = _wins(row, "of those of other systems")
-            name, text = "outscoring", f"The answers of {system} outscore {wins}: {places}."
+            name, text = "outlook", f"{system} is predicted to win {wins}: about {places}."
         else:
-            name, text = "standing", f"{system} is expected to win {_wins(row)}: {places}."
+            standing = words.standing.format(system=system, wins=wins)
+            name, text = "standing", f"{standing}: {places}."
         remarks[system] = Remark(name, "info", text, "", float(row["wins"]), (system,))
     return remarks
 
@@ -216,10 +202,8 @@ def facts(board: Board, language: str = "") -> Iterator[Remark]:
 def judged_by(board: Board) -> Remark:
     """Say who judged, and whether that is one of the systems, or of the family of some."""
     summary = board.summary
-    if summary.is_first:
-        return Remark("judged by", "info", "judged by nobody")
     if summary.is_published:
-        return Remark("judged by", "info", _published(summary.judge))
+        return Remark("judged by", "info", f"ratings rest on {_publisher(summary.judge)}")
     judges = split_names(summary.judge.replace("+", ","))
     text = f"judged by {summary.judge}"
     relation, kin = kinship(judges, board.systems)
@@ -232,11 +216,10 @@ def on_judge(board: Board) -> Remark:
     """Say how good who judged is."""
     summary = board.summary
     label = summary.macro.judge
-    if summary.is_first:
-        text = "Nobody has judged these answers, and what ranks them does not measure quality."
-        return Remark("nobody", "warning", text)
     if label is None:
-        return Remark("published", "info", sentence(_published(summary.judge)))
+        remark = summary.words.unlabeled
+        text = remark.sentence.format(source=_publisher(summary.judge))
+        return replace(remark, sentence=text)
     return Remark("judge", label.remark.severity, sentence(label.sentence))
 
 
@@ -293,10 +276,9 @@ def _predicted(board: Board) -> Iterator[Remark]:
         yield Remark("predicted", "info", text, "", len(placed), placed)
 
 
-def _published(judge: str) -> str:
-    """Say whose published ratings are weighed against the surrogate's, without the full stop."""
-    whose = "published ones" if judge == PUBLISHED else f"those that {judge} published"
-    return f"ratings rest on {whose}"
+def _publisher(judge: str) -> str:
+    """Say whose published ratings are weighed against the surrogate's."""
+    return "published ones" if judge == PUBLISHED else f"those that {judge} published"
 
 
 def _predicted_systems(board: Board) -> list[str]:
@@ -310,7 +292,7 @@ def _predicted_systems(board: Board) -> list[str]:
 def trust_remarks(board: Board) -> Iterator[Remark]:
     """Say how far to trust the board, by people, by what decides it, by its predictions."""
     summary = board.summary
-    if summary.is_first:
+    if not any(part.systems_judged for part in summary.languages.values()):
         return
     yield _agreement_with_people(summary)
     if not summary.macro.is_unreliable:

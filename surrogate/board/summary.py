@@ -26,16 +26,11 @@ from surrogate.board.conclusions import (
     of_judge,
     on_mean,
 )
+from surrogate.board.rating_words import RATING_WORDS, RatingWords
 from surrogate.board.settings import ResolvedSettings
 
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
-RATED_BY = {
-    "posterior": "verdicts and surrogate",
-    "surrogate": "the trained surrogate",
-    "consensus": "how far answers agree, without any verdict",
-}
-"""Setting ``ratings`` of a board to the source of its ratings in words."""
 PREFERENCES = "judge_preferences"
 """In the evidence, the features weighted by what judges of other arenas liked."""
 HELD_MARK = "*"
@@ -225,9 +220,9 @@ class BoardSummary(SummaryPart):
         return self.settings.judge
 
     @property
-    def rated_by(self) -> str:
-        """Name the source of the board's ratings."""
-        return RATED_BY[self.settings.ratings]
+    def words(self) -> RatingWords:
+        """Return what is said of the board's ratings."""
+        return RATING_WORDS[self.settings.ratings]
 
     @property
     def is_compared(self) -> bool:
@@ -248,13 +243,6 @@ class BoardSummary(SummaryPart):
     def parts(self) -> str:
         """Name several parts."""
         return plural_part(self.settings.by)
-
-    @property
-    def scale(self) -> str:
-        """Name the unit of ratings."""
-        if self.is_first:
-            return "shares of the other systems' answers that a system's answers outscore"
-        return "logits"
 
     @property
     def is_published(self) -> bool:

@@ -16,7 +16,7 @@ from arena.data.schema import CRITERION, HISTORY, OWN_PASSAGES, QUESTION_KEY, RE
 from arena.data.wording import Remark, count_of, did_you_mean
 from arena.rating.soft_verdicts import Temperature, calibrated_judgments, learn_temperatures
 from arena.statistics.bootstrap import generator
-from surrogate.board.settings import BoardSettings
+from surrogate.board.settings import NOBODY, BoardSettings, ResolvedSettings
 from surrogate.learning.surrogate import FEWEST_SYSTEMS
 
 LANGUAGE = "language"
@@ -106,6 +106,13 @@ def arena_view(
         temperatures = values_by_judge(judging_temperatures(judgments, settings))
     judgments = calibrated_judgments(judgments, temperatures, hard=settings.hard_verdicts)
     return sliced(replace(arena, judgments=judgments), settings.by)
+
+
+def judged_view(arena: Arena, settings: ResolvedSettings) -> Arena:
+    """Keep the verdicts that a board rests on."""
+    if settings.judge == NOBODY:
+        return replace(arena, judgments=arena.judgments.iloc[:0])
+    return arena.judged_by(settings.judge)
 
 
 def judgments_view(

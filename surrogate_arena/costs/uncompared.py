@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from surrogate.board.board import Board
-from surrogate.board.summary import BoardSummary
 
 
 def uncompared_systems(board: Board, systems: Collection[str]) -> dict[str, str]:
@@ -14,7 +13,7 @@ def uncompared_systems(board: Board, systems: Collection[str]) -> dict[str, str]
     Such are systems without an overall rank, and those whose rating rests on a surrogate alone: a
     bargain is claimed only of what has been judged.
     """
-    general = uncompared_board(board.summary)
+    general = uncompared_board(board)
     if general:
         return dict.fromkeys(systems, general)
     overall = board.overall
@@ -34,14 +33,14 @@ def uncompared_systems(board: Board, systems: Collection[str]) -> dict[str, str]
     return reasons
 
 
-def uncompared_board(summary: BoardSummary) -> str:
+def uncompared_board(board: Board) -> str:
     """Return why a board compares the quality of no two systems; empty where it does."""
-    macro = summary.macro
-    if summary.is_first:
+    macro = board.summary.macro
+    if board.ratings["arena_rating"].isna().all():
         return "nobody has judged these answers"
     if macro.is_unreliable:
         return "the judge is unreliable"
-    if summary.settings.ratings == "surrogate" and macro.standing != "shown":
+    if board.summary.settings.ratings == "surrogate" and macro.standing != "shown":
         return "ratings rest on a surrogate that is not shown to rank systems better than chance"
     if macro.is_lost:
         return "ratings by verdicts alone agree better with the verdicts on other questions"

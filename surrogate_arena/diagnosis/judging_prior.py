@@ -94,9 +94,8 @@ def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFram
     by = board.summary.settings.by
     if by != "language":
         raise UsageError(f"prior ratings need a board by language; this one is by {by}")
-    if board.summary.is_first:
-        languages = board.summary.languages
-        bases = {language: part.basis for language, part in languages.items()}
+    bases = {language: part.basis for language, part in board.summary.languages.items()}
+    if "verdicts" not in bases.values():
         return first_prior(_all_rated(board, arena), bases)
     rows = board.ratings
     is_new = ~arena.answers["system"].isin(set(rows["system"]))

@@ -178,7 +178,7 @@ def board_record(board: Board, settings: SiteSettings, further: Sequence[Remark]
         "title": settings.title or board.summary.arena,
         "description": settings.description,
         "date": None if settings.date is None else settings.date.isoformat(),
-        "judge": None if board.summary.is_first else board.summary.judge,
+        "judge": board.summary.judge,
         "languages": list(board.languages),
         "remarks": [asdict(remark) for remark in remarks],
         "systems": plain_records(board.overall[columns]),

@@ -67,7 +67,7 @@ def price_axis(prices: Floats) -> Axis:
 
 def cost_remark(board: Board, costs: pd.DataFrame) -> Remark:
     """Say which systems are the best at their price, or why nothing can be said."""
-    reason = uncompared_board(board.summary)
+    reason = uncompared_board(board)
     if reason:
         return Remark("frontier", "info", f"Costs are not held against quality: {reason}.")
     return frontier_remark(costs)

@@ -23,8 +23,10 @@ from surrogate_arena.pages.site_settings import SiteSettings
 
 SCHEMA_VERSION = "0.3.0"
 LIBRARY = "surrogate-arena"
-_SHARE = {"metric_unit": "proportion", "min_score": 0.0, "max_score": 1.0}
-_LOGITS = {"metric_unit": "logits", "min_score": "-Infinity", "max_score": "Infinity"}
+_BOUNDS: dict[str, dict[str, Any]] = {
+    "proportion": {"min_score": 0.0, "max_score": 1.0},
+    "logits": {"min_score": "-Infinity", "max_score": "Infinity"},
+}
 _INTERVALS = {"rating": ("low", "high"), "wins": ("wins_low", "wins_high")}
 """Columns of a board that are published, each with the columns of its interval."""
 _DESCRIPTIONS = {
@@ -125,17 +127,19 @@ def _results(board: Board, system: str, title: str) -> Iterator[dict[str, Any]]:
 
 
 def _metric(board: Board, measure: str) -> dict[str, Any]:
-    is_share = measure == "wins" or board.summary.is_first
+    words = board.summary.words
+    unit = "proportion" if measure == "wins" else words.unit
     return {
         "metric_id": f"surrogate_arena.{measure}",
         "metric_name": measure,
         "evaluation_description": _DESCRIPTIONS[measure],
         "lower_is_better": False,
         "score_type": "continuous",
-        **(_SHARE if is_share else _LOGITS),
+        "metric_unit": unit,
+        **_BOUNDS[unit],
         "additional_details": {
             "judge": board.summary.judge,
-            "rated_by": board.summary.rated_by,
+            "rated_by": words.rated_by,
         },
     }
 

@@ -76,8 +76,7 @@ def export_text(
         part = f"over {summary.parts}"
     elif language == ALL:
         part = f"every {summary.part}"
-    remark = " (not judged)" if summary.is_first else ""
-    title = f"Leaderboard of {summary.arena}{remark}, {part}. Judge: {summary.judge}."
+    title = f"Leaderboard of {summary.arena}, {part}. Judge: {summary.judge}."
     comments = [title, summary.signature] if signature else [title]
     return latex_table(printed, comments)
 

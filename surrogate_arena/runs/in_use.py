@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena.data.arena import Arena
 from surrogate.board.board import Board
+from surrogate.board.view import judged_view
 from surrogate_arena.gating.gate import gate
 
 
@@ -15,5 +16,5 @@ def against_in_use(board: Board, arena: Arena, in_use: str) -> str:
     others = [system for system in ranked if system != in_use]
     if not others:
         return ""
-    judged = arena if board.summary.is_first else arena.judged_by(board.summary.judge)
+    judged = judged_view(arena, board.summary.settings)
     return gate(arena=judged, candidate=others[0], baseline=in_use).sentences[0]

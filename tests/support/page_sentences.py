@@ -77,7 +77,9 @@ def without(text, sentences):
 def names_on(board):
     """Names that pages show outside sentences: of the board and its parts."""
     summary = board.summary
-    names = {summary.arena, summary.scale, summary.part, summary.parts, __version__}
+    words = summary.words
+    names = {words.scale, words.wins, words.meaning}
+    names |= {summary.arena, summary.part, summary.parts, __version__}
     names.add(short_digest(summary.signature))
     names |= {summary.part.capitalize(), summary.parts.capitalize()}
     return names | {*board.languages, *map(language_name, board.languages)}
@@ -94,7 +96,7 @@ def unrecorded(page, sentences, names):
     found = []
     for part in text.split(START)[1:]:
         value = part.partition(END)[0]
-        if without(without(value, sentences), names):
+        if without(value, {*sentences, *names}):
             found.append(value)
     return found
 

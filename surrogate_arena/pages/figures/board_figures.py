@@ -74,22 +74,18 @@ def draw_ratings(board: Board, language: str) -> Figure:
     rows = board.ratings[of_language].sort_values(["rank", "system"], ignore_index=True)
     if rows.empty:
         raise UsageError(f"no system has a rating in {language!r}, so there are none to draw")
-    first = board.summary.is_first
+    words = board.summary.words
     width, places = label_inches(rows["system"]) + 6.1, np.arange(len(rows))
     with style():
         caption = _caption_of_ratings(board, rows, language)
         figure, (axes,) = captioned_figure(caption, width, len(rows) * 0.32 + 0.9)
-        handles = _draw_intervals(axes, rows, board.summary.rated_by)
+        handles = _draw_intervals(axes, rows, words.rated_by)
         axes.grid(axis="x")
         axes.margins(x=0.04)
-        axes.axvline(0.5 if first else 0, color=MUTED, linewidth=0.8, zorder=1)
+        axes.axvline(words.center, color=MUTED, linewidth=0.8, zorder=1)
         axes.set_yticks(places, list(shown_names(rows["system"]).values()))
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel(
-            "Share of the others' answers below a system's (no verdict, no logits)"
-            if first
-            else "Rating (logits, 0 is the mean)"
-        )
+        axes.set_xlabel(words.axis)
         _draw_tiers(axes, rows[TIERS].astype(float))
         legend(figure, handles)
     return figure
@@ -117,22 +113,18 @@ def _caption_of_ratings(board: Board, rows: pd.DataFrame, language: str) -> Capt
     summary, reproduces = board.summary, board.summary.signature
     judged = int(rows["arena_rating"].notna().sum())
     note = f"n = {count_of(len(rows), 'system')}, {judged or 'none'} judged"
-    if summary.is_first:
-        note += ". Intervals, bands (tiers) and ranks on the right are of resampled questions "
-        note += "(90%): none says how far verdicts will differ."
-        return Caption(f"Ratings without verdicts: {summary.arena}, {language}", note, reproduces)
     found = summary.languages.get(language)
     if found is not None and found.judgments:
         questions = count_of(found.questions_judged, "question")
         note += f" in {count_of(found.judgments, 'judgment')} of {questions}"
     unseen = percent(LEVEL) if rows["surrogate_low"].notna().any() else "none"
-    note += (
-        f" by {summary.judge}. Intervals: 90% of ratings by {summary.rated_by} and of those by "
-        f"verdicts{' as published' if summary.is_published else ''}; {unseen} of those by "
-        "surrogates that had not seen the system. Bands: tiers of systems that do not "
-        "differ from the best one; right: ranks that differences leave open."
+    note += summary.words.intervals.format(
+        judge=summary.judge,
+        rated_by=summary.words.rated_by,
+        published=" as published" if summary.is_published else "",
+        unseen=unseen,
     )
-    return Caption(f"Ratings with intervals: {summary.arena}, {language}", note, reproduces)
+    return Caption(f"{summary.words.figure}: {summary.arena}, {language}", note, reproduces)
 
 
 def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
@@ -158,7 +150,7 @@ def rank_heat_map(board: Board) -> Figure:
     Raises:
         UsageError: If no system is ranked.
     """
-    columns = {board.summary.rated_by.capitalize(): "rank", "Verdicts alone": "arena_rank"}
+    columns = {board.summary.words.rated_by.capitalize(): "rank", "Verdicts alone": "arena_rank"}
     shown = {}
     for title, column in columns.items():
         ranks = board.by_language(column)

@@ -194,7 +194,7 @@ def test_nothing_is_said_where_a_board_may_not_compare(tiny_arena, prices, build
         costs = cost_table(barred, barred.own_arena())
         assert costs["cost"].notna().all()
         assert costs["on_cost_frontier"].isna().all()
-        assert costs["note"].str.contains(uncompared_board(barred.summary)).all()
+        assert costs["note"].str.contains(uncompared_board(barred)).all()
 
 
 @pytest.mark.parametrize(("low", "is_barred"), [(-0.2, True), (0.4, False)])
@@ -203,4 +203,4 @@ def test_a_surrogate_alone_compares_only_where_it_is_shown_to_work(priced_board,
     macro = summary.macro.model_copy(update={"tau_unseen": 0.5, "tau_unseen_low": low})
     settings = summary.settings.model_copy(update={"ratings": "surrogate"})
     altered = summary.model_copy(update={"macro": macro, "settings": settings})
-    assert bool(uncompared_board(altered)) == is_barred
+    assert bool(uncompared_board(replace(priced_board, summary=altered))) == is_barred

@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 import pytest
-from altered_boards import about, of_arena, renamed, renamed_arena
+from altered_boards import of_arena, renamed, renamed_arena
 from hostile_pages import IN_PAGES
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,7 +118,7 @@ def test_axes_hold_all_prices_and_a_few_ticks_in_order(prices):
 
 
 def test_no_chart_where_quality_is_not_compared(board, priced):
-    barred = about(board, ratings="consensus")
+    barred = replace(board, ratings=board.ratings.assign(arena_rating=np.nan))
     view = cost_page(barred, cost_table(barred, priced))
     assert view["charts"] == []
     assert "nobody has judged" in view["sentence"]
