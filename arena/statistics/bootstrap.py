@@ -28,16 +28,20 @@ def generator(seed: int, *keys: str) -> np.random.Generator:
     return np.random.default_rng(seed_sequence(seed, *keys))
 
 
-def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
+def by_content(systems: Iterable[str], *tables: pd.DataFrame) -> list[str]:
     """Order systems by digests of answers, not by names."""
     names = sorted(set(systems))
-    if "answer" not in answers:
-        return names
-    answers = answers[answers["system"].isin(names)]
-    row_hashes = pd.util.hash_pandas_object(answers[[*QUESTION_KEY, "answer"]], index=False)
-    # A sum of hashes does not depend on the order of rows; it wraps around at 64 bits.
-    digests = row_hashes.groupby(answers["system"].to_numpy()).sum()
-    return sorted(names, key=lambda name: int(digests.get(name, 0)))
+    digests = dict.fromkeys(names, 0)
+    for answers in tables:
+        if "answer" not in answers:
+            continue
+        # System by system, since hashing copies the texts.
+        for name, part in answers.groupby("system", observed=True):
+            if name in digests:
+                hashes = pd.util.hash_pandas_object(part[[*QUESTION_KEY, "answer"]], index=False)
+                # A sum of hashes, modulo 2^64, does not depend on the order of rows.
+                digests[name] = (digests[name] + int(hashes.sum())) % 2**64
+    return sorted(names, key=lambda name: digests[name])
 
 
 def places_by_value(*values: npt.ArrayLike) -> Indices:

@@ -223,7 +223,7 @@ def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
     systems: set[str] = set()
     for data in languages:
         systems.update(data.systems)
-    return by_content(systems, pd.concat([data.X for data in languages]))
+    return by_content(systems, *(data.X for data in languages))
 
 
 def fold_count(n_systems: int) -> int:

@@ -194,11 +194,14 @@ def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, 
 
 def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """Add a column ``answer``, as a reader sees it."""
-    texts = answers[[*FEATURE_KEY, "answer"]].drop_duplicates(FEATURE_KEY)
-    texts = texts.assign(answer=[as_read(str(text)) for text in texts["answer"]])
-    joined = X.drop(columns="answer", errors="ignore").merge(texts, on=FEATURE_KEY, how="left")
-    # An object column holds references: selecting rows does not copy the texts.
-    return joined.assign(answer=joined["answer"].fillna("").astype(object))
+    is_first = ~answers.duplicated(FEATURE_KEY)
+    texts = [as_read(str(text)) for text in answers.loc[is_first, "answer"]]
+    keys = pd.MultiIndex.from_frame(answers.loc[is_first, [*FEATURE_KEY]])
+    places = keys.get_indexer(pd.MultiIndex.from_frame(X[[*FEATURE_KEY]]))
+    # An object column holds references: selecting rows does not copy the texts. Place -1, which is
+    # no answer, takes the last one.
+    shown = np.array([*texts, ""], dtype=object)[places]
+    return X.assign(answer=pd.Series(shown, X.index, dtype=object)).reset_index(drop=True)
 
 
 def language_data(
