@@ -15,7 +15,8 @@ from arena import write_arena
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FOLDERS = "arena|features|surrogate|surrogate_arena|tests"
-FILE_NAME = re.compile(rf"(?:# |\{{# )((?:{FOLDERS})/\S+)(?: #\}})?\n")
+FILE_NAME = re.compile(rf"# ((?:{FOLDERS})/\S+)\n")
+COPY = re.compile(r"`(examples/[^`]+)`\s+to\s+`([^`]+/)`")
 
 
 def section(title):
@@ -23,16 +24,19 @@ def section(title):
 
 
 def follow(recipe, root):
-    """Write the files and make the changes that a section of the text shows."""
-    for code in [*blocks_of(recipe, "python"), *blocks_of(recipe, "jinja")]:
+    """Copy and write the files, and make the changes, that a section of the text names."""
+    for example, folder in COPY.findall(recipe):
+        path = root / folder / (ROOT / example).name
+        assert not path.exists(), "the recipe adds a file"
+        shutil.copy(ROOT / example, path)
+    for code in blocks_of(recipe, "python"):
         named = FILE_NAME.match(code)
         if named:
             path = root / named[1]
             assert not path.exists(), "the recipe adds a file"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(code.removeprefix(named[0]), encoding="utf-8")
-            if path.suffix == ".py":
-                run_in(root, "-m", "ruff", "check", "--config", ROOT / "pyproject.toml", path)
+            run_in(root, "-m", "ruff", "check", "--config", ROOT / "pyproject.toml", path)
     for table in blocks_of(recipe, "toml"):
         named = FILE_NAME.match(table)
         (root / named[1]).write_text(table.removeprefix(named[0]), encoding="utf-8")
