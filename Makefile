@@ -76,7 +76,7 @@ locks: $(VENV)/bin/uv
 
 # A plain install of the lowest versions that pyproject.toml allows runs the heart of the suite.
 MINIMAL := .venv-minimal
-HEART := tests/arena/data tests/arena/rating tests/arena/statistics tests/surrogate/learning \
+HEART := tests/arena/data tests/arena/computing tests/arena/rating tests/arena/statistics tests/surrogate/learning \
 	tests/surrogate/board/test_build.py tests/surrogate_arena/cli/test_targets.py
 test-minimal: $(VENV)/bin/uv
 	$(PYTHON) -m venv --clear $(MINIMAL)

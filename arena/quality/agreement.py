@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from arena.computing.codes import distinct, row_keys
 from arena.data.schema import (
     ANSWER_KEY,
     FLAG_SEPARATOR,
@@ -22,7 +23,6 @@ from arena.rating.judgments import side_codes, sideless_by_name
 from arena.rating.posterior import RatingPosterior
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
-from arena.statistics.codes import distinct, row_keys
 
 GROUP = ["language", "judge"]
 """What a diagnosis is made for."""

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from arena.computing.codes import Distinct, distinct
 from arena.data.judges import PEOPLE, is_person
 from arena.data.types import Floats, Indices
 from arena.quality.judge_report import DecisiveVerdict, FirstPlace
@@ -22,7 +23,6 @@ from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLike
 from arena.rating.judgments import points_of_a, weights_of
 from arena.rating.pairs import Pairs
 from arena.statistics.bootstrap import SAME_DECIMALS
-from arena.statistics.codes import Distinct, distinct
 
 EQUAL = 1e-6
 """Ratings closer than this are equal, in logits."""

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.sparse import coo_array, csr_array
 from scipy.special import expit
 
+from arena.computing.codes import distinct, row_keys, text_codes
 from arena.data.schema import REPEAT
 from arena.data.types import Floats, Indices
 from arena.data.wording import count_of
@@ -21,7 +22,6 @@ from arena.quality.judge_report import (
 from arena.rating.battles import Battles
 from arena.rating.judgments import shown_sides
 from arena.rating.posterior import battle_posterior
-from arena.statistics.codes import distinct, row_keys, text_codes
 from arena.statistics.significance import NORMAL_95, wilson_interval
 
 FEWEST_VERDICTS = 10

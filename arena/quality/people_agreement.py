@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from arena.computing.codes import without_categories
 from arena.data.judges import is_person
 from arena.data.schema import VOTER
 from arena.data.types import Floats
@@ -26,7 +27,6 @@ from arena.quality.agreement import (
 from arena.quality.judge_report import Grade, JudgeTest, MetaEvaluation
 from arena.rating.judgments import named_voters
 from arena.statistics.bootstrap import generator, resampled_sums
-from arena.statistics.codes import without_categories
 from arena.statistics.significance import NORMAL_95
 
 _OUTCOMES = (-1, 0, 1)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.computing.codes import Distinct, distinct
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
@@ -35,7 +36,6 @@ from arena.rating.judgments import (
     winner_codes,
 )
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
-from arena.statistics.codes import Distinct, distinct
 
 TieRule = Literal["half", "drop"]
 RECORD = ["wins", "losses", "ties"]

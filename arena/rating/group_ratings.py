@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr
 
+from arena.computing.workers import one_thread
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.types import Flags, Floats
 from arena.data.wording import Remark
@@ -22,7 +23,6 @@ from arena.rating.likelihood import BattleLikelihood
 from arena.rating.pairs import JudgedItems, Pairs, winning_groups
 from arena.rating.posterior import BattlePosterior, battle_posterior
 from arena.statistics.bootstrap import generator
-from arena.statistics.workers import one_thread
 
 DEFAULT_ROUNDS = 1000
 FAR = 1.5

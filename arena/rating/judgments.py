@@ -9,6 +9,7 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
+from arena.computing.codes import distinct, repeated_rows, text_codes, value_codes
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, frame_of, with_language_of
@@ -42,7 +43,6 @@ from arena.data.schema import (
 from arena.data.types import Flags, Floats, Indices
 from arena.data.wording import first_of
 from arena.rating.biases import TRAIT
-from arena.statistics.codes import distinct, repeated_rows, text_codes, value_codes
 
 
 def named_voters(judgments: pd.DataFrame) -> Flags:

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit
 
+from arena.computing.codes import distinct
 from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
 from arena.rating.pairs import JudgedItems, Pairs
-from arena.statistics.codes import distinct
 
 LEAST_DISPERSION = 0.01
 """Smallest dispersion of soft verdicts that is believed: one counts for at most 100 wins."""

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import scipy
 from scipy.sparse import coo_array, csr_array
 
+from arena.computing.codes import distinct
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import Biases
 from arena.statistics.bootstrap import bootstrap_weights
-from arena.statistics.codes import distinct
 
 BLOCK_ENTRIES = 2_000_000
 """Counts (replicates x pairs, or x questions) held at a time while resampling."""

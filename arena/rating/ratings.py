@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
+from arena.computing.codes import coded_judgments
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.frames import frame_of
@@ -28,7 +29,6 @@ from arena.rating.soft_verdicts import (
     learn_temperatures,
     temperature_remarks,
 )
-from arena.statistics.codes import coded_judgments
 from arena.statistics.significance import NORMAL_90
 
 RATING_COLUMNS = (

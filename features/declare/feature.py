@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
-from arena.data.types import Progress
 from arena.data.wording import did_you_mean
-from features.declare.sample import Answer, Missing, Sample
+from features.declare.sample import Missing, Sample
 
 Value = float | Missing
 Measurement = TypeVar("Measurement", bound=Callable[..., Value])
@@ -272,45 +269,3 @@ def declared(
         return measurement
 
     return declare
-
-
-class Models(Protocol):
-    """Options of models, and those who run them: ``features.ModelOptions``."""
-
-    def configured(self, features: Iterable[Feature]) -> tuple[Feature, ...]:
-        """Return features with the options that become part of their names."""
-
-    def require(self, features: Iterable[Feature]) -> None:
-        """Check that features' models are at hand."""
-
-    def signature(self, features: Iterable[Feature]) -> str | None:
-        """Return what values depend on besides answers, if reusable."""
-
-    def measure(
-        self,
-        arena: Arena,
-        answers: Sequence[Answer],
-        features: Iterable[Feature],
-        cache: Path | None,
-        progress: Progress | None,
-    ) -> Mapping[Feature, Sequence[Value]]:
-        """Measure features with a ``reading``; ``cache`` keeps scores."""
-
-
-class WithoutModels:
-    """Stands for options of models where no feature reads any."""
-
-    def configured(self, features: Iterable[Feature]) -> tuple[Feature, ...]:
-        """Return the features as they are."""
-        return tuple(features)
-
-    def require(self, features: Iterable[Feature]) -> None:
-        """Nothing is needed."""
-
-    def signature(self, _features: Iterable[Feature]) -> str:
-        """Return an empty text: values depend on answers alone."""
-        return ""
-
-    def measure(self, *_arguments: object) -> dict[Feature, Sequence[Value]]:
-        """Return no value."""
-        return {}

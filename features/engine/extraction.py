@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from arena.computing.workers import work
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena, read_own_answers
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
 from arena.data.types import Progress
-from arena.statistics.workers import work
-from features.declare.feature import SENTENCES, Feature, Models, Value
+from features.declare.feature import SENTENCES, Feature, Value
+from features.declare.models import Models
 from features.declare.sample import (
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,

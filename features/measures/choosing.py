@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 
 from arena.data.errors import UsageError
 from arena.data.wording import split_names
-from features.declare.feature import (
-    CUTOFF,
-    Feature,
-    Setting,
-    offer,
-)
+from features.declare.feature import CUTOFF, Feature, Setting, offer
 from features.measures.registry import FEATURES, GROUPS, find_feature, known_names
 
 if TYPE_CHECKING:

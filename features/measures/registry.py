@@ -9,13 +9,8 @@ from types import MappingProxyType
 from typing import TypeVar, cast
 
 from arena.data.errors import UsageError
-from features.declare.feature import (
-    DECLARED,
-    Feature,
-    Models,
-    Setting,
-    WithoutModels,
-)
+from features.declare.feature import DECLARED, Feature, Setting
+from features.declare.models import Models, WithoutModels
 
 Loaded = TypeVar("Loaded")
 

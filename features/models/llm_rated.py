@@ -8,16 +8,7 @@ MIRAGE-Bench (figure 12). Answer relevance names two models,
 from __future__ import annotations
 
 from arena.llm.prompts import PACKAGED
-from features.declare.feature import (
-    Items,
-    Reading,
-    Scores,
-    Value,
-    choice,
-    cutoff,
-    declared,
-    model,
-)
+from features.declare.feature import Items, Reading, Scores, Value, choice, cutoff, declared, model
 from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,

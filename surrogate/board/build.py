@@ -18,7 +18,8 @@ from arena.quality.judge_report import JudgingRecords
 from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import temperature_remarks
 from arena.statistics.bootstrap import by_content
-from features.declare.feature import Feature, Models
+from features.declare.feature import Feature
+from features.declare.models import Models
 from features.engine.extraction import FEATURE_KEY, completed_table, extract, feature_columns
 from surrogate.board.board import Board
 from surrogate.board.judged_board import estimate_by_verdicts, learn

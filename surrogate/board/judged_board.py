@@ -30,7 +30,8 @@ from surrogate.board.language_study import (
     study_languages,
     unconnected_remarks,
 )
-from surrogate.board.ranks import CONTRADICTED, joined_texts, ranking_status, without_ranks
+from surrogate.board.rank_reasons import CONTRADICTED, joined_texts, ranking_status
+from surrogate.board.ranks import without_ranks
 from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts
 from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import BoardSummary

@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import NO_SURROGATE
-from surrogate.board.ranks import (
+from surrogate.board.rank_reasons import (
     COPIED,
     FEWEST_JUDGED_QUESTIONS,
     STATUS_COLUMNS,
@@ -19,10 +19,10 @@ from surrogate.board.ranks import (
     absence,
     joined_texts,
     needed_questions,
-    ranked_rows,
     reasons_without_rank,
     with_placed_notes,
 )
+from surrogate.board.ranks import ranked_rows
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS, empty_board_table
 from surrogate.board.wins import with_wins

@@ -23,7 +23,8 @@ from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name
 from surrogate.board.derived_tables import Estimation
-from surrogate.board.ranks import NO_ANSWER, ranked_rows
+from surrogate.board.rank_reasons import NO_ANSWER
+from surrogate.board.ranks import ranked_rows
 from surrogate.board.settings import NOBODY, ResolvedSettings
 from surrogate.board.summary import (
     PREFERENCES,

@@ -108,7 +108,7 @@ def arena_view(
     return sliced(replace(arena, judgments=judgments), settings.by)
 
 
-def judged_view(arena: Arena, settings: ResolvedSettings) -> Arena:
+def with_own_verdicts(arena: Arena, settings: ResolvedSettings) -> Arena:
     """Keep the verdicts that a board rests on."""
     if settings.judge == NOBODY:
         return replace(arena, judgments=arena.judgments.iloc[:0])

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.computing.workers import work
 from arena.data.errors import UsageError
 from arena.data.types import Floats, Progress
 from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.bootstrap import by_content, generator, seed_sequence
-from arena.statistics.workers import work
 from surrogate.learning.language_data import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, joined, reseeded

@@ -11,10 +11,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from arena.computing.workers import work
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.data.types import Flags, Floats
 from arena.statistics.bootstrap import seed_sequence
-from arena.statistics.workers import work
 from features.engine.extraction import FEATURE_KEY, feature_columns
 from surrogate.learning.regressor_text import read
 from surrogate.learning.surrogate import (

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.computing.codes import repeated_rows
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import DECIMALS, Tournaments
 from arena.statistics.bootstrap import generator
-from arena.statistics.codes import repeated_rows
 
 RowKind = Literal["system", "overall"]
 DEFAULT_ROWS: RowKind = "system"

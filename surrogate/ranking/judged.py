@@ -18,7 +18,7 @@ from arena.rating.judgments import copies_of_others
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
-from surrogate.board.ranks import CONTRADICTED
+from surrogate.board.rank_reasons import CONTRADICTED
 from surrogate.learning.gaussian_process import CONTRADICTION
 from surrogate.learning.language_data import involve
 from surrogate.learning.observations import RatingLikelihoods

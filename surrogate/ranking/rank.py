@@ -1,4 +1,4 @@
-"""Ranking new systems: measuring their answers and placing them; the board's rows do not move."""
+"""Ranking new systems: placing them by their answers; the board's rows do not move."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, argument
+from arena.data.errors import UsageError
 from arena.data.folder import open_arena, read_own_answers
-from arena.data.names import refuse_names_alike
 from arena.data.schema import QUESTION_KEY
-from arena.data.wording import Remark, count_of
+from arena.data.wording import Remark
 from arena.rating.judgments import checked_judgments
-from features.declare.feature import Feature, Models
-from features.engine.extraction import FEATURE_KEY, extract
-from features.measures.choosing import chosen_features
+from features.declare.models import Models
 from surrogate.board.board import Board, open_board
+from surrogate.board.rank_reasons import (
+    absence,
+    needed_questions,
+    ranking_status,
+    with_placed_notes,
+)
 from surrogate.board.ranks import (
     ARENA_COLUMNS,
     PLACE_COLUMNS,
     RANK_COLUMNS,
-    absence,
     counting_languages,
-    needed_questions,
     places_among,
-    ranking_status,
     ranks_and_places,
-    with_placed_notes,
     without_ranks,
 )
 from surrogate.board.rating_rows import (
@@ -47,7 +46,7 @@ from surrogate.board.wins import WINS_COLUMNS, overall_wins, places_by_wins, win
 from surrogate.checks.copies import Key, near_copies
 from surrogate.checks.faults import find_faults
 from surrogate.learning.language_data import with_answers
-from surrogate.learning.surrogate import known_features
+from surrogate.ranking.new_answers import measure_answers, refuse_taken_names, rows_of_answers
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS, RankedSystems
 
 NO_COPIES: Mapping[Key, str] = MappingProxyType({})
@@ -304,11 +303,11 @@ def rank_systems(
     if judgments is not None:
         judgments = checked_judgments(judgments, questions=queries)
         judgments = judgments_view(judgments, queries, settings, settings.temperatures)
-    _check_names(new_answers["system"], board)
+    refuse_taken_names(new_answers["system"], board)
     if feature_table is None:
         table = measure_answers(board, whole_arena, new_answers, n_jobs, models)
     else:
-        table = _rows_of(new_answers, feature_table)
+        table = rows_of_answers(new_answers, feature_table)
     table = in_slices(table, queries, settings.by)
     parted_answers = in_slices(new_answers, queries, settings.by)
     originals = near_copies(parted_answers, _judged_answers(board, parted_arena))
@@ -317,63 +316,7 @@ def rank_systems(
     return replace(placed, faults=find_faults(whole_arena, new_answers))
 
 
-def measure_answers(
-    board: Board,
-    arena: Arena,
-    answers: pd.DataFrame,
-    n_jobs: int = 1,
-    models: Models | None = None,
-) -> pd.DataFrame:
-    """Measure what a board's surrogate reads of answers."""
-    declared = _declared(known_features(board.surrogate), board.own_features)
-    _refuse_other_templates(declared, models)
-    return extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
-
-
-def _check_names(systems: pd.Series, board: Board) -> None:
-    taken = sorted(set(systems) & set(board.ratings["system"]))
-    if taken:
-        raise UsageError(f"already on the board: {', '.join(taken)}; give them other names")
-    refuse_names_alike(systems, board.ratings["system"])
-
-
 def _judged_answers(board: Board, arena: Arena) -> pd.DataFrame:
     has_verdicts = board.ratings["arena_rating"].notna()
     judged = board.ratings.loc[has_verdicts, ["language", "system"]]
     return arena.answers.merge(judged, on=["language", "system"])
-
-
-def _declared(names: Sequence[str], own_features: Sequence[Feature]) -> tuple[Feature, ...]:
-    by_name = {str(feature): feature for feature in own_features}
-    try:
-        # The names are the board's, and a board may come from anybody: it imports nothing.
-        return chosen_features([by_name.get(name, name) for name in names], with_plug_ins=False)
-    except UsageError as error:
-        raise UsageError(
-            "the board was built with features of your own or of another package; name them "
-            f"({argument('features')}; in Python Board.load(FOLDER, features=[...])), or give "
-            f"these answers' features in a table, {argument('feature_table')}: {error}"
-        ) from error
-
-
-def _refuse_other_templates(features: Sequence[Feature], models: Models | None) -> None:
-    if models is None:
-        return
-    templated = models.configured(features)
-    for feature, changed in zip(features, templated, strict=True):
-        if str(feature) != str(changed):
-            raise UsageError(
-                f"the board has {feature}, rated by the packaged prompt, and a template would make "
-                f"it {changed}; leave the template out, or build the board with it"
-            )
-
-
-def _rows_of(answers: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    rows = answers[FEATURE_KEY].merge(table, on=FEATURE_KEY, how="left", indicator="_row")
-    absent = rows.loc[rows.pop("_row") == "left_only", FEATURE_KEY]
-    if not absent.empty:
-        raise UsageError(
-            f"the feature table has no row of {len(absent)} of {count_of(len(answers), 'answer')} "
-            f"(first: {', '.join(absent.iloc[0])}); add them"
-        )
-    return rows

@@ -25,7 +25,8 @@ from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate.board.board import Board, open_board
 from surrogate.checks.languages import language_remarks
-from surrogate.ranking.rank import measure_answers, rank_systems
+from surrogate.ranking.new_answers import measure_answers
+from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
 from surrogate_arena.costs.uncompared import uncompared_systems
 from surrogate_arena.gating.arena_verdicts import compare_by_arena, read_failures

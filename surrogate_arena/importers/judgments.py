@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from arena.computing.codes import coded_judgments, without_categories
 from arena.data.answer_digests import EDITED, outdated_remark
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
@@ -15,7 +16,6 @@ from arena.data.folder import read_arena
 from arena.data.schema import CRITERION, INFO_FILE, JUDGMENTS, QUESTION_KEY, VOTER
 from arena.rating.biases import TRAIT
 from arena.rating.judgments import with_known_columns
-from arena.statistics.codes import coded_judgments, without_categories
 from surrogate_arena.importers.battle_traits import trait_lines, with_trait_columns
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, read_battles_file
 from surrogate_arena.importers.collected import skipped_table

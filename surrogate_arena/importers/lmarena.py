@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from arena.computing.codes import without_categories
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import JUDGMENTS, TURN
 from arena.data.types import Record
 from arena.data.wording import first_of
 from arena.rating.biases import TRAIT
-from arena.statistics.codes import without_categories
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, battles_of
 from surrogate_arena.importers.collected import LEFT_OUT, Collected, Place
 from surrogate_arena.importers.columnar import ColumnTable, column_table

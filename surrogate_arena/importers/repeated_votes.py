@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from arena.computing.codes import repeated_rows, row_keys
 from arena.data.judges import names_one_judge
 from arena.data.schema import CRITERION, REPEAT, VOTER, WEIGHT
 from arena.data.types import Flags
-from arena.statistics.codes import repeated_rows, row_keys
 from surrogate_arena.importers.battle_rows import BattleRows
 
 REPLACED = "a later vote of the same person on the same pair replaces it"

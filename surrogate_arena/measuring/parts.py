@@ -18,14 +18,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from arena.computing.workers import work
 from arena.data.errors import UsageError
 from arena.data.folder import find_table_file, read_arena, read_info
 from arena.data.parquet import id_range, part_files, read_parquet, with_partition
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
 from arena.data.writing import atomic_path, locked_folder
-from arena.statistics.workers import work
-from features.declare.feature import Feature, Models
+from features.declare.feature import Feature
+from features.declare.models import Models
 from features.engine.cache import KEY_BYTES, answer_keys, code_digest, content_key
 from features.engine.extraction import (
     FEATURE_KEY,

@@ -39,7 +39,7 @@ from surrogate.board.remarks import (
     trust_remarks,
 )
 from surrogate.board.summary import fingerprint
-from surrogate.board.view import arena_view, judged_view
+from surrogate.board.view import arena_view, with_own_verdicts
 from surrogate.checks.faults import AnswerFaults, arena_faults
 from surrogate_arena.costs.costs import cost_table
 from surrogate_arena.pages.board_page import (
@@ -170,7 +170,7 @@ def _arenas(board: Board, source: Arena | Path | str | None) -> tuple[Arena, Are
                 f"arena {arena.info.name!r} has other questions, passages or reference answers "
                 "than the one the board was built from; build the board again"
             )
-        judged = judged_view(arena, settings)
+        judged = with_own_verdicts(arena, settings)
         is_copy = copies_of_others(judged.judgments)
         return whole, replace(judged, judgments=judged.judgments[~is_copy])
     except ArenaError as error:

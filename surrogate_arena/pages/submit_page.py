@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.data.systems import HELD, LISTED, WITHDRAWN
 from surrogate.board.board import Board
-from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, needed_answers
+from surrogate.board.rank_reasons import FEWEST_JUDGED_QUESTIONS, needed_answers
 from surrogate_arena.pages.board_page import unlisted_remarks
 
 JUDGED = "judged"

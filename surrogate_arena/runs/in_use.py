@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.data.arena import Arena
 from surrogate.board.board import Board
-from surrogate.board.view import judged_view
+from surrogate.board.view import with_own_verdicts
 from surrogate_arena.gating.gate import gate
 
 
@@ -16,5 +16,5 @@ def against_in_use(board: Board, arena: Arena, in_use: str) -> str:
     others = [system for system in ranked if system != in_use]
     if not others:
         return ""
-    judged = judged_view(arena, board.summary.settings)
+    judged = with_own_verdicts(arena, board.summary.settings)
     return gate(arena=judged, candidate=others[0], baseline=in_use).sentences[0]

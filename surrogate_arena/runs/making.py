@@ -31,7 +31,7 @@ from features.engine.cache import code_digest
 from features.measures.choosing import parse_features
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.ranks import VANISHED
+from surrogate.board.rank_reasons import VANISHED
 from surrogate.board.remarks import conclusion, headline
 from surrogate.board.tables import FEATURE_CACHE, MANIFEST_FILE, read_feature_table
 from surrogate.board.view import board_judges

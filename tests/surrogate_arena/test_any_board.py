@@ -12,7 +12,7 @@ from simulations import small_simulation
 from arena import Arena, UsageError, write_arena
 from features import extract
 from surrogate import Board, build_board, rank_systems
-from surrogate.board.ranks import UNPROVEN
+from surrogate.board.rank_reasons import UNPROVEN
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.pages.exports import ALL, OVERALL, export_text
 from surrogate_arena.pages.figures.board_figures import board_drawings

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from surrogate.board.intervals import variances_of_coverage
-from surrogate.board.ranks import needed_answers
+from surrogate.board.rank_reasons import needed_answers
 
 
 class MeanOfLength:

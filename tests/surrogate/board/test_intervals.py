@@ -21,7 +21,7 @@ from surrogate.board.intervals import (
     unseen_distances,
     unseen_intervals,
 )
-from surrogate.board.ranks import ONE_SIDED
+from surrogate.board.rank_reasons import ONE_SIDED
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.language_data import TournamentSettings, language_data
 from surrogate.learning.outcomes import Outcome

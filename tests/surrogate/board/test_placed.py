@@ -7,7 +7,8 @@ import pytest
 from scipy.special import expit
 
 from surrogate import build_board, rank_systems
-from surrogate.board.ranks import FEWEST_JUDGED_QUESTIONS, PLACE_COLUMNS, RANK_COLUMNS, places_among
+from surrogate.board.rank_reasons import FEWEST_JUDGED_QUESTIONS
+from surrogate.board.ranks import PLACE_COLUMNS, RANK_COLUMNS, places_among
 from surrogate.board.wins import wins_against
 
 OPTIONS = {"features": "answer_length,bleu", "tournaments": 2}

@@ -12,7 +12,7 @@ from arena.data.errors import UsageError
 from features import extract
 from surrogate import build_board, rank_systems
 from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS
-from surrogate.board.ranks import NO_ANSWER
+from surrogate.board.rank_reasons import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import PREFERENCES, fingerprint
 from surrogate.board.unjudged_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below

@@ -7,7 +7,7 @@ import pytest
 
 from arena.data.errors import DataError, UsageError
 from surrogate import Board, build_board, rank_systems
-from surrogate.board.ranks import NO_ANSWER, ONE_SIDED
+from surrogate.board.rank_reasons import NO_ANSWER, ONE_SIDED
 from surrogate.ranking.rank import NO_SURROGATE_HERE, RANKED_APART, place_systems
 
 

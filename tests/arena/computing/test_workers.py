@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from arena.statistics import workers
-from arena.statistics.workers import work
+from arena.computing import workers
+from arena.computing.workers import work
 
 
 def whose(job):

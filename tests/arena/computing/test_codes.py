@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.statistics.codes import (
+from arena.computing.codes import (
     coded_judgments,
     distinct,
     repeated_rows,

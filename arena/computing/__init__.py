@@ -1,0 +1,1 @@
+"""Fast computing: integer codes of many rows, and work in several processes."""
