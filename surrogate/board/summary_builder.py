@@ -258,7 +258,7 @@ def _verdict_remarks(learned: Learned, study: LanguageStudy) -> Iterator[Remark]
     judgments = learned.judged.judgments
     judgments = judgments[judgments["language"] == study.language]
     if judgments.empty:
-        yield from _published_remarks(study, learned.arena, learned.settings.judge)
+        yield from _remarks_on_published(study, learned.arena, learned.settings.judge)
         return
     n_copies = study.data.tournaments.battles.n_copies
     if n_copies:
@@ -266,7 +266,7 @@ def _verdict_remarks(learned: Learned, study: LanguageStudy) -> Iterator[Remark]
     yield from both_bad_remarks(judgments)
 
 
-def _published_remarks(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[Remark]:
+def _remarks_on_published(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[Remark]:
     yield PUBLISHED
     yield from study.ratings.remarks
     published = arena.published_ratings

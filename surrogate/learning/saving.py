@@ -38,7 +38,6 @@ from surrogate.learning.training_data import MissingRule, RowKind, TrainingRatin
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
 KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm")
@@ -77,7 +76,7 @@ class _Description(BaseModel):
 def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
     """Write a fitted surrogate to a file, usually ``surrogate.zip``."""
     description = _Description(
-        format=FORMAT,
+        format=1,
         name=surrogate.name,
         rows=surrogate.rows,
         missing=getattr(surrogate, "missing", "nan"),

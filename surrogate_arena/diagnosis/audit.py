@@ -20,7 +20,6 @@ AUDIT = [
 MARGIN = 0.1
 """Of the share of points, within which a difference does no harm."""
 ERROR = 0.05
-POWER = 0.8
 
 
 def audit(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
@@ -102,12 +101,13 @@ def _tested_difference(own: Floats, others: Floats) -> dict[str, float]:
     degrees = degrees_of_freedom(deviations)
     half_width = stdtrit(degrees, 1 - ERROR / 2) * error
     at_strictest = stdtrit(degrees, 1 - ERROR / 2 / len(others))
+    at_power = stdtrit(degrees, 0.8)
     return {
         "difference": difference,
         "low": difference - half_width,
         "high": difference + half_width,
         "p": 2 * stdtr(degrees, -abs(difference) / (error or np.nan)),
-        "detectable": (at_strictest + stdtrit(degrees, POWER)) * error,
+        "detectable": (at_strictest + at_power) * error,
     }
 
 

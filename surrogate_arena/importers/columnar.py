@@ -18,7 +18,7 @@ from arena.data.errors import Problem, UsageError
 from arena.data.parquet import objects_of
 from arena.data.rows import is_unstorable
 from arena.data.types import Flags, Indices
-from surrogate_arena.importers.files import shown_path
+from surrogate_arena.importers.clone_files import shown_path
 from surrogate_arena.importers.tables import delimiter_of, read_table
 
 CSV = ".csv"

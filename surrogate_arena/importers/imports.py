@@ -24,8 +24,8 @@ from surrogate_arena.cli.replaced_arenas import (
 )
 from surrogate_arena.importers.answer_rows import SAME_AGAIN
 from surrogate_arena.importers.answers import TABLE, read_answer_tables
+from surrogate_arena.importers.clone_files import files_below
 from surrogate_arena.importers.contract import value_at
-from surrogate_arena.importers.files import files_below
 from surrogate_arena.importers.foreign_arena import ForeignArena
 from surrogate_arena.importers.lmarena import read_battles
 from surrogate_arena.importers.miracl import read_miracl

@@ -18,10 +18,10 @@ from arena.rating.biases import TRAIT
 from arena.rating.judgments import with_known_columns
 from surrogate_arena.importers.battle_traits import trait_lines, with_trait_columns
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, read_battles_file
+from surrogate_arena.importers.clone_files import files_below, shown_path
 from surrogate_arena.importers.collected import skipped_table
 from surrogate_arena.importers.columnar import ColumnTable
 from surrogate_arena.importers.contract import NO_COLUMNS
-from surrogate_arena.importers.files import files_below, shown_path
 from surrogate_arena.importers.verdict_values import stated_values
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of, first_of
 from features.measures.language import likeliest_language
-from surrogate_arena.importers.files import checked_language
+from surrogate_arena.importers.clone_files import checked_language
 
 AUTO = "auto"
 """What a user writes for a language that is detected."""

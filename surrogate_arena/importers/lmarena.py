@@ -22,6 +22,7 @@ from arena.data.types import Record
 from arena.data.wording import first_of
 from arena.rating.biases import TRAIT
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, battles_of
+from surrogate_arena.importers.clone_files import files_below, shown_path
 from surrogate_arena.importers.collected import LEFT_OUT, Collected, Place
 from surrogate_arena.importers.columnar import ColumnTable, column_table
 from surrogate_arena.importers.contract import (
@@ -32,7 +33,6 @@ from surrogate_arena.importers.contract import (
     field_names,
 )
 from surrogate_arena.importers.conversations import Exchange, exchanges_of, n_turns
-from surrogate_arena.importers.files import files_below, shown_path
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.judgments import skips_of
 from surrogate_arena.importers.languages import AUTO, languages_by_id, stated_language

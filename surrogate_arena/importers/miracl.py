@@ -12,14 +12,14 @@ from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.schema import Text
 from arena.data.types import Record
-from surrogate_arena.importers.collected import PART, Collected, Key, Place, StorableText
-from surrogate_arena.importers.files import (
+from surrogate_arena.importers.clone_files import (
     checked_language,
     files_below,
     language_of,
     shown_path,
     without_language,
 )
+from surrogate_arena.importers.collected import PART, Collected, Key, Place, StorableText
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.tables import jsonl_records, text_of_file
 

@@ -11,6 +11,7 @@ from arena.data.errors import DataError, counted_problems
 from arena.data.rows import Rows
 from arena.data.types import Record
 from arena.data.wording import all_of, first_of
+from surrogate_arena.importers.clone_files import distinct_names, files_below, shown_path
 from surrogate_arena.importers.column_hints import systems_in_order
 from surrogate_arena.importers.contract import (
     FILE,
@@ -21,7 +22,6 @@ from surrogate_arena.importers.contract import (
     chosen_columns,
     with_paths,
 )
-from surrogate_arena.importers.files import distinct_names, files_below, shown_path
 from surrogate_arena.importers.left_out import (
     n_unread_marks,
     reasons_unread,

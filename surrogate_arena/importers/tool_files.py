@@ -8,9 +8,9 @@ from typing import Any
 
 from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.types import Record
+from surrogate_arena.importers.clone_files import bare_name, shown_path
 from surrogate_arena.importers.collected import LOST, PART, Collected, Place, PlacedRecord
 from surrogate_arena.importers.contract import FILE, value_at
-from surrogate_arena.importers.files import bare_name, shown_path
 from surrogate_arena.importers.opened import opened_value
 from surrogate_arena.importers.spans import joined_spans
 from surrogate_arena.importers.tables import (

@@ -16,6 +16,7 @@ from arena.data.schema import HISTORY
 from arena.data.types import Record
 from arena.data.wording import count_of, first_of
 from surrogate_arena.importers.answer_rows import Repeats, add_rows, check_repeats_choice
+from surrogate_arena.importers.clone_files import files_below
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord, question_id
 from surrogate_arena.importers.contract import (
     FILE,
@@ -27,7 +28,6 @@ from surrogate_arena.importers.contract import (
     root_of,
     value_at,
 )
-from surrogate_arena.importers.files import files_below
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.map_battles import battles_of_records
 from surrogate_arena.importers.opened import texts_in

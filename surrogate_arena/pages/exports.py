@@ -36,8 +36,8 @@ HEADINGS = {
     "arena_rank": "by verdicts",
 }
 
-SYMBOLS = {MINUS: "$-$", "∞": r"$\infty$"}
-"""How LaTeX writes what pandas leaves as it is."""
+SYMBOLS = {MINUS: "$-$", "∞": r"$\infty$", "<": "$<$", ">": "$>$"}
+"""How LaTeX writes what pandas leaves as it is; outside formulas, ``<`` prints as ``¡``."""
 
 
 def export_text(

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from arena.data.languages import language_name
 from arena.data.wording import all_of, count_of
+from surrogate.board.remarks import MOST_NAMED
 from surrogate_arena.cli.shown_numbers import decimal, rank_interval
 from surrogate_arena.pages.formats import name_parts
 
@@ -142,8 +143,6 @@ def without_removed(entries: Sequence[HistoryEntry]) -> list[HistoryEntry]:
 
 Standings: TypeAlias = Mapping[str, tuple[float | None, float | None]]
 """System to its overall rank and mean rating."""
-MOST_PASSED = 5
-"""Systems of which news say whom they passed."""
 
 
 def news_of(old: Standings, new: Standings, *, has_same_languages: bool) -> Iterator[str]:
@@ -180,7 +179,7 @@ def _passings(old: Mapping[str, float], new: Mapping[str, float]) -> Iterator[st
         behind = [other for other in both if old[other] < old[system] and new[other] > new[system]]
         if behind:
             passed[system] = behind
-    for system, behind in list(passed.items())[:MOST_PASSED]:
+    for system, behind in list(passed.items())[:MOST_NAMED]:
         ranks = f"from rank {old[system]:.0f} to {new[system]:.0f}"
         if old[system] == new[system]:
             ranks = f"and keeps rank {new[system]:.0f}"

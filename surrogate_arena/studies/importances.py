@@ -16,8 +16,6 @@ from surrogate.learning.language_data import LanguageData
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.training_data import finite_means
 
-FEW_TREES = 25
-"""Trees of a forest that learns from a single tournament, of which there are hundreds."""
 PERMUTATIONS = 5
 """Of each feature."""
 
@@ -112,7 +110,8 @@ def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -
     for index in range(times):
         state = derived_seed(data.settings.seed, "shares", data.language, str(index))
         ratings = {data.language: data.tournaments.single(index)}
-        fitted = reseeded(surrogate, state, trees=FEW_TREES).fit(data.rows(), ratings)
+        # Few trees: each forest learns from one tournament, of which there are hundreds.
+        fitted = reseeded(surrogate, state, trees=25).fit(data.rows(), ratings)
         shares.append(fitted.importances().set_index("feature")["importance"].reindex(features))
     return np.array(shares)
 

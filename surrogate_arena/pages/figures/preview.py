@@ -14,11 +14,6 @@ from surrogate_arena.pages.formats import BLUE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_DRAWN = 8
-"""Systems that are drawn: the first of the board."""
-LETTERS_A_LINE = 90
-"""Of the sentence below the title."""
-
 
 def draw_preview(title: str, sentence: str, systems: pd.DataFrame) -> Figure:
     """Draw the first systems with their wins, 1200 × 630 pixels where saved.
@@ -31,7 +26,7 @@ def draw_preview(title: str, sentence: str, systems: pd.DataFrame) -> Figure:
     Raises:
         MissingDependencyError: If Matplotlib is not installed.
     """
-    rows = systems[systems["wins"].notna()][:MOST_DRAWN]
+    rows = systems[systems["wins"].notna()][:8]
     wins = 100 * rows["wins"].to_numpy(np.float64)
     low = 100 * rows["wins_low"].astype(float).fillna(rows["wins"]).to_numpy(np.float64)
     high = 100 * rows["wins_high"].astype(float).fillna(rows["wins"]).to_numpy(np.float64)
@@ -41,7 +36,7 @@ def draw_preview(title: str, sentence: str, systems: pd.DataFrame) -> Figure:
 
         figure = Figure(figsize=(8, 4.2))
         figure.set_label(drawable(title))
-        lines = textwrap.wrap(drawable(sentence), LETTERS_A_LINE, max_lines=2, placeholder=" …")
+        lines = textwrap.wrap(drawable(sentence), 90, max_lines=2, placeholder=" …")
         heading = textwrap.shorten(drawable(title), 45, placeholder=" …")
         figure.text(0.02, 0.9, heading, fontsize=20, weight="bold")
         figure.text(0.02, 0.86, "\n".join(lines), fontsize=11, va="top")

@@ -44,7 +44,6 @@ BEST_PROMPT = "ag_cot"
 
 PUBLISHED: Mapping[str, float] = MappingProxyType({"temperature": 0.1, "top_p": 0.1})
 """Fields of the requests (section 5.1)."""
-RETRIES = 5
 
 LABELS_OF: Mapping[Quality, tuple[str, str]] = {
     "faithfulness": JUDGED,
@@ -135,7 +134,7 @@ class ClaimPrompts(JudgePrompts[Claim]):
     name: str = BEST_PROMPT
     template: PromptTemplate | None = None
     quality: Quality = "faithfulness"
-    retries: ClassVar[int] = RETRIES
+    retries: ClassVar[int] = 5
     published: ClassVar[Mapping[str, float]] = PUBLISHED
 
     def __post_init__(self) -> None:

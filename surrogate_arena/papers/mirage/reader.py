@@ -11,14 +11,14 @@ import pandas as pd
 from arena.data.errors import DataError, UsageError
 from arena.data.rows import Rows
 from features.models.hub import hub
-from surrogate_arena.importers.collected import Collected
-from surrogate_arena.importers.files import (
+from surrogate_arena.importers.clone_files import (
     checked_language,
     files_below,
     language_of,
     shown_path,
     without_language,
 )
+from surrogate_arena.importers.collected import Collected
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.tables import read_table
 from surrogate_arena.papers.mirage.published_rows import add_judgments, add_outputs, add_prompts

@@ -16,7 +16,7 @@ from arena.data.folder import read_arena
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import INFO_FILE, LanguageCode
 from arena.data.tables import SUFFIXES
-from surrogate_arena.importers.files import files_below
+from surrogate_arena.importers.clone_files import files_below
 from surrogate_arena.papers.pairs.gold_pairs import GOLD_COLUMNS, GoldPairs, gold_pairs_of_arena
 from surrogate_arena.papers.records import (
     FilledText,

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator
 
 from arena.data.errors import Problem
 from arena.data.tables import SUFFIXES, read_rows
-from surrogate_arena.importers.files import files_below
+from surrogate_arena.importers.clone_files import files_below
 from surrogate_arena.papers.records import (
     FilledText,
     StrictRecord,

@@ -63,6 +63,10 @@ def test_names_mean_nothing_to_latex(board):
     assert not re.search(r"(?<!\\)[#%_]", rows)
 
 
+def test_a_small_p_is_no_exclamation_mark():
+    assert "$<$0.001" in latex_table(pd.DataFrame({"p": ["<0.001"]}))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [OVERALL, ALL, "en"])
 def test_a_board_compiles(pdflatex, board, part, tmp_path):
