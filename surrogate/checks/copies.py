@@ -116,12 +116,14 @@ def same_answer_remarks(arena: Arena) -> Iterator[Remark]:
     """Name systems that repeat the question, themselves, or another."""
     # Number of systems that a remark names
     shown_names = 5
-    queries = arena.queries[[*QUESTION_KEY, "query"]]
-    rows = arena.answers[[*QUESTION_KEY, "system", "answer"]].merge(queries, on=QUESTION_KEY)
-    rows["text"] = [_plain(parse_answer(output).text) for output in rows["answer"]]
-    rows["question"] = rows["query"].map(_plain)
+    # Texts are compared by their hashes, which take a hundredth of the memory.
+    questions = [hash(_plain(query)) for query in arena.queries["query"]]
+    texts = [hash(_plain(parse_answer(output).text)) for output in arena.answers["answer"]]
+    rows = arena.answers[[*QUESTION_KEY, "system"]].assign(text=texts)
+    queries = arena.queries[QUESTION_KEY].assign(question=questions)
+    rows = rows.merge(queries, on=QUESTION_KEY)
     # Empty answers are counted elsewhere, as missing.
-    rows = rows[rows["text"] != ""]
+    rows = rows[rows["text"] != hash("")]
     for (language, system), answers in rows.groupby(["language", "system"]):
         if len(answers) < FEWEST_ANSWERS:
             continue

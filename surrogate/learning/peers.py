@@ -264,7 +264,8 @@ def views_of(peers: Mapping[str, PeerAnswers], rows: pd.DataFrame) -> dict[str, 
 def _hashed_answers(rows: pd.DataFrame) -> HashedTexts | None:
     if ANSWER not in rows:
         return None
-    return hashed(rows[ANSWER].fillna("").astype(str).tolist())
+    # The same objects, where they are texts: a column of them would be a copy.
+    return hashed([str(text) for text in rows[ANSWER].fillna("")])
 
 
 def _hashes_from(arrays: Mapping[str, npt.NDArray[Any]], n_answers: int) -> HashedTexts:
