@@ -117,7 +117,7 @@ def test_a_regressor_named_as_written_is_validated(checkout):
     recipe, _, _ = section("Adding a surrogate").partition("**Any other surrogate**")
     follow(recipe, checkout)
     measured = ("--config", "features=answer_length")
-    asked = ("--surrogate", "ridge", *measured, "--tournaments", 2, "--json")
+    asked = ("--surrogate", "ridge", *measured, "--tournaments", 2, "--repeats", 1, "--json")
     validated = run_in(checkout, "-m", "surrogate_arena", "validate", "my-arena", *asked)
     assert "surrogate:ridge" in validated
 
@@ -127,7 +127,8 @@ def test_a_surrogate_added_as_written_is_validated_saved_loaded_and_ranked_with(
     follow(section("Adding a surrogate"), checkout)
     measured = ("--config", "features=answer_length")
     quick = ("--surrogate", "nearest", *measured, "--tournaments", 2)
-    validated = run_in(checkout, "-m", "surrogate_arena", "validate", "my-arena", *quick, "--json")
+    asked = ("validate", "my-arena", *quick, "--repeats", 1, "--json")
+    validated = run_in(checkout, "-m", "surrogate_arena", *asked)
     assert "surrogate:nearest" in validated
     run_in(
         checkout,

@@ -1,6 +1,7 @@
 """Each folder of the application can be deleted: what is left runs, and its tests are collected."""
 
 import ast
+import json
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,33 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("arena", "features", "surrogate", "surrogate_arena", "tests", "benchmarks", "docs")
 BASE = "cli"
 """Folder that all others use; it stays."""
+PROGRAM = """
+import json, os, sys
+# What packages of others cost is paid once: each folder's process is a fork of this one.
+import hypothesis, matplotlib, openai, pandas, polars, pytest, scipy.stats, sklearn.ensemble
+
+def use(commands, tests):
+    import surrogate_arena
+    from surrogate_arena.cli.app import main
+    assert surrogate_arena.build_board
+    for command in commands:
+        try:
+            main(command)
+        except SystemExit as stop:
+            assert not stop.code, command
+    imported = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis already is
+    return pytest.main(["--collect-only", "-q", "-W", imported, *tests])
+
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        asked = json.loads(line)
+        written = os.open(asked["log"], os.O_WRONLY | os.O_CREAT)
+        os.dup2(written, 1)
+        os.dup2(written, 2)
+        sys.exit(use(asked["commands"], asked["tests"]))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 FOLDERS = sorted(
     path.parent.name
     for path in (ROOT / "surrogate_arena").glob("*/__init__.py")
@@ -29,18 +57,6 @@ def those_that_need(folder):
         if folder in needs:
             needing |= those_that_need(name)
     return needing
-
-
-def done_in(folder, *arguments):
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin", "HOME": str(folder)},
-    )
-    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    return done.stdout
 
 
 def imported_at_the_top(folder):
@@ -59,25 +75,59 @@ def test_a_folder_imports_at_its_top_what_it_says_that_it_needs(folder):
     assert imported_at_the_top(folder) == set(NEEDS.get(folder, ()))
 
 
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A copy of the packages and their tests."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+@pytest.fixture
+def without(checkout, deleted, tmp_path):
+    """The copy without a folder of the application."""
+    folder = checkout / "surrogate_arena" / deleted
+    folder.rename(tmp_path / deleted)
+    yield checkout
+    (tmp_path / deleted).rename(folder)
+
+
+@pytest.fixture(scope="module")
+def in_process(checkout):
+    """Use the copy in a process of its own; returns its status and what it printed."""
+    env = {"PYTHONPATH": str(checkout), "PATH": "/usr/bin:/bin", "HOME": str(checkout)}
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], cwd=checkout, env=env, **piped
+    ) as parent:
+
+        def use(log, **asked):
+            parent.stdin.write(json.dumps({"log": str(log), **asked}) + "\n")
+            parent.stdin.flush()
+            return int(parent.stdout.readline()), log.read_text(encoding="utf-8")
+
+        yield use
+        parent.stdin.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("deleted", FOLDERS)
-def test_a_folder_can_be_deleted(deleted, tmp_path):
-    for name in COPIED:
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    shutil.rmtree(tmp_path / "surrogate_arena" / deleted)
-    tests = tmp_path / "tests"
-    # Tests beside the folders are of several of them.
-    folders = [tests / name for name in ("arena", "features", "surrogate")]
-    for folder in (tests / "surrogate_arena").glob("*/"):
-        if folder.name not in those_that_need(deleted):
-            folders.append(folder)
-
-    done_in(tmp_path, "-c", "import surrogate_arena; surrogate_arena.build_board")
-    shown = done_in(tmp_path, "-m", "surrogate_arena", "--help")
-    listed = {line.split()[0] for line in shown.splitlines() if line.startswith("  ")}
+def test_a_folder_can_be_deleted(deleted, without, in_process, tmp_path):
+    """Tests of the packages below import none of the application: test_house.py."""
     absent = {name for name, entry in COMMANDS.items() if entry.folder in those_that_need(deleted)}
+    commands = [["--help"]]
+    if "board" not in absent:
+        arena = str(tmp_path / "arena")
+        quick = ["--surrogate=linear", "--tournaments=2", "--config=features=answer_length"]
+        commands += [["init", arena], ["board", arena, *quick, f"--out={tmp_path / 'board'}"]]
+    tests = [
+        str(folder)
+        for folder in sorted(without.glob("tests/surrogate_arena/*/"))
+        if folder.name not in those_that_need(deleted)
+    ]
+    status, shown = in_process(tmp_path / "log", commands=commands, tests=tests)
+    assert status == 0, shown[-3000:]
+    listed = {line.split()[0] for line in shown.splitlines() if line.startswith("  ")}
     assert listed & set(COMMANDS) == set(COMMANDS) - absent
-    if "demo" not in absent:
-        done_in(tmp_path, "-m", "surrogate_arena", "demo")
-    done_in(tmp_path, "-m", "pytest", "--collect-only", "-q", *map(str, sorted(folders)))

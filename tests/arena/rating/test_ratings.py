@@ -147,7 +147,7 @@ def held(systems, questions, number, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("systems", "questions"), [(12, 5), (12, 10), (12, 25), (53, 12)])
+@pytest.mark.parametrize(("systems", "questions"), [(12, 10), (12, 25), (53, 12)])
 def test_equal_systems_are_ranked_equal(systems, questions):
     alone, ranks, inside = held(systems, questions, 24)
     assert alone <= 0.25  # .1 at most, and two standard errors
@@ -157,7 +157,7 @@ def test_equal_systems_are_ranked_equal(systems, questions):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"ridge": 0.0, "rounds": 200}])
-@pytest.mark.parametrize("questions", [5, 10, 25, 50])
+@pytest.mark.parametrize("questions", [5, 50])
 def test_ranks_and_intervals_hold_in_90_percent(questions, options):
     alone, ranks, inside = held(12, questions, 200, **options)
     assert alone <= 0.13
