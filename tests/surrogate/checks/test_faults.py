@@ -164,6 +164,79 @@ LIKELY_OR_NOTES = (
     ("Open the portal and save it.\U000e0041\U000e0042", "hidden-text", "en"),
     ("Open the portal\u200b\u200b\u200b and save it.", "hidden-text", "en"),
 )
+ABOUT_ERRORS = (
+    "If you see an error, restart the router and wait two minutes [1].",
+    "Error messages of the printer are listed in the manual [1].",
+    "A timeout of 504 seconds is the default of the portal [1].",
+    "The request for a refund has to be sent within 14 days [1].",
+    "Null and void: the contract ends with the notice [1].",
+    "Errors of the printer are shown on its display [1].",
+    "Timeouts of the portal are set to ten minutes [1].",
+    "Generation failed in 1912 to vote for the portal of its time [1].",
+)
+UNSEEN = (
+    "",
+    "  \n ",
+    "\u200b",
+    "...",
+    "<p></p>",
+    "&nbsp;",
+    "<think>So.</think>",
+)
+HARMLESS = (
+    "| step | what |\n|---|---|\n| 1 | open the portal |\n| 2 | save the change |",
+    "Run this:\n\n```python\nvalues[9] = portal.change('camera')\n```",
+    "See https://example.org/portal?page=settings for the steps [1].",
+    "See [the manual](https://example.org/manual) for the steps.",
+    "- open the portal\n- choose the item\n- save it",
+    "Open the portal and save the change [1]. Would you like to know more?",
+    "Open the portal [^1] and save.\n\n[^1]: https://example.org/manual",
+    "Open the portal and save it [1].\n\nSources: [1] the settings of the portal.",
+    "Since [2019] it is in the portal.",
+    "Yes.",
+    "👍",
+    "  /\\\n /  \\\n/____\\",
+    "**Portal** → *Settings* → **Save**.",
+    "1. Open the portal.\n2. Save the change.\n\nKind regards,\n[Your name]",
+    "25 % after 60 minutes, 50 % after 120 minutes [1]",
+    "The Quiet Customer Portal and How to Find Your Way in It",
+    "Open the portal [1]. *smiles and waits for a reply*",
+    "The manual is at https://example.org/portal/how-to-change-what-you-ordered",
+    "portal, settings, camera, invoice, address, save button, log out",
+    "It takes a minute (passage 2) or two (see documents 1 and 3).",
+    "Without a number I cannot tell you the price, but the portal shows it [1].",
+    "Open the portal and choose shelf R[9], which holds the settings [1].",
+    "Open the portal under `{{ account }}` and type `%s` [1].",
+    "See [12](https://example.org/friends) for the portal [1].",
+    "Send it to https://api.example.org/orders/{order_id} [1].",
+    "It cost <s>20 euros</s> 15 euros [1].",
+    "The contract says so (Section 7), and the portal shows it [1].",
+    "The portal is explained in Section 12 of the manual [1].",
+    "If it shows “An error occurred, try again later”, call the office [1].",
+    "Open the portal and wait. Price: 2.50 m",
+    "Kind regards,\n[Your name]",
+    "Instructions:\n\n### Open the portal\n\nSave it [1].",
+    "From 10 am to 4 pm",
+    "You can change it in the portal within 30 days of delivery",
+    "- Open the portal.\n- Choose the item\n- Save what you have changed in it",
+    "row, row, row the boat: open the portal and save it [1].",
+)
+UNFINISHED = (
+    "You can open the portal and change it in the sett",
+    "- Open the portal\n- Choose what you want to change in the",
+    "Open the portal. Then choose the item that you would like to change and",
+    "| Step | What |\n|---|---|\n| 1 | open the portal |\n| 2 | sa",
+    "Run this:\n```\nportal.change('camera')",
+    "1. Open the portal\n2. Choose the item\n3.",
+    "You need:\n\n- the portal [1]\n- the form [1]\n- ",
+    "You open the portal and choose the item that you want to change [1",
+    "You open the portal while",
+)
+DEAD_CITATIONS = tuple(
+    f"Open the portal {form}."
+    for form in ("[9]", "[2, 9]", "[2-5]", "[^9]", "[doc 9]", "【9】", "［９］")
+)
+ENGLISH = [*ERRORS, *FAILURES, *ABOUT_ERRORS, *UNSEEN, *HARMLESS, *UNFINISHED, *DEAD_CITATIONS]
 MARKS = {"leak": "leak", "judge": "addresses-judge", "hidden": "hidden-text"}
 """Kind of marks to the check that looks for them."""
 
@@ -184,6 +257,27 @@ def instead(text, *, language="en", numbers=(3,)):
         return text if is_here else other(own_language, number)
 
     return write
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Text and language to what is found in it, among sound answers to 11 other questions.
+
+    Each text is of a system of its own; of what is found, only copies depend on other systems.
+    """
+    texts = [(text, "en") for text in ENGLISH]
+    texts += [(text, language) for text, _, language in LIKELY_OR_NOTES]
+    systems = {
+        str(place): instead(text, language=language) for place, (text, language) in enumerate(texts)
+    }
+    arena = support_arena(systems)
+    is_of_few = arena.answers["query_id"].str[-2:].astype(int) < 12
+    faults = find_faults(arena, arena.answers[is_of_few]).found
+    faults = faults[faults["check"] != "copy"]
+    found = {key: {} for key in texts}
+    for (system, check), rows in faults.groupby(["system", "check"]):
+        found[texts[int(system)]][check] = sorted(rows["query_id"])
+    return found
 
 
 def test_every_check_of_the_table_has_a_rule_and_words():
@@ -243,32 +337,19 @@ def test_a_second_fault_hides_no_first_one():
 
 
 @pytest.mark.parametrize("text", ERRORS)
-def test_the_message_of_a_program_is_no_answer(text):
-    assert found_in(instead(text)) == {"error-text": ["en-03"]}
+def test_the_message_of_a_program_is_no_answer(text, found):
+    assert found[text, "en"] == {"error-text": ["en-03"]}
 
 
 @pytest.mark.parametrize("text", FAILURES)
-def test_an_apology_for_a_failure_is_likely_no_answer(text):
-    found = found_in(instead(text))
-    assert found["failure-message"] == ["en-03"]
-    assert "error-text" not in found
+def test_an_apology_for_a_failure_is_likely_no_answer(text, found):
+    assert found[text, "en"]["failure-message"] == ["en-03"]
+    assert "error-text" not in found[text, "en"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "If you see an error, restart the router and wait two minutes [1].",
-        "Error messages of the printer are listed in the manual [1].",
-        "A timeout of 504 seconds is the default of the portal [1].",
-        "The request for a refund has to be sent within 14 days [1].",
-        "Null and void: the contract ends with the notice [1].",
-        "Errors of the printer are shown on its display [1].",
-        "Timeouts of the portal are set to ten minutes [1].",
-        "Generation failed in 1912 to vote for the portal of its time [1].",
-    ],
-)
-def test_an_answer_about_errors_is_one(text):
-    assert found_in(instead(text)) == {}
+@pytest.mark.parametrize("text", ABOUT_ERRORS)
+def test_an_answer_about_errors_is_one(text, found):
+    assert found[text, "en"] == {}
 
 
 def about_failures(text, query, passage):
@@ -346,62 +427,19 @@ def test_a_number_that_passages_have_is_no_status_of_a_failure():
     assert "failure-message" not in set(faults.found["check"])
 
 
-@pytest.mark.parametrize(
-    "text", ["", "  \n ", "\u200b", "...", "<p></p>", "&nbsp;", "<think>So.</think>"]
-)
-def test_a_reader_sees_nothing(text):
-    assert found_in(instead(text)) == {"empty": ["en-03"]}
+@pytest.mark.parametrize("text", UNSEEN)
+def test_a_reader_sees_nothing(text, found):
+    assert found[text, "en"] == {"empty": ["en-03"]}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "| step | what |\n|---|---|\n| 1 | open the portal |\n| 2 | save the change |",
-        "Run this:\n\n```python\nvalues[9] = portal.change('camera')\n```",
-        "See https://example.org/portal?page=settings for the steps [1].",
-        "See [the manual](https://example.org/manual) for the steps.",
-        "- open the portal\n- choose the item\n- save it",
-        "Open the portal and save the change [1]. Would you like to know more?",
-        "Open the portal [^1] and save.\n\n[^1]: https://example.org/manual",
-        "Open the portal and save it [1].\n\nSources: [1] the settings of the portal.",
-        "Since [2019] it is in the portal.",
-        "Yes.",
-        "👍",
-        "  /\\\n /  \\\n/____\\",
-        "**Portal** → *Settings* → **Save**.",
-        "1. Open the portal.\n2. Save the change.\n\nKind regards,\n[Your name]",
-        "25 % after 60 minutes, 50 % after 120 minutes [1]",
-        "The Quiet Customer Portal and How to Find Your Way in It",
-        "Open the portal [1]. *smiles and waits for a reply*",
-        "The manual is at https://example.org/portal/how-to-change-what-you-ordered",
-        "portal, settings, camera, invoice, address, save button, log out",
-        "It takes a minute (passage 2) or two (see documents 1 and 3).",
-        "Without a number I cannot tell you the price, but the portal shows it [1].",
-        "Open the portal and choose shelf R[9], which holds the settings [1].",
-        "Open the portal under `{{ account }}` and type `%s` [1].",
-        "See [12](https://example.org/friends) for the portal [1].",
-        "Send it to https://api.example.org/orders/{order_id} [1].",
-        "It cost <s>20 euros</s> 15 euros [1].",
-        "The contract says so (Section 7), and the portal shows it [1].",
-        "The portal is explained in Section 12 of the manual [1].",
-        "If it shows “An error occurred, try again later”, call the office [1].",
-        "Open the portal and wait. Price: 2.50 m",
-        "Kind regards,\n[Your name]",
-        "Instructions:\n\n### Open the portal\n\nSave it [1].",
-        "From 10 am to 4 pm",
-        "You can change it in the portal within 30 days of delivery",
-        "- Open the portal.\n- Choose the item\n- Save what you have changed in it",
-        "row, row, row the boat: open the portal and save it [1].",
-    ],
-)
-def test_harmless_styles_are_no_fault(text):
-    assert found_in(instead(text)) == {}
+@pytest.mark.parametrize("text", HARMLESS)
+def test_harmless_styles_are_no_fault(text, found):
+    assert found[text, "en"] == {}
 
 
 @pytest.mark.parametrize(("text", "check", "language"), LIKELY_OR_NOTES)
-def test_likely_faults_and_notes_are_told_apart_from_certain_ones(text, check, language):
-    found = found_in(instead(text, language=language))
-    assert found == {check: [f"{language}-03"]}
+def test_likely_faults_and_notes_are_told_apart_from_certain_ones(text, check, language, found):
+    assert found[text, language] == {check: [f"{language}-03"]}
     assert CHECKS[check].certainty != "certain"
 
 
@@ -478,22 +516,9 @@ def test_the_title_of_a_passage_may_be_a_message():
     assert faults.found.empty
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "You can open the portal and change it in the sett",
-        "- Open the portal\n- Choose what you want to change in the",
-        "Open the portal. Then choose the item that you would like to change and",
-        "| Step | What |\n|---|---|\n| 1 | open the portal |\n| 2 | sa",
-        "Run this:\n```\nportal.change('camera')",
-        "1. Open the portal\n2. Choose the item\n3.",
-        "You need:\n\n- the portal [1]\n- the form [1]\n- ",
-        "You open the portal and choose the item that you want to change [1",
-        "You open the portal while",
-    ],
-)
-def test_answers_that_end_in_mid_sentence(text):
-    assert found_in(instead(text)) == {"cut": ["en-03"]}
+@pytest.mark.parametrize("text", UNFINISHED)
+def test_answers_that_end_in_mid_sentence(text, found):
+    assert found[text, "en"] == {"cut": ["en-03"]}
 
 
 @pytest.mark.parametrize(
@@ -558,9 +583,9 @@ def test_a_place_in_the_list_of_passages_is_no_dead_citation():
     assert find_faults(type(arena).from_frames(queries, second, name="x"), second).found.empty
 
 
-@pytest.mark.parametrize("form", ["[9]", "[2, 9]", "[2-5]", "[^9]", "[doc 9]", "【9】", "［９］"])
-def test_a_number_in_square_brackets_that_is_no_passage_is_a_dead_citation(form):
-    assert found_in(instead(f"Open the portal {form}.")) == {"dead-citation": ["en-03"]}
+@pytest.mark.parametrize("text", DEAD_CITATIONS)
+def test_a_number_in_square_brackets_that_is_no_passage_is_a_dead_citation(text, found):
+    assert found[text, "en"] == {"dead-citation": ["en-03"]}
 
 
 def test_a_bracket_that_passages_have_is_no_citation():
