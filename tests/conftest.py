@@ -34,7 +34,8 @@ hypothesis_settings.load_profile("arena")
 SETTINGS = TournamentSettings(tournaments=6)
 QUICK_FEATURES = ("answer_length", "content_coverage", "citation_recall@10")
 
-# Files that read models, or the one board that takes seconds to build, each go to one worker.
+# Files that read models, the one board that takes seconds to build, or boards of real arenas each
+# go to one worker.
 TOGETHER = {
     "models": (
         "tests/features/models/",
@@ -49,6 +50,10 @@ TOGETHER = {
         ),
         *(f"tests/surrogate/checks/test_{name}.py" for name in ("copies", "standing")),
         "tests/surrogate_arena/runs/test_diff.py",
+    ),
+    "real boards": (
+        "tests/surrogate/board/test_board_remarks.py",
+        "tests/surrogate_arena/test_board_sentences.py",
     ),
 }
 

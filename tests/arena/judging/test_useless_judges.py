@@ -24,8 +24,9 @@ def adaptive(arena):
     return AdaptivePairs(arena, settings)
 
 
-@pytest.mark.parametrize("choose", [fixed, adaptive])
-@pytest.mark.parametrize("reply", SAME)
+@pytest.mark.parametrize(
+    ("choose", "reply"), [*((fixed, reply) for reply in SAME), (adaptive, "a side")]
+)
 def test_a_judge_of_one_verdict_is_stopped(serve, judge_at, store, choose, reply):
     text, sentence = SAME[reply]
     numbers = count()
