@@ -70,7 +70,7 @@ def test_parts_by_judge_test_whether_judges_disagree():
 def test_judges_that_agree_are_said_to_disagree_as_often_as_stated(dependence):
     """Also where verdicts on a question hang together, and with few battles a pair."""
     n_disagree = 0
-    rounds = 100
+    rounds = 40
     for seed in range(rounds):
         random = np.random.default_rng(seed)
         strengths = random.normal(size=12)
@@ -84,7 +84,7 @@ def test_judges_that_agree_are_said_to_disagree_as_often_as_stated(dependence):
         columns = ["query_id", "system_a", "system_b", "winner", "judge"]
         simulated = Battles.from_judgments(pd.DataFrame(rows, columns=columns))
         n_disagree += disagreement_test(simulated, "judges").statistic < 0.05
-    assert n_disagree <= 12
+    assert n_disagree <= 6
 
 
 def test_neither_sides_nor_names_nor_the_order_of_rows_change_the_test():

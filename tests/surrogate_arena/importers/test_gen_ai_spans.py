@@ -215,8 +215,10 @@ def test_evaluations_of_phoenix_are_judges(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
-@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize(
+    ("order", "ending"),
+    [([0, 1, 2], "csv"), ([2, 1, 0], "csv"), ([1, 2, 0], "parquet"), ([1, 2, 0], "jsonl")],
+)
 def test_tables_of_phoenix_without_times_are_read_by_what_is_within_what(tmp_path, order, ending):
     rows = [row for first in (0, 3) for row in (phoenix_rows().iloc[first + n] for n in order)]
     table = pd.DataFrame(rows).drop(columns="end_time").reset_index(drop=True)

@@ -95,8 +95,13 @@ def test_records_that_hold_the_answer_elsewhere_are_read(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", [".json", ".jsonl", ".csv", ".parquet"])
-@pytest.mark.parametrize("times", [(1, 1), (0, 1), (1, 0), (3, 2)])
+@pytest.mark.parametrize(
+    ("ending", "times"),
+    [
+        *((".json", times) for times in [(1, 1), (0, 1), (1, 0), (3, 2)]),
+        *((ending, (0, 1)) for ending in (".jsonl", ".csv", ".parquet")),
+    ],
+)
 def test_quoted_texts_lose_their_quotes_also_beside_plain_ones(tmp_path, ending, times):
     answers = [json_text(text, n) for text, n in zip(ANSWERS, times, strict=True)]
     rows = traces(QUESTION, answers)

@@ -172,8 +172,14 @@ def test_a_strict_server_is_asked_for_plain_text(ask):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "generate"])
-@pytest.mark.parametrize("reply", ["I cannot say.", '{"answer_2": {"score": ', "\n[[maybe]]"])
+@pytest.mark.parametrize(
+    ("name", "reply"),
+    [
+        *((name, "I cannot say.") for name in NAMES if name != "generate"),
+        ("grouse", '{"answer_2": {"score": '),
+        ("judge", "\n[[maybe]]"),
+    ],
+)
 def test_replies_that_nobody_can_read_are_no_result(ask, name, reply, tmp_path):
     """No table of zeros: status 1, and what came back is shown."""
     status, printed, _ = ask(name, always, reply=reply)
