@@ -145,20 +145,13 @@ def published_remarks(arena: Arena) -> Iterator[Remark]:
         subject = f"{language}, {judge}"
         answered = set(arena.answers.loc[arena.answers["language"] == language, "system"])
         rated = set(rows["system"])
+        n_lost, n_unrated = len(rated - answered), len(answered - rated)
         yield Remark(
-            "published", "info", f"{count_of(len(rated), 'rating')} are published", subject=subject
+            "published", "info", f"{count_of(len(rated), 'rating')} are published", subject
         )
-        without_answers = rated - answered
-        if without_answers:
-            sentence = (
-                f"{count_of(len(without_answers), 'published rating')} of systems without answers "
-                "here: nothing is learned from them"
-            )
-            yield Remark("published", "warning", sentence, subject=subject)
-        unrated = answered - rated
-        if unrated:
-            sentence = (
-                f"{count_of(len(unrated), 'system')} of {len(answered)} that answered have no "
-                "published rating"
-            )
-            yield Remark("published", "warning", sentence, subject=subject)
+        if n_lost:
+            lost = f"{count_of(n_lost, 'published rating')} of systems without answers here"
+            yield Remark("published", "warning", f"{lost}: nothing is learned from them", subject)
+        if n_unrated:
+            unrated = f"{count_of(n_unrated, 'system')} of {len(answered)} that answered"
+            yield Remark("published", "warning", f"{unrated} have no published rating", subject)

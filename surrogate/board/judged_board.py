@@ -228,22 +228,20 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
                 language,
                 predictions,
                 systems,
-                int(n_questions[language]),
-                unproven,
-                learned.settings.unjudged,
+                n_questions=int(n_questions[language]),
+                unproven=unproven,
+                unjudged=learned.settings.unjudged,
             )
         else:
             is_here = status.index.get_level_values("language") == language
-            of_language = status[is_here].droplevel("language")
-            interval = summary.languages[language].interval
             rows = rows_with_verdicts(
                 study,
                 predictions,
                 systems,
-                interval,
-                of_language,
-                unproven,
-                learned.settings.unjudged,
+                interval=summary.languages[language].interval,
+                status=status[is_here].droplevel("language"),
+                unproven=unproven,
+                unjudged=learned.settings.unjudged,
             )
         rated.append((_with_contradictions(rows[0], learned.posteriors), rows[1]))
     return rated

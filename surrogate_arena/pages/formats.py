@@ -95,13 +95,13 @@ def name_parts(text: str, names: Collection[str]) -> list[str]:
     return re.split(rf"(?<!\w)({pattern})(?!\w)", text)
 
 
-def interval(low: Number, high: Number, digits: int = 2) -> str:
+def interval(low: Number, high: Number) -> str:
     """Show an interval in brackets, or a dash where either end is missing."""
     if finite(low) is not None and high == math.inf:
-        return f"[{decimal(low, digits)}, ∞)"
+        return f"[{decimal(low)}, ∞)"
     if finite(low) is None or finite(high) is None:
         return MISSING
-    return f"[{decimal(low, digits)}, {decimal(high, digits)}]"
+    return f"[{decimal(low)}, {decimal(high)}]"
 
 
 def site_name(address: str) -> str:

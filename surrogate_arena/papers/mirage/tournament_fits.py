@@ -142,9 +142,7 @@ def holdout_r2(
     return pd.DataFrame(rows, columns=["language", "tournaments", "mean", "low", "high"])
 
 
-def share_quantiles(
-    board: Board, arena: Arena | Path | str | None = None, n_jobs: int = 1
-) -> pd.DataFrame:
+def share_quantiles(board: Board, arena: Arena | Path | str | None = None) -> pd.DataFrame:
     """Return how features' shares spread over tournaments, mean over languages (figure 5).
 
     Rows are features that the board's surrogate uses, columns quantiles.
@@ -152,7 +150,7 @@ def share_quantiles(
     quantiles = [0.025, 0.25, 0.5, 0.75, 0.975]
     final = board.importances.set_index(["language", "feature"])["importance"].dropna()
     parts = [pd.DataFrame(np.nan, final.index.unique("feature"), quantiles)]
-    for language, fits in tournament_fits(board, arena, n_jobs).items():
+    for language, fits in tournament_fits(board, arena).items():
         if fits and language in final.index.unique("language"):
             shares = pd.DataFrame([fit.shares for fit in fits], columns=board.surrogate.features_)
             parts.append(shares[list(final[language].index)].quantile(quantiles).T)
