@@ -225,8 +225,13 @@ def _at_dotted_names(record: object, path: str) -> object:
     return None
 
 
-def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Columns:
-    """Choose each field's column: named by the user, or by a known name."""
+def chosen_columns(
+    frames: Frames, kind: str, chosen: Mapping[str, str], scores: Sequence[str] = ()
+) -> Columns:
+    """Choose each field's column: named by the user, or by a known name.
+
+    A column of ``scores`` is a judge of its own, so it does not hold verdicts as well.
+    """
     fields = field_names(kind)
     columns = columns_in(frames)
     names = {name: _stated_column(name, column, fields, columns) for name, column in chosen.items()}
@@ -235,11 +240,12 @@ def chosen_columns(frames: Frames, kind: str, chosen: Mapping[str, str]) -> Colu
     for name, known in fields.items():
         if name in names:
             continue
+        passed = taken.union(scores) if name == "verdict" else taken
         fitting = [
             column
             for wanted in known
             for column in columns
-            if bare_column(column) == wanted and column not in taken
+            if bare_column(column) == wanted and column not in passed
         ]
         if not fitting:
             continue

@@ -98,7 +98,7 @@ def known_tables(
     """Find the columns of tables; see ``read_plain_tables``."""
     named = {**columns, **{name: name for name in scores}}
     tables = [replace(rows, table=with_paths(rows.table, named)) for rows in tables]
-    known, notes = _found_columns(tables, columns, needed, may_repeat=may_repeat)
+    known, notes = _found_columns(tables, columns, scores, needed, may_repeat=may_repeat)
     filled = [without_empty_rows(rows, known.names) for rows in tables]
     passed: Mapping[str, str] = {}
     if "passages" not in columns:
@@ -113,11 +113,16 @@ def known_tables(
 
 
 def _found_columns(
-    tables: Sequence[Rows], stated: Mapping[str, str], needed: Sequence[str], *, may_repeat: bool
+    tables: Sequence[Rows],
+    stated: Mapping[str, str],
+    scores: Sequence[str],
+    needed: Sequence[str],
+    *,
+    may_repeat: bool,
 ) -> tuple[Columns, list[str]]:
     """Find each field's column; also say where systems come from if no column names them."""
     frames = [rows.table for rows in tables]
-    known = chosen_columns(frames, "answers", stated)
+    known = chosen_columns(frames, "answers", stated, scores)
     if "answer" not in stated:
         check_answers(frames, known)
     if "question" not in stated:

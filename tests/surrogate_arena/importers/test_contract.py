@@ -163,6 +163,14 @@ def test_known_metrics_are_judges_and_others_where_named(rag_case, tmp_path):
     assert set(read(path, scores=["style"]).arena.judgments["judge"]) == {"style"}
 
 
+def test_a_named_score_is_one_judge_even_if_its_name_is_known_for_verdicts(tmp_path):
+    path = written(tmp_path, [{**row, "score": place} for place, row in enumerate(ROWS)])
+    assert set(read(path).arena.judgments["judge"]) == {"unknown"}
+    foreign = read(path, scores=["score"])
+    assert list(foreign.arena.judgments["judge"]) == ["score", "score"]
+    assert not any("unknown" in line for line in foreign.shown)
+
+
 def test_one_file_without_a_system_is_of_the_system_it_is_named_for(rag_case):
     foreign = read(rag_case("07-one-system.csv"))
     assert foreign.arena.info.systems == ("07-one-system",)
