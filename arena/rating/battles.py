@@ -212,11 +212,10 @@ class Battles:
         return [self._group(numbers, number) for number in np.unique(numbers[self.side_a])]
 
     def _group_numbers(self) -> Indices:
-        n_systems = max(len(self.systems), 1)
-        met = distinct(self.side_a * n_systems + self.side_b, n_systems**2)
-        first, second = np.divmod(met.values, n_systems)
-        battles = met.sums(self.weight)
-        return connected_groups(first, second, len(self.systems), battles=battles)
+        items = self.items_by_side
+        return connected_groups(
+            items.pairs.first, items.pairs.second, len(self.systems), battles=items.totals[1]
+        )
 
     def _group(self, numbers: Indices, number: int) -> Battles:
         members = compress(self.systems, numbers == number)
@@ -244,23 +243,32 @@ class Battles:
         first, second = np.divmod(met.values, n_systems)
         points = POINTS_OF_A[self.winner]
         points = np.where(is_swapped, 1.0 - points, points)
-        return self._items(Pairs(first, second, len(self.systems)), met.codes, points, voter=None)
+        return self._items(Pairs(first, second, len(self.systems)), met.codes, points).merged()
 
     @cached_property
     def items_by_side(self) -> JudgedItems:
-        """Sum outcomes by judge, pair, question and voter; the first is on side A."""
+        """Return outcomes of pairs by judge; the first is on side A."""
         judges = distinct(np.zeros(1, np.intp), 1)
         if self.judge is not None and len(self):
             judges = distinct(self.judge, len(self.judges))
         met, (is_sided, judge, first, second) = self._met_by_side(judges)
         pairs = Pairs(first, second, len(self.systems))
-        items = self._items(pairs, met.codes, POINTS_OF_A[self.winner], self.voter)
+        items = self._items(pairs, met.codes, POINTS_OF_A[self.winner])
         names = tuple(self.judges[index] for index in judges.values)
         differences = None
         if self.differences is not None:
             differences = self.differences[met.first_rows]
         biases = Biases.of_judges(judge, names, is_sided, self.traits, differences)
-        return replace(items, biases=biases)
+        items = replace(items, biases=biases, voter=self._numbered_voters())
+        # The outcomes of a soft verdict are one item.
+        return items if self.is_soft is None else items.merged()
+
+    def _numbered_voters(self) -> Indices | None:
+        if self.voter is None:
+            return None
+        # Whoever is not named is a voter with one vote.
+        n_named = int(self.voter.max(initial=-1)) + 1
+        return np.where(self.voter >= 0, self.voter, n_named + np.arange(len(self)))
 
     def _met_by_side(self, judges: Distinct) -> tuple[Distinct, tuple[Indices, ...]]:
         n_systems = max(len(self.systems), 1)
@@ -273,18 +281,16 @@ class Battles:
         met = distinct(np.ravel_multi_index(rows, sizes), math.prod(sizes))
         return met, np.unravel_index(met.values, sizes)[:-1]
 
-    def _items(
-        self, pairs: Pairs, pair: Indices, points: Floats, voter: Indices | None
-    ) -> JudgedItems:
-        return JudgedItems.of(
-            pairs,
-            pair,
-            self.question,
-            self.n_questions,
-            points,
-            weight=self.weight,
-            is_soft=self.is_soft,
-            voter=voter,
+    def _items(self, pairs: Pairs, pair: Indices, points: Floats) -> JudgedItems:
+        weight = np.ones(len(self)) if self.weight is None else self.weight
+        return JudgedItems(
+            pairs=pairs,
+            question=self.question,
+            pair=pair,
+            points=weight * points,
+            counts=weight,
+            n_questions=self.n_questions,
+            soft_counts=None if self.is_soft is None else weight * self.is_soft,
         )
 
 

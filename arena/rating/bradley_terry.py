@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy
-from scipy.special import expit
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.types import Flags, Floats, Indices
@@ -147,9 +146,9 @@ class PenalizedLikelihood:
 
     def solver(self, parameters: Floats) -> Solver:
         """Factorize one replicate's information at parameters (K, 1)."""
-        logits = self._logits(parameters)
-        # The variance of a verdict is p (1 - p), with p = sigma(d) and 1 - p = sigma(-d).
-        information = (self.counts * expit(logits) * expit(-logits))[:, 0]
+        odds = np.exp(-np.abs(self._logits(parameters)))
+        # The variance of a verdict is p (1 - p), with p = odds / (1 + odds) of the weaker one.
+        information = (self.counts * odds / (1 + odds) ** 2)[:, 0]
         matrix = self.pairs.information(information, self.biases)
         if not self.prior.precisions.any():
             # Without a prior the level is free; this fixes the mean at 0.

@@ -6,15 +6,14 @@ Parameters are S ratings, then C coefficients of judges' biases, K in all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit
 
-from arena.computing.codes import distinct
+from arena.computing.codes import distinct, stable_order
 from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
@@ -150,50 +149,52 @@ class BattleLikelihood:
         self, parameters: Floats, cluster: Indices, n_clusters: int
     ) -> tuple[Floats, Floats]:
         """Sum clusters' squared gradients, and count clusters, each (K,)."""
+        items = self.items
+        residuals = items.points - items.counts * self.expected(parameters)[items.pair]
+        n_cells = n_clusters * len(parameters)
+        if n_cells > len(items):
+            return self._sparse_squares(residuals, cluster, n_clusters)
+        sums = np.zeros(n_cells)
+        has_score = np.zeros(n_cells, dtype=np.bool_)
+        for scores, parameter in self._scores(items.pair, residuals):
+            cells = cluster * len(parameters) + parameter
+            sums += np.bincount(cells, scores, n_cells)
+            has_score[cells] = True
+        shape = (n_clusters, len(parameters))
+        return (sums**2).reshape(shape).sum(axis=0), has_score.reshape(shape).sum(axis=0)
+
+    def _sparse_squares(
+        self, residuals: Floats, cluster: Indices, n_clusters: int
+    ) -> tuple[Floats, Floats]:
         # Items whose scores are held at a time
         items_at_once = 1_000_000
-        items = self.items
-        squares = np.zeros(self.pairs.n_systems + len(self.biases))
-        n_counted = np.zeros(len(squares))
-        residuals = items.points - items.counts * self.expected(parameters)[items.pair]
-        is_sorted = bool((cluster[1:] >= cluster[:-1]).all())
-        n_blocks = -(-len(items) // items_at_once) if is_sorted else 1
-        ends = np.linspace(0, n_clusters, n_blocks + 1).astype(np.intp)
-        for start, end in pairwise(ends):
-            rows = slice(None)
-            if n_blocks > 1:
-                rows = slice(*np.searchsorted(cluster, [start, end]))
-            keys, scores = self._keyed_scores(
-                items.pair[rows], residuals[rows], cluster[rows] - start
-            )
-            cells = distinct(keys, int(end - start) * len(squares))
-            parameter = cells.values % len(squares)
-            squares += np.bincount(parameter, cells.sums(scores) ** 2, len(squares))
-            n_counted += np.bincount(parameter, minlength=len(squares))
+        n_parameters = self.pairs.n_systems + len(self.biases)
+        squares = np.zeros(n_parameters)
+        n_counted = np.zeros(n_parameters)
+        order = stable_order(cluster, n_clusters)
+        n_blocks = 1 + len(order) // items_at_once
+        starts = np.linspace(0, n_clusters, n_blocks, endpoint=False).astype(np.intp)
+        blocks = np.split(order, np.searchsorted(cluster[order], starts[1:]))
+        for start, rows in zip(starts, blocks, strict=True):
+            entries = list(self._scores(self.items.pair[rows], residuals[rows]))
+            scores, parameters = map(np.concatenate, zip(*entries, strict=True))
+            keys = np.tile(cluster[rows] - start, len(entries)) * n_parameters + parameters
+            cells = distinct(keys, int(keys.max(initial=-1)) + 1)
+            parameter = cells.values % n_parameters
+            squares += np.bincount(parameter, cells.sums(scores) ** 2, n_parameters)
+            n_counted += np.bincount(parameter, minlength=n_parameters)
         return squares, n_counted
 
-    def _keyed_scores(
-        self, pair: Indices, residuals: Floats, cluster: Indices
-    ) -> tuple[Indices, Floats]:
-        values, columns = self._score_entries(pair, residuals)
-        first_keys = cluster * (self.pairs.n_systems + len(self.biases))
-        keys = [first_keys + column for column in columns]
-        return np.concatenate(keys), np.concatenate(values)
-
-    def _score_entries(
-        self, pair: Indices, residuals: Floats
-    ) -> tuple[list[Floats], list[Indices]]:
+    def _scores(self, pair: Indices, residuals: Floats) -> Iterator[tuple[Floats, Indices]]:
+        """Yield scores of items and whose parameters' these are, (N,) each."""
         # What the first system of a pair wins beyond expectation, the second one loses.
-        values = [residuals, -residuals]
-        columns = [self.pairs.first[pair], self.pairs.second[pair]]
-        biases = self.items.biases
-        if biases is not None:
-            n_traits = len(biases.traits)
-            start = self.pairs.n_systems + biases.judge[pair] * n_traits
-            for trait in range(n_traits):
-                values.append(residuals * biases.values[pair, trait])
-                columns.append(start + trait)
-        return values, columns
+        yield residuals, self.pairs.first[pair]
+        yield -residuals, self.pairs.second[pair]
+        biases = self.biases
+        n_traits = len(biases.traits)
+        for trait in range(n_traits):
+            scores = residuals * biases.values[pair, trait]
+            yield scores, self.pairs.n_systems + biases.judge[pair] * n_traits + trait
 
     def slope(self, parameters: Floats) -> Floats:
         """Return the gradient of the logarithm, shape (K,)."""

@@ -15,7 +15,7 @@ from scipy.sparse import coo_array, csr_array
 
 from arena.computing.codes import distinct
 from arena.data.errors import UsageError
-from arena.data.types import Flags, Floats, Indices
+from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.statistics.bootstrap import bootstrap_weights
 
@@ -142,7 +142,7 @@ class JudgedItems:
 
     Attributes:
         question: Question of each item, shape (N,).
-        pair: Pair of each item, shape (N,); ``Battles`` sorts by question, then pair.
+        pair: Pair of each item, shape (N,).
         points: Points of the pair's first system, shape (N,): 1 a win, 0.5 a tie.
         counts: Number of battles, shape (N,).
         soft_counts: Number of battles with probabilities, shape (N,).
@@ -161,47 +161,6 @@ class JudgedItems:
     biases: Biases | None = None
 
     @classmethod
-    def of(
-        cls,
-        pairs: Pairs,
-        pair: Indices,
-        question: Indices,
-        n_questions: int,
-        points: Floats,
-        weight: Floats | None = None,
-        is_soft: Flags | None = None,
-        voter: Indices | None = None,
-    ) -> JudgedItems:
-        """Sum M battles by pair, question and voter, if any."""
-        n_pairs = max(len(pairs), 1)
-        items = distinct(question * n_pairs + pair, max(n_questions, 1) * n_pairs)
-        item_question, item_pair = np.divmod(items.values, n_pairs)
-        item_voter: Indices | None = None
-        if voter is not None:
-            # Whoever is not named is a voter with one vote.
-            n_named = int(voter.max(initial=-1)) + 1
-            n_voters = n_named + len(voter)
-            voter = np.where(voter >= 0, voter, n_named + np.arange(len(voter)))
-            votes = distinct(items.codes * n_voters + voter, len(items.values) * n_voters)
-            item_of_vote, item_voter = np.divmod(votes.values, n_voters)
-            item_question, item_pair = item_question[item_of_vote], item_pair[item_of_vote]
-            items = votes
-        soft_counts: Floats | None = None
-        if is_soft is not None:
-            softness = is_soft.astype(np.float64)
-            soft_counts = items.sums(softness if weight is None else weight * softness)
-        return cls(
-            pairs=pairs,
-            question=item_question,
-            pair=item_pair,
-            points=items.sums(points if weight is None else weight * points),
-            counts=items.sums(weight),
-            n_questions=n_questions,
-            soft_counts=soft_counts,
-            voter=item_voter,
-        )
-
-    @classmethod
     def none(cls, n_systems: int, n_questions: int) -> JudgedItems:
         """Return systems and questions without battles."""
         indices = np.empty(0, dtype=np.intp)
@@ -218,12 +177,30 @@ class JudgedItems:
     def __len__(self) -> int:
         return len(self.question)
 
+    def merged(self) -> JudgedItems:
+        """Sum items of a question, pair and voter, if any; sort them so."""
+        n_pairs = max(len(self.pairs), 1)
+        n_possible = max(self.n_questions, 1) * n_pairs
+        items = distinct(self.question * n_pairs + self.pair, n_possible)
+        if self.voter is not None:
+            n_voters = int(self.voter.max(initial=-1)) + 1
+            items = distinct(items.codes * n_voters + self.voter, len(items.values) * n_voters)
+        rows = items.first_rows
+        return replace(
+            self,
+            question=self.question[rows],
+            pair=self.pair[rows],
+            points=items.sums(self.points),
+            counts=items.sums(self.counts),
+            soft_counts=None if self.soft_counts is None else items.sums(self.soft_counts),
+            voter=None if self.voter is None else self.voter[rows],
+        )
+
     @property
     def is_single(self) -> bool:
         """Return whether there are battles, and no question has more than one."""
-        if len(self) > self.n_questions or not (self.counts == 1).all():
-            return False
-        return bool(np.bincount(self.question).max(initial=0) == 1)
+        is_one = bool((self.counts == 1).all())
+        return is_one and bool(np.bincount(self.question).max(initial=0) == 1)
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
