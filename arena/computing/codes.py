@@ -131,7 +131,8 @@ def row_keys(table: pd.DataFrame, *, is_sorted: bool = False) -> tuple[Indices, 
             compact = distinct(keys, n_possible)
             keys = compact.codes
             n_possible = len(compact.values)
-        keys = keys * (len(values) + 1) + codes + 1
+        keys *= len(values) + 1
+        keys += codes + 1
         n_possible *= len(values) + 1
     return keys, n_possible
 

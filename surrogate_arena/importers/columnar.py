@@ -156,30 +156,26 @@ def _parquet_table(path: Path) -> pa.Table:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             texts.append(column.name)
     table = parquet.read_table(path, read_dictionary=texts)
-    columns = [
-        index for index, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)
-    ]
-    return table.select(columns)
+    return table.select([name for name in table.column_names if not name.startswith(_PANDAS_INDEX)])
 
 
 def _frame_of(table: pa.Table) -> pd.DataFrame:
-    for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(place, field.name, _coded(table.column(place)))
-    # What pandas noted in the file says nothing of its cells, and may be damaged.
-    frame = table.to_pandas(ignore_metadata=True)
-    for field in table.schema:
+    columns = {}
+    for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_nested(field.type):
-            frame[field.name] = pd.Series(objects_of(table.column(field.name)), dtype=object)
-    return frame.rename(columns=str.strip)
+            columns[field.name] = pd.Series(objects_of(column), dtype=object)
+        else:
+            is_coded = pa.types.is_dictionary(field.type)
+            columns[field.name] = (_coded(column) if is_coded else column).to_pandas()
+    return pd.DataFrame(columns).rename(columns=str.strip)
 
 
-def _coded(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+def _coded(texts: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     """Return texts with one dictionary, or without one where few repeat: it is slow to make."""
     n_listed = sum(len(chunk.dictionary) for chunk in texts.chunks)
     if 2 * n_listed > len(texts):
         return texts.cast(pa.large_string())
-    return texts.unify_dictionaries()
+    return texts.combine_chunks()
 
 
 def _table_of_rows(path: Path, source: str) -> ColumnTable:
