@@ -61,15 +61,15 @@ class JudgingSettings(LlmSettings):
         default=None,
         description="Pairs of systems on each question: all, a number, or adaptive "
         "(in rounds, the most informative ones). "
-        "Default: adaptive; all in batches and for scores, orders and "
-        "nuggets",
+        "Default: adaptive; in batches, random pairs within the budget; for scores, orders and "
+        "nuggets, all",
     )
     budget: Annotated[int | None, _PLAN] = Field(
         default=None,
         ge=1,
         description="Maximum number of calls, including earlier runs on these questions. "
-        f"Default: {CALLS_A_SYSTEM} per judge, system and language; no limit with all or "
-        "a number of pairs, and for scores, orders and nuggets",
+        f"Default: {CALLS_A_SYSTEM} per judge, system and language; no limit if --pairs is all or "
+        "a number, or for scores, orders and nuggets",
     )
     max_cost: Annotated[float | None, _LIMIT] = Field(
         default=None,

@@ -91,11 +91,11 @@ def gate_command(
 ) -> None:
     """Decide whether a new version is broken, better than a baseline, the same, or worse.
 
-    Faults in answers are checked first, question by question, with no need of a board or verdicts.
-    If nothing is broken, --model judges pairs; without --model, the arena's verdicts on the two
-    versions count. The status is 0 for better or the same, 3 for broken or worse, and 4 if this
-    cannot be said. With --cheaper, it is 0 for cheaper, and 3 for not cheaper or worse by more than
-    the margin.
+    Faults in answers are checked first, question by question. If nothing is broken, the surrogate
+    of a --board decides if it can. Otherwise, --model judges pairs; without --model, the arena's
+    verdicts on the two versions count. The status is 0 for better or the same, 3 for broken or
+    worse, and 4 if the gate cannot say. With --cheaper, it is 0 for cheaper, and 3 for not cheaper
+    or worse by more than the margin.
     """
     from arena.data.folder import read_arena
     from arena.data.writing import write_text

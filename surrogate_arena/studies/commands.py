@@ -51,7 +51,7 @@ def validate_command(
     _cluster: opt.Cluster = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
+    """Measure how well a surrogate ranks systems, with systems, languages or questions held out."""
     from arena.data.folder import read_arena
     from surrogate_arena.studies import PROTOCOLS, validate
 

@@ -108,7 +108,7 @@ def validate(
     judged: Sequence[int | None] | None = None,
     **options: Any,  # noqa: ANN401 - of STUDY_OPTIONS
 ) -> StudyTable:
-    """Measure how well a surrogate ranks systems, languages or questions it was not trained on.
+    """Measure how well a surrogate ranks systems, with systems, languages or questions held out.
 
     Args:
         arena: The arena, or its folder.
