@@ -171,7 +171,7 @@ TABLES = {
     "first-boards": Table(
         ["arena (systems) by judge", "preferences", "consensus alone"],
         of_arenas(first_board_taus, WITHOUT_PASSAGES),
-        "rakuda",
+        "vicuna80",
     ),
     "plans": Table(
         [

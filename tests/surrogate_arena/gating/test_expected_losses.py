@@ -13,15 +13,14 @@ BEST, WORST = "sim-atlas-large", "sim-iris-instruct"
 
 
 @pytest.fixture(scope="module")
-def compared(small_arena, build_quickly):
+def compared(small_arena, quick_board):
     """The best system's answers, but for five questions that the worst one answers."""
-    board = build_quickly(small_arena)
     answers = small_arena.answers
     worse = answers[(answers["system"] == WORST) & (answers["language"] == "en")].head(5)
     best = answers[answers["system"] == BEST]
     is_kept = ~(best["query_id"].isin(worse["query_id"]) & (best["language"] == "en"))
     new = pd.concat([best[is_kept], worse]).assign(system="new")
-    return gate(board, new, small_arena, BEST, rates=ANY), set(worse["query_id"])
+    return gate(quick_board, new, small_arena, BEST, rates=ANY), set(worse["query_id"])
 
 
 def test_questions_are_marked_as_expected(compared):
@@ -35,9 +34,8 @@ def test_questions_are_marked_as_expected(compared):
     assert f"| en {found.lost[0].query_id} | expected |" in gate_markdown(found)
 
 
-def test_verdicts_go_before_expectations(small_arena, build_quickly):
-    board = build_quickly(small_arena)
-    found = gate(board, WORST, small_arena, BEST, rates=ANY)
+def test_verdicts_go_before_expectations(small_arena, quick_board):
+    found = gate(quick_board, WORST, small_arena, BEST, rates=ANY)
     assert found.lost
     assert not any(lost.is_expected for lost in found.lost)
 

@@ -24,11 +24,11 @@ BEST, WORST = "sim-atlas-large", "sim-iris-instruct"
 
 
 @pytest.fixture(scope="module")
-def board(small_arena, build_quickly):
+def board(quick_board):
     """A board whose surrogate is taken to be shown to rank unseen systems."""
-    built = build_quickly(small_arena)
-    macro = built.summary.macro.model_copy(update={"tau_unseen": 0.7, "tau_unseen_low": 0.4})
-    return replace(built, summary=built.summary.model_copy(update={"macro": macro}))
+    summary = quick_board.summary
+    macro = summary.macro.model_copy(update={"tau_unseen": 0.7, "tau_unseen_low": 0.4})
+    return replace(quick_board, summary=summary.model_copy(update={"macro": macro}))
 
 
 def answers_of(arena, system, name="new"):
