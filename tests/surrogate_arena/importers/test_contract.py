@@ -528,7 +528,7 @@ def names_change(foreign, plain, names):
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
 @given(data=st.data())
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_changes_an_arena_is_said(data, suffix, tmp_path):
     """Any order, further columns of any name and content, other names: the same, or it is said."""
     rows = [dict(row) for row in data.draw(st.permutations(ROWS))]
