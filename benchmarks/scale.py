@@ -51,8 +51,9 @@ END_TO_END = Path(__file__).with_name("end_to_end.py")
 JUDGMENTS = 500
 """Of a system."""
 MULTILINGUAL_SYSTEMS = 40
-MOST_MEMORY = 9_000_000_000
-"""Bytes of addresses that a command may take: what wants more is refused by the system."""
+MOST_MEMORY = 12_000_000_000
+"""Bytes of addresses that a command may take, some 3 GB more than it holds: what wants more is
+refused by the system."""
 MARK = 500_000
 """Answers of a stream after which a row is printed."""
 PAGE = resource.getpagesize()

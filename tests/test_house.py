@@ -125,10 +125,6 @@ def test_the_main_job_loads_the_core_alone(tmp_path):
     assert len(ours) <= MOST_MODULES
 
 
-LOADING = "test_folder or features or test_build or test_rank"
-"""Words of the core's tests that read, measure, build and rank."""
-
-
 @pytest.mark.slow
 def test_the_core_passes_its_tests_without_ring_and_application(tmp_path):
     unwanted = shutil.ignore_patterns("__pycache__", *(Path(folder).name for folder in RING))
@@ -146,9 +142,7 @@ def test_the_core_passes_its_tests_without_ring_and_application(tmp_path):
     ):
         shutil.copy(ROOT / "tests" / path, tmp_path / "tests" / path)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    # All tests are imported. Only what loads modules by their names could miss the ring still:
-    # features do, and whatever measures them.
-    words = ("-m", "pytest", "-m", "not slow", "-k", LOADING, "-p", "no:cacheprovider", "tests")
+    words = ("-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", "tests")
     # A run of its own: as a worker of this one, it would read what other runs have left.
     env = {name: value for name, value in os.environ.items() if "XDIST" not in name}
     done = subprocess.run(
