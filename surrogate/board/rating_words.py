@@ -59,34 +59,34 @@ class RatingWords:
 
 
 _LOGITS = (
-    " In logits (log-odds), 0 on average in each language: two systems that differ by 1 are "
-    "expected to win 73 to 27. "
+    " Ratings are in logits (log-odds) and average 0 in each language: of two systems that differ "
+    "by 1, the better one is expected to win 73% of comparisons. "
 )
 RATING_WORDS: Mapping[str, RatingWords] = MappingProxyType(
     {
         "posterior": RatingWords(
             rated_by="verdicts and surrogate",
-            meaning="What the surrogate expects of a system's answers, corrected by the verdicts "
-            f"on them: the estimator of small areas (Fay and Herriot, 1979).{_LOGITS}The interval "
-            "should hold the true rating with 90% probability. A system without verdicts has what "
-            "the surrogate expects.",
+            meaning="A rating combines what the surrogate predicts from a system's answers with "
+            f"the verdicts on them (Fay-Herriot model, 1979).{_LOGITS}The interval should hold the "
+            "true rating with 90% probability. A system without verdicts gets the surrogate's "
+            "prediction.",
         ),
         "surrogate": RatingWords(
             rated_by="the trained surrogate",
-            meaning="What the trained surrogate predicts of a system's answers, also of the "
-            f"systems it was trained on, as in MIRAGE-Bench.{_LOGITS}The interval is as wide as "
-            "for systems the surrogate has not seen.",
+            meaning="A rating is what the trained surrogate predicts from a system's answers, even "
+            f"for systems that it was trained on, as in MIRAGE-Bench.{_LOGITS}The interval is as "
+            "wide as for systems that the surrogate has not seen.",
         ),
         "consensus": RatingWords(
             rated_by="how far answers agree, without any verdict",
-            meaning="No verdict counts. Each feature that tells how far an answer agrees, with the "
+            meaning="No verdicts are used. Features measure how far an answer agrees with the "
             "other systems' answers, with the reference answer, or with the relevance labels of "
-            "what it cites, compares the answers to a question; a rating is the share of the other "
-            "systems' answers that a system's answers are above, mean over these features and over "
-            "questions: 0.5 on average, no logits. Without passages, the features as judges of "
-            "other arenas weight them (judge_preferences) take the place of agreement with the "
-            "other systems. The interval holds 90% over resampled questions, and ranks and tiers "
-            "are of the same resamples: none of them says how far verdicts will differ.",
+            "the passages that it cites. A rating is the share of the other systems' answers that "
+            "a system's answers outscore, averaged over these features and over questions: 0.5 on "
+            "average. Without passages, features weighted as judges of other arenas weight them "
+            "(judge_preferences) replace agreement with the other systems. The interval covers 90% "
+            "of resampled questions, and ranks and tiers come from the same resamples. None of "
+            "them says how far verdicts will differ.",
             unit="proportion",
             scale="shares of the other systems' answers that a system's answers outscore",
             center=0.5,

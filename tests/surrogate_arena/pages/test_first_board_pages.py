@@ -27,7 +27,7 @@ def test_pages_figures_and_exports_are_marked(first_board, tmp_path):
     assert UNJUDGED_BY_CONSENSUS.sentence.split(".")[0] in pair
     assert "the verdicts between them" not in pair
     assert "Nobody has judged these answers" in (tmp_path / "site" / "judge.html").read_text()
-    assert "Fay and Herriot" not in (tmp_path / "site" / "method.html").read_text()
+    assert "Fay-Herriot" not in (tmp_path / "site" / "method.html").read_text()
     assert "Judge: nobody" in export_text(first_board, "latex")
     figure = draw_ratings(first_board, "en")
     said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]
