@@ -50,6 +50,7 @@ from surrogate.learning.training_data import (
     DEFAULT_ROWS,
     KnownRatings,
     RowKind,
+    arranged,
     drawn_questions,
     drawn_rows,
     training_ratings,
@@ -91,7 +92,8 @@ class AnswersSurrogate(Surrogate):
     ) -> Self:
         """Learn from all languages, with vectors for texts."""
         names = [name for name in feature_columns(X) if name not in (ANSWER, CONSENSUS)]
-        self.features_ = tuple(X[names].select_dtypes("number").columns)
+        kinds = X.dtypes
+        self.features_ = tuple(name for name in names if kinds[name].kind in "iuf")
         self.ratings_ = {}
         self.failures_ = {}
         self.peers_ = {}
@@ -99,8 +101,8 @@ class AnswersSurrogate(Surrogate):
         for language, rated in sorted(training_ratings(ratings).items()):
             rows = drawn_rows(X[X["language"] == language], rated, self.seed)
             answering = set(rows["system"])
-            means = pd.Series(rated.means, list(rated.systems)).dropna()
-            systems = [name for name in means.index if name in answering]
+            known = np.compress(~np.isnan(rated.means), rated.systems)
+            systems = [name for name in known.tolist() if name in answering]
             if systems:
                 self.ratings_[language] = rated.take(systems)
                 training_rows.append(rows)
@@ -111,7 +113,7 @@ class AnswersSurrogate(Surrogate):
                 reason = too_few(len(systems), len(self.features_))
                 self.failures_[language] = f"{language}: {reason}"
         columns = [*FEATURE_KEY, *self.features_]
-        self.X_ = pd.concat([X.iloc[:0], *training_rows])[columns].reset_index(drop=True)
+        self.X_ = pd.concat([X.iloc[:0], *training_rows], ignore_index=True)[columns]
         self._learn()
         return self
 
@@ -133,7 +135,7 @@ class AnswersSurrogate(Surrogate):
         learned = {language: self.ratings_[language] for language in ratings}
         self.observed_ = observe(learned)
         self.reliability_ = rating_reliability(self.observed_)
-        self.blend_ = Blend.fit(self._left_out_predictions(ratings), self.reliability_)
+        self.blend_ = self._fitted_blend(ratings)
         if self.borrowing_:
             # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
             predictions = self._predicted(views, self._scales(self.peers_))["rating"]
@@ -177,18 +179,15 @@ class AnswersSurrogate(Surrogate):
 
     def _field_ratings(self, language: str) -> Floats:
         rated = self.ratings_[language]
-        means = pd.Series(rated.means, list(rated.systems))
-        systems = list(self.peers_[language].tensor.systems)
-        return np.asarray(means.reindex(systems).to_numpy(np.float64))
+        return arranged(rated.means, rated.systems, self.peers_[language].tensor.systems)
 
     def _observed_ratings(self, language: str) -> Floats:
         observed = self.observed_[language]
-        ratings = pd.Series(observed.ratings, list(observed.systems))
-        systems = list(self.peers_[language].tensor.systems)
-        return np.asarray(ratings.reindex(systems).to_numpy(np.float64))
+        systems = self.peers_[language].tensor.systems
+        return arranged(observed.ratings, observed.systems, systems)
 
-    def _left_out_predictions(self, ratings: Mapping[str, Floats]) -> pd.DataFrame:
-        """Return columns ``ridge, variance, scores, target`` of rated systems when left out."""
+    def _fitted_blend(self, ratings: Mapping[str, Floats]) -> Blend:
+        """Learn it from rated systems when left out."""
         scores = []
         targets = []
         for language, values in ratings.items():
@@ -200,9 +199,9 @@ class AnswersSurrogate(Surrogate):
             centered = values[is_rated] - values[is_rated].mean()
             # The mean holds the system itself; its distance from the others' mean is predicted.
             targets.append(centered / (1 - 1 / len(centered)))
-        return self.ridge_.left_out.assign(
-            scores=np.concatenate(scores), target=np.concatenate(targets)
-        )
+        ridge = self.ridge_.left_out
+        parts = np.column_stack([np.concatenate(scores), ridge.ratings])
+        return Blend.fit(parts, np.concatenate(targets), ridge.variances, self.reliability_)
 
     def _scales(self, peers_by_language: Mapping[str, PeerAnswers]) -> dict[str, Scale]:
         scales = {}
@@ -232,8 +231,8 @@ class AnswersSurrogate(Surrogate):
             # The vectors of what is not copied take much memory, and are needed no more.
             uncopied_views[language] = replace(uncopied_view, texts=view.texts)
         by_ridge = self.ridge_.predict(uncopied_views, scales)
-        parts = np.zeros((len(by_ridge), 2))
-        parts[:, 1] = by_ridge["rating"]
+        parts = np.zeros((len(by_ridge.ratings), 2))
+        parts[:, 1] = by_ridge.ratings
         if scores:
             parts[:, 0] = np.nan_to_num(np.concatenate(scores))
         ratings = self.blend_.ratings(parts)
@@ -248,8 +247,8 @@ class AnswersSurrogate(Surrogate):
                     rated=self.reliability_ * self._observed_ratings(language),
                     shares=shares[language],
                 )
-        errors = self.blend_.standard_errors(by_ridge["variance"])
-        return pd.DataFrame({"rating": ratings, "standard_error": errors})
+        errors = self.blend_.standard_errors(by_ridge.variances)
+        return pd.DataFrame({"rating": ratings, "standard_error": errors}, by_ridge.keys)
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
         """Return how alike systems are."""
@@ -282,10 +281,10 @@ class AnswersSurrogate(Surrogate):
         """Rate every system by its answers, with a standard error."""
         n_answers = X.groupby(["language", "system"]).size()
         rows = without_repeats(self._usable_rows(with_features(X, self)), FEATURE_KEY)
-        if self._reads:
-            rows = rows.assign(**{ANSWER: rows.get(ANSWER, "")})
-        else:
+        if not self._reads:
             rows = rows.drop(columns=ANSWER, errors="ignore")
+        elif ANSWER not in rows:
+            rows = rows.assign(**{ANSWER: ""})
         peers = dict(self.peers_)
         if peers:
             peers.update(self._new_peers(rows))

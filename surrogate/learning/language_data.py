@@ -26,6 +26,7 @@ from arena.rating.tournaments import (
 from arena.statistics.bootstrap import by_content
 from arena.text.reader import as_read
 from features.engine.extraction import FEATURE_KEY, MISSING_SUFFIX
+from surrogate.learning.training_data import arranged, finite_means
 
 if TYPE_CHECKING:
     from surrogate.learning.other_judges import OtherJudges
@@ -171,9 +172,8 @@ class LanguageData:
     def origin_of(self, part: LanguageData) -> float:
         """Return what brings a part's ratings, centered on its systems, to this scale."""
         # The stronger the held-out systems are, the lower is the mean of the part's.
-        ratings = pd.Series(self.arena_ratings, self.systems).reindex(part.systems).to_numpy()
-        differences = pd.Series(ratings - part.arena_ratings)
-        return float(np.nan_to_num(differences.mean()))
+        ratings = arranged(self.arena_ratings, self.systems, part.systems)
+        return float(np.nan_to_num(finite_means(ratings - part.arena_ratings)))
 
 
 def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:

@@ -207,12 +207,14 @@ def known_features(surrogate: Surrogate) -> tuple[str, ...]:
 def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
     """Add NaN for features that no training answer had."""
     absent = [name for name in surrogate.features_ if name not in X]
-    required = list(surrogate.X_[absent].dropna(axis="columns", how="all"))
-    if required:
-        raise UsageError(f"the feature table lacks {', '.join(required)}; extract them first")
+    if absent:
+        required = list(surrogate.X_[absent].dropna(axis="columns", how="all"))
+        if required:
+            raise UsageError(f"the feature table lacks {', '.join(required)}; extract them first")
+        X = X.assign(**dict.fromkeys(absent, np.nan))
     if X.empty:
         raise UsageError("the feature table has no answer to rate")
-    return X.assign(**dict.fromkeys(absent, np.nan))
+    return X
 
 
 def reseeded(surrogate: AnySurrogate, seed: int, **parameters: object) -> AnySurrogate:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,14 @@ PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """As shares of the kernels' mean variance."""
 
 
+class RidgeRatings(NamedTuple):
+    """Ratings of M systems less their language's mean; ``variances`` in units of the kernel."""
+
+    keys: pd.MultiIndex
+    ratings: Floats
+    variances: Floats
+
+
 @dataclass(frozen=True)
 class SystemRidge:
     """The ridge, fitted to N ratings.
@@ -33,8 +42,7 @@ class SystemRidge:
         kernel: Of the ratings, shape (N, N).
         inverse: Of the ratings' covariance about unknown means of languages, shape (N, N).
         dual: Weight of each rating, shape (N,).
-        left_out: By language and system, with the system left out in all languages: ``ridge``, the
-            rating less the others' mean; its ``variance``, in units of the kernel.
+        left_out: Ratings less the others' mean, with the system left out in all languages.
     """
 
     scales: Mapping[str, Scale]
@@ -45,7 +53,7 @@ class SystemRidge:
     penalty: float
     inverse: Floats
     dual: Floats
-    left_out: pd.DataFrame
+    left_out: RidgeRatings
 
     @classmethod
     def fit(
@@ -77,11 +85,11 @@ class SystemRidge:
             penalty=best.penalty,
             inverse=best.inverse,
             dual=best.dual,
-            left_out=pd.DataFrame({"ridge": predictions, "variance": best.variances}, vectors.keys),
+            left_out=RidgeRatings(vectors.keys, predictions, best.variances),
         )
 
-    def predict(self, views: Mapping[str, PeerView], scales: Mapping[str, Scale]) -> pd.DataFrame:
-        """Rate systems less their language's mean; the variance is in units of the kernel."""
+    def predict(self, views: Mapping[str, PeerView], scales: Mapping[str, Scale]) -> RidgeRatings:
+        """Rate systems."""
         vectors = SystemVectors.of(views, scales)
         kernel = self._kernel(vectors, self.vectors)
         prior_variances = self._kernel(vectors, vectors).diagonal().copy()
@@ -95,7 +103,7 @@ class SystemRidge:
             kernel[rows] -= self.kernel[is_rated].mean(axis=0)
         explained = np.einsum("mn,nk,mk->m", kernel, self.inverse, kernel)
         variances = np.maximum(prior_variances - explained, 0.0) + self.penalty
-        return pd.DataFrame({"rating": kernel @ self.dual, "variance": variances}, vectors.keys)
+        return RidgeRatings(vectors.keys, kernel @ self.dual, variances)
 
     def _kernel(self, vectors: SystemVectors, others: SystemVectors) -> Floats:
         kernels = vectors.kernels(
@@ -193,10 +201,10 @@ class Blend:
     usual_variance: float
 
     @classmethod
-    def fit(cls, left_out: pd.DataFrame, reliability: float = 1.0) -> Blend:
-        """Learn it from ``scores, ridge, variance, target`` of systems left out."""
-        target = left_out["target"].to_numpy(np.float64)
-        parts = left_out[["scores", "ridge"]].to_numpy(np.float64)
+    def fit(
+        cls, parts: Floats, target: Floats, variances: Floats, reliability: float = 1.0
+    ) -> Blend:
+        """Learn it from both predictions of left-out systems, (N, 2), and the ridge's variances."""
         weights = _weights(parts, target, reliability)
         predictions = parts @ weights
         slope = _calibration_slope(predictions, target, reliability)
@@ -210,16 +218,16 @@ class Blend:
             weights=weights,
             slope=slope,
             error=float(np.sqrt(residual_variance) * student_factor),
-            usual_variance=float(left_out["variance"].mean()),
+            usual_variance=float(variances.mean()),
         )
 
     def ratings(self, parts: Floats) -> Floats:
         """Return ratings in logits, shape (N,), of both predictions, shape (N, 2)."""
         return np.asarray(self.slope * (parts @ self.weights))
 
-    def standard_errors(self, variances: pd.Series) -> pd.Series:
-        """Return standard errors, larger for unusual systems."""
-        return self.error * np.sqrt(variances / self.usual_variance)
+    def standard_errors(self, variances: Floats) -> Floats:
+        """Return standard errors, larger for unusual systems, shape (N,)."""
+        return np.asarray(self.error * np.sqrt(variances / self.usual_variance))
 
 
 def _weights(parts: Floats, target: Floats, reliability: float) -> Floats:

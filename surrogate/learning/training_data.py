@@ -308,6 +308,12 @@ def without_repeats(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     return rows[~is_repeated] if is_repeated.any() else rows
 
 
+def arranged(ratings: Floats, of: Sequence[str], systems: Sequence[str]) -> Floats:
+    """Arrange ratings ``of`` some systems by other ones, shape (S,), or NaN."""
+    rating_of = dict(zip(of, ratings, strict=True))
+    return np.array([rating_of.get(name, np.nan) for name in systems])
+
+
 def finite_means(values: Floats) -> Floats:
     """Return the mean of finite values along the first axis."""
     is_finite = np.isfinite(values)

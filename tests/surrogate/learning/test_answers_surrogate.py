@@ -160,7 +160,7 @@ def test_ratings_of_left_out_systems_are_those_of_a_fit_without_them(judged):
     rest = inverse @ (target[~out] - own @ means)
     predicted = means + kernel[np.ix_(out, ~out)] @ rest
     others = [target[~out][languages[~out] == place].mean() for place in range(2)]
-    expected = ridge.left_out.loc[[("en", "system-3"), ("fi", "system-3")], "ridge"]
+    expected = ridge.left_out.ratings[out]
     np.testing.assert_allclose(predicted - others, expected, atol=1e-8)
 
 
@@ -417,10 +417,7 @@ def test_predictions_are_on_the_scale_of_ratings_that_are_close_as_of_ones_far_a
 def test_a_part_that_predicts_next_to_nothing_is_not_blown_up():
     target = np.array([-1.0, 0.5, 0.5, 1.0])
     parts = np.column_stack([target, [1e-4, -1e-4, 1e-4, -1e-4]])
-    left_out = pd.DataFrame(
-        {"scores": parts[:, 0], "ridge": parts[:, 1], "variance": 1.0, "target": target}
-    )
-    weights = Blend.fit(left_out, reliability=1.0).weights
+    weights = Blend.fit(parts, target, np.ones(4), reliability=1.0).weights
     assert np.abs(parts[:, 1] * weights[1]).max() < 0.01
     assert np.abs(parts[:, 0] * weights[0]).max() > 0.5
 
@@ -429,19 +426,14 @@ def test_a_part_that_predicts_next_to_nothing_is_not_blown_up():
 def test_the_ridge_counts_by_the_reliability_of_the_ratings_that_it_learned_from(
     reliability, share
 ):
-    left_out = pd.DataFrame(
-        {
-            "scores": [-1.0, 1.0, 0.5],
-            "ridge": [2.0, -1.0, 3.0],
-            "variance": 1.0,
-            "target": [-1.0, 0.0, 1.0],
-        }
-    )
-    units = np.sqrt((left_out[["scores", "ridge"]] ** 2).mean())
-    shares = Blend.fit(left_out, reliability).weights * units
+    parts = np.column_stack([[-1.0, 1.0, 0.5], [2.0, -1.0, 3.0]])
+    target = np.array([-1.0, 0.0, 1.0])
+    variances = np.ones(3)
+    units = np.sqrt((parts**2).mean(axis=0))
+    shares = Blend.fit(parts, target, variances, reliability).weights * units
     np.testing.assert_allclose(shares, [1 - share, share])
     # A ridge that is alone counts whatever its reliability.
-    alone = Blend.fit(left_out.assign(scores=0.0), reliability).weights * units
+    alone = Blend.fit(parts * [0, 1], target, variances, reliability).weights * units
     np.testing.assert_allclose(alone, [0, 1])
 
 
@@ -450,13 +442,11 @@ def test_predictions_are_shrunk_by_the_reliability_of_the_ratings_down_to_a_tent
     reliability, share
 ):
     """By scores alone, so that the weight of the ridge does not change what is shrunk."""
-    scores = np.array([-1.0, 1.0, 0.5])
-    left_out = pd.DataFrame(
-        {"scores": scores, "ridge": 0.0, "variance": 1.0, "target": [-1.0, 0.2, 0.8]}
-    )
-    parts = np.column_stack([scores, np.zeros(3)])
-    reliable = Blend.fit(left_out).ratings(parts)
-    shrunk = Blend.fit(left_out, reliability).ratings(parts)
+    parts = np.column_stack([[-1.0, 1.0, 0.5], np.zeros(3)])
+    target = np.array([-1.0, 0.2, 0.8])
+    variances = np.ones(3)
+    reliable = Blend.fit(parts, target, variances).ratings(parts)
+    shrunk = Blend.fit(parts, target, variances, reliability).ratings(parts)
     np.testing.assert_allclose(shrunk, share * reliable)
 
 
@@ -487,7 +477,7 @@ def test_contributions_of_features_add_up_to_what_the_ridge_predicts_without_tex
     ridge = SystemRidge.fit(views, ratings)
     predicted = ridge.predict(views, ridge.scales)
     contributions = ridge.contributions(SystemVectors.of(views, ridge.scales))
-    differences = contributions.sum(axis=1) - predicted["rating"]
+    differences = pd.Series(contributions.sum(axis=1) - predicted.ratings, predicted.keys)
     spread = differences.groupby("language").agg(np.ptp)
     np.testing.assert_allclose(spread, 0.0, atol=1e-9)
 
