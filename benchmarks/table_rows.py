@@ -61,8 +61,8 @@ RECORDED_JUDGES = {
     "gpt35": ("vicuna80", "gpt35", "vicuna80, GPT-3.5"),
     "claude": ("vicuna80", "claude", "vicuna80, Claude"),
     "bard": ("vicuna80", "bard", "vicuna80, Bard"),
-    "combined": ("crowd-rag", "gpt-4o-combined", "crowd-rag, GPT-4o, combined"),
-    "individual": ("crowd-rag", "gpt-4o-individual", "crowd-rag, GPT-4o, individual"),
+    "combined": ("crowd-rag", "gpt-4o-combined", "crowd-rag, GPT-4o, all criteria at once"),
+    "individual": ("crowd-rag", "gpt-4o-individual", "crowd-rag, GPT-4o, one criterion at a time"),
 }
 NUMBERS = (3, 10)
 """Of judged questions to replicate by."""
@@ -75,7 +75,10 @@ WITHOUT_PASSAGES = {
 }
 """Key to an arena's folder, judge, language, and how they are shown."""
 PLANS = {
-    "crowd-rag": ("crowd-rag", "gpt-4o-combined", "en", "crowd-rag (6), GPT-4o combined"),
+    "crowd-rag": (
+        *("crowd-rag", "gpt-4o-combined", "en"),
+        "crowd-rag (6), GPT-4o, all criteria at once",
+    ),
     **WITHOUT_PASSAGES,
 }
 
@@ -107,15 +110,15 @@ def without_arenas(
 TABLES = {
     "unseen": Table(
         [
-            *("arena (systems)", "`default`", "`random-forest`", "`linear`", "`answer_length`"),
-            *("`default` minus forest", "half of the questions", "ceiling"),
+            *("arena (systems) and judge", "`default`", "`random-forest`", "`linear`"),
+            *("`answer_length`", "`default` minus forest", "half of the questions", "ceiling"),
         ],
         of_arenas(unseen, SMALL_ARENAS),
         "crowd-rag",
     ),
     "replication": Table(
         [
-            *("arena (systems) by judge", "questions", "verdicts alone", "verdicts and surrogate"),
+            *("arena (systems)", "questions", "verdicts alone", "verdicts and surrogate"),
             *("gain", "inside 90% intervals"),
         ],
         of_arenas(
@@ -129,14 +132,14 @@ TABLES = {
         "crowd-rag:3",
     ),
     "mixtures": Table(
-        ["arena (systems) by judge", "predicted rise", "rise by verdicts", "difference"],
+        ["arena (systems) and judge", "predicted rise", "rise by verdicts", "difference"],
         of_arenas(
             mixtures,
             {
                 "rakuda": ("rakuda", "gpt-4", "rakuda (9), GPT-4"),
                 "crowd-rag": (
                     *("crowd-rag", "gpt-4o-combined"),
-                    "crowd-rag (6), GPT-4o combined",
+                    "crowd-rag (6), GPT-4o, all criteria at once",
                 ),
                 "vicuna80": ("vicuna80", "gpt-4", "vicuna80 (8), GPT-4"),
                 "mt-bench": (
@@ -169,13 +172,13 @@ TABLES = {
         "ten battles a question",
     ),
     "first-boards": Table(
-        ["arena (systems) by judge", "preferences", "consensus alone"],
+        ["arena (systems) and judge", "preferences", "consensus alone"],
         of_arenas(first_board_taus, WITHOUT_PASSAGES),
         "vicuna80",
     ),
     "plans": Table(
         [
-            "arena (systems) by judge",
+            "arena (systems) and judge",
             "default",
             "whole questions",
             "random pairs",
@@ -200,7 +203,7 @@ TABLES = {
     ),
     "questions": Table(
         [
-            *("arena (systems) by judge", "4 calls per system", "8 calls", "16 calls"),
+            *("arena (systems) and judge", "4 calls per system", "8 calls", "16 calls"),
             *("slope at 8 calls", "inside 90% intervals at 8"),
         ],
         of_arenas(
@@ -211,7 +214,10 @@ TABLES = {
                     "nomiracl (11 per language), labels",
                 ),
                 "people": ("crowd-rag", "crowd-gold", "crowd-rag (6), people"),
-                "gpt-4o": ("crowd-rag", "gpt-4o-combined", "crowd-rag (6), GPT-4o combined"),
+                "gpt-4o": (
+                    *("crowd-rag", "gpt-4o-combined"),
+                    "crowd-rag (6), GPT-4o, all criteria at once",
+                ),
                 "faithjudge": ("faithjudge", "faithjudge-o3-mini", "faithjudge (46), o3-mini"),
                 "trec-rag25": ("trec-rag25", "nist-support", "trec-rag25 (53), labels"),
             },

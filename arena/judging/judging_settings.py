@@ -81,7 +81,7 @@ class JudgingSettings(LlmSettings):
         gt=0,
         lt=0.5,
         description="With adaptive pairs: stop when at most this share of the pairs of systems is "
-        "expected in the wrong order, in every language.",
+        "expected to be in the wrong order, in every language.",
     )
     prior: Annotated[str | None, SettingUse("file", plans_pairs=True)] = Field(
         default=None,

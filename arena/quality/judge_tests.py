@@ -106,7 +106,7 @@ def flip_test(oriented: pd.DataFrame) -> JudgeTest:
         return JudgeTest("flips", "not known", sentence)
     flips = Share(n_flipped, n_items)
     low, high = flips.bounds
-    sentence = f"of {count_of(n_items, 'pair')} judged in both orders {n_flipped:,} flip ({flips})"
+    sentence = f"of {count_of(n_items, 'pair')} judged in both orders, {n_flipped:,} flip ({flips})"
     grade: Grade = "consistent"
     if low < NOTABLE_FLIPS and high > unreliable_flips:
         grade = "not known"

@@ -78,8 +78,8 @@ GROUSE_PROMPTS = {
     metric: ReplaceablePrompt(
         name=metric,
         asks=f"{metric.replace('_', ' ').capitalize()} of an answer (GroUSE, figure "
-        f"{_FIGURES[metric]}); a template is the whole prompt",
-        reply=f'JSON: {{"answer_2": {{"{metric}": S}}}}, or "answer" where there is but one; S '
+        f"{_FIGURES[metric]}); a template replaces the whole prompt",
+        reply=f'JSON: {{"answer_2": {{"{metric}": S}}}}, or "answer" if there is only one; S '
         f"{SCALES[metric][0]} to {SCALES[metric][-1]} or null; [RESULT] S (replies = result)",
         variables=SAMPLE_VARIABLES,
         package=PACKAGE,

@@ -81,8 +81,8 @@ _VARIABLES = {
 }
 FAITHFULNESS_PROMPT = ReplaceablePrompt(
     name="faithfulness",
-    asks="Whether passages support a sentence (MEMERAG, appendix H); a template is the whole "
-    "prompt",
+    asks="Whether passages support a sentence (MEMERAG, appendix H); a template replaces the "
+    "whole prompt",
     reply="the last <answer>Supported</answer> or Not Supported; without tags the label alone",
     variables=_VARIABLES,
     package=_PACKAGE,

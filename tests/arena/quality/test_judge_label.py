@@ -41,12 +41,12 @@ def mostly_s(n, side):
         (
             lambda n, side: "a" if n % 4 == 0 else mostly_s(n, side),
             "doubtful",
-            "40 pairs judged in both orders 10 flip (25.0%, 95% interval 14.2% to 40.2%)",
+            "40 pairs judged in both orders, 10 flip (25.0%, 95% interval 14.2% to 40.2%)",
         ),
         (
             lambda n, side: "b" if n % 4 else mostly_s(n, side),
             "unreliable",
-            "40 pairs judged in both orders 30 flip (75.0%",
+            "40 pairs judged in both orders, 30 flip (75.0%",
         ),
         (
             lambda n, side: "b" if n % 4 and side == "a" else "tie" if n % 4 else side,
@@ -284,7 +284,7 @@ def test_flips_are_counted_over_both_orders():
     columns = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
     flips = label_judge("j", pd.DataFrame(rows, columns=columns)).test("flips")
     assert flips.statistic == 0.4
-    assert "of 5 pairs judged in both orders 2 flip (40.0%" in flips.sentence
+    assert "of 5 pairs judged in both orders, 2 flip (40.0%" in flips.sentence
     # Wilson by hand: center (p + z²/2n) / (1 + z²/n), half sqrt(p q z²/n + z⁴/4n²) / (1 + z²/n)
     assert (flips.low, flips.high) == pytest.approx((0.1176, 0.7693), abs=1e-4)
 

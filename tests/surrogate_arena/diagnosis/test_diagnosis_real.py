@@ -50,6 +50,6 @@ def test_rakuda_is_balanced_in_position_and_leans_to_long_answers():
     counts = found.counts.iloc[0]
     assert counts[["groups", "strong_groups", "answers", "not_judged"]].tolist() == [1, 1, 359, 0]
     tests = found.tests.set_index("name")
-    assert "of 104 pairs judged in both orders 6 flip" in tests.loc["flips", "sentence"]
+    assert "of 104 pairs judged in both orders, 6 flip" in tests.loc["flips", "sentence"]
     assert tests.loc["side", "grade"] == "consistent"
     assert tests.loc["length", "low"] > 0.5

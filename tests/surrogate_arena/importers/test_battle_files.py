@@ -105,7 +105,7 @@ def test_both_orders_of_a_pair_are_seen_on_one_question(run, case, capsys):
     path = case("rag", "05-battles-question-text.csv")
     assert run("fit", path) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "of 6 pairs judged in both orders 3 flip" in said
+    assert "of 6 pairs judged in both orders, 3 flip" in said
 
 
 def test_counts_and_losers_have_no_sides(case):

@@ -326,7 +326,7 @@ def test_the_fault_of_an_unreliable_judge_is_seen_and_stated_on_its_page(
 ):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
     macro = board.summary.macro
-    fault = "of 90 pairs judged in both orders 36 flip"
+    fault = "of 90 pairs judged in both orders, 36 flip"
     judge = JudgeLabel("m", "unreliable", (JudgeTest("flips", "unreliable", fault),))
     macro = macro.model_copy(update={"judge": judge})
     summary = board.summary.model_copy(update={"macro": macro})
