@@ -209,7 +209,7 @@ def _marks_of_notes(notes: pd.Series) -> tuple[list[str], list[str]]:
             row_letters.append(letters.get(part, "+"))
         marks.append("".join(dict.fromkeys(row_letters)))
     explanations = [f"{letter}: {part}" for part, letter in letters.items()]
-    explanations += [f"All: {part}" for part in sorted(common)[: most_marks - len(letters)]]
+    explanations += [f"Each system: {part}" for part in sorted(common)[: most_marks - len(letters)]]
     if others:
         explanations[-1] += f"; +: {count_of(len(others), 'other note')}"
     return marks, explanations

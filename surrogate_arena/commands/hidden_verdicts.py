@@ -58,7 +58,7 @@ def comparison_sentences(board: Board, verdicts: HiddenVerdicts) -> Iterator[str
     yield (
         f"With {count_of(len(verdicts.shown.judgments), 'verdict')} the ratings have a Kendall tau "
         f"of {taus['rating']:.2f} with the {len(verdicts.hidden):,} verdicts that were kept back; "
-        f"without the surrogate {taus['arena_rating']:.2f}."
+        f"without the surrogate, {taus['arena_rating']:.2f}."
     )
     place = on_board.loc[verdicts.unjudged, "place"]
     here = "no place here" if pd.isna(place) else f"about place {place} here"

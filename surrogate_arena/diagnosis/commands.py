@@ -183,7 +183,7 @@ def _reference(table: pd.DataFrame, reference: str) -> list[str]:
     present = sorted(set(table["judge"]))
     if reference == PEOPLE and not any(map(is_person, present)):
         raise UsageError(
-            "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect, "
-            f"or name judges (--reference): {', '.join(present)}"
+            "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect FILES"
+            f", or name judges (--reference): {', '.join(present)}"
         )
     return list(judges_named(present, reference))

@@ -1,4 +1,4 @@
-"""Files from other programs and publishers, read as arenas: one reader per kind (``imports``)."""
+"""Files from other programs and publishers, read as arenas: imports.py lists a reader per kind."""
 
 from arena.data import lazy_names
 

@@ -102,7 +102,8 @@ def vote(
     show(shown, as_json)
     if not as_json:
         print("Open or send the page; people export their votes from it")
-        print(command("vote", arena, "--collect", "votes.json"))
+        # Without quotes, so that a shell finds the files.
+        print(command("vote", arena, "--collect"), "votes-*.json")
 
 
 def _read_among(folder: Path, systems: str | None) -> Arena:
