@@ -118,10 +118,8 @@ def test_a_folder_can_be_deleted(deleted, without, in_process, tmp_path):
     """Tests of the packages below import none of the application: test_house.py."""
     absent = {name for name, entry in COMMANDS.items() if entry.folder in those_that_need(deleted)}
     commands = [["--help"]]
-    if "board" not in absent:
-        arena = str(tmp_path / "arena")
-        quick = ["--surrogate=linear", "--tournaments=2", "--config=features=answer_length"]
-        commands += [["init", arena], ["board", arena, *quick, f"--out={tmp_path / 'board'}"]]
+    if "demo" not in absent:
+        commands.append(["demo", f"--out={tmp_path / 'demo'}"])
     tests = [
         str(folder)
         for folder in sorted(without.glob("tests/surrogate_arena/*/"))
