@@ -64,6 +64,7 @@ RECORDED_JUDGES = {
     "combined": ("crowd-rag", "gpt-4o-combined", "crowd-rag, GPT-4o, all criteria at once"),
     "individual": ("crowd-rag", "gpt-4o-individual", "crowd-rag, GPT-4o, one criterion at a time"),
 }
+CROWD_RAG_BY_GPT = "crowd-rag (6), GPT-4o, all criteria at once"
 NUMBERS = (3, 10)
 """Of judged questions to replicate by."""
 WITHOUT_PASSAGES = {
@@ -75,10 +76,7 @@ WITHOUT_PASSAGES = {
 }
 """Key to an arena's folder, judge, language, and how they are shown."""
 PLANS = {
-    "crowd-rag": (
-        *("crowd-rag", "gpt-4o-combined", "en"),
-        "crowd-rag (6), GPT-4o, all criteria at once",
-    ),
+    "crowd-rag": ("crowd-rag", "gpt-4o-combined", "en", CROWD_RAG_BY_GPT),
     **WITHOUT_PASSAGES,
 }
 
@@ -137,10 +135,7 @@ TABLES = {
             mixtures,
             {
                 "rakuda": ("rakuda", "gpt-4", "rakuda (9), GPT-4"),
-                "crowd-rag": (
-                    *("crowd-rag", "gpt-4o-combined"),
-                    "crowd-rag (6), GPT-4o, all criteria at once",
-                ),
+                "crowd-rag": ("crowd-rag", "gpt-4o-combined", CROWD_RAG_BY_GPT),
                 "vicuna80": ("vicuna80", "gpt-4", "vicuna80 (8), GPT-4"),
                 "mt-bench": (
                     *("mt-bench-ko-en", "gpt-4o-mini"),
@@ -214,10 +209,7 @@ TABLES = {
                     "nomiracl (11 per language), labels",
                 ),
                 "people": ("crowd-rag", "crowd-gold", "crowd-rag (6), people"),
-                "gpt-4o": (
-                    *("crowd-rag", "gpt-4o-combined"),
-                    "crowd-rag (6), GPT-4o, all criteria at once",
-                ),
+                "gpt-4o": ("crowd-rag", "gpt-4o-combined", CROWD_RAG_BY_GPT),
                 "faithjudge": ("faithjudge", "faithjudge-o3-mini", "faithjudge (46), o3-mini"),
                 "trec-rag25": ("trec-rag25", "nist-support", "trec-rag25 (53), labels"),
             },

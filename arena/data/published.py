@@ -145,13 +145,15 @@ def published_remarks(arena: Arena) -> Iterator[Remark]:
         subject = f"{language}, {judge}"
         answered = set(arena.answers.loc[arena.answers["language"] == language, "system"])
         rated = set(rows["system"])
-        n_lost, n_unrated = len(rated - answered), len(answered - rated)
-        yield Remark(
-            "published", "info", f"{count_of(len(rated), 'rating')} are published", subject
-        )
-        if n_lost:
-            lost = f"{count_of(n_lost, 'published rating')} of systems without answers here"
-            yield Remark("published", "warning", f"{lost}: nothing is learned from them", subject)
+        sentence = f"{count_of(len(rated), 'rating')} are published"
+        yield Remark("published", "info", sentence, subject)
+        n_without_answers = len(rated - answered)
+        if n_without_answers:
+            ratings = count_of(n_without_answers, "published rating")
+            sentence = f"{ratings} of systems without answers here: nothing is learned from them"
+            yield Remark("published", "warning", sentence, subject)
+        n_unrated = len(answered - rated)
         if n_unrated:
-            unrated = f"{count_of(n_unrated, 'system')} of {len(answered)} that answered"
-            yield Remark("published", "warning", f"{unrated} have no published rating", subject)
+            systems = count_of(n_unrated, "system")
+            sentence = f"{systems} of {len(answered)} that answered have no published rating"
+            yield Remark("published", "warning", sentence, subject)

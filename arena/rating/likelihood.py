@@ -177,7 +177,8 @@ class BattleLikelihood:
         blocks = np.split(order, np.searchsorted(cluster[order], starts[1:]))
         for start, rows in zip(starts, blocks, strict=True):
             entries = list(self._scores(self.items.pair[rows], residuals[rows]))
-            scores, parameters = map(np.concatenate, zip(*entries, strict=True))
+            scores = np.concatenate([values for values, _ in entries])
+            parameters = np.concatenate([columns for _, columns in entries])
             keys = np.tile(cluster[rows] - start, len(entries)) * n_parameters + parameters
             cells = distinct(keys, int(keys.max(initial=-1)) + 1)
             parameter = cells.values % n_parameters
@@ -186,7 +187,7 @@ class BattleLikelihood:
         return squares, n_counted
 
     def _scores(self, pair: Indices, residuals: Floats) -> Iterator[tuple[Floats, Indices]]:
-        """Yield scores of items and whose parameters' these are, (N,) each."""
+        """Yield items' scores and the parameters that they belong to, (N,) each."""
         # What the first system of a pair wins beyond expectation, the second one loses.
         yield residuals, self.pairs.first[pair]
         yield -residuals, self.pairs.second[pair]

@@ -326,7 +326,7 @@ def _first_place_decided(board: Board) -> Remark:
         return Remark("decided", "good", "First place is decided")
     few = f"{weakest.dropped:,} of {count_of(weakest.verdicts, 'verdict')}"
     systems = (weakest.first, weakest.successor)
-    text = f"First place hangs on {few}"
+    text = f"First place depends on {few}"
     return Remark("hangs", "warning", text, weakest.language, weakest.dropped, systems)
 
 

@@ -264,7 +264,7 @@ def views_of(peers: Mapping[str, PeerAnswers], rows: pd.DataFrame) -> dict[str, 
 def _hashed_answers(rows: pd.DataFrame) -> HashedTexts | None:
     if ANSWER not in rows:
         return None
-    # The same objects, where they are texts: a column of them would be a copy.
+    # A list holds references to the texts; a column of strings would copy them.
     return hashed([str(text) for text in rows[ANSWER].fillna("")])
 
 
