@@ -53,7 +53,7 @@ def winners(path="battles.csv"):
 
 
 def test_every_recipe_is_tried():
-    assert len(RECIPES) == 10
+    assert len(RECIPES) == 8
 
 
 def test_a_column_per_system(follow):
@@ -99,9 +99,10 @@ def test_answers_and_votes_in_two_files(follow):
     assert list(judgments["judge"]) == ["person:Ann", "person:Ann", "person:Tom"]
 
 
-def test_passages_in_numbered_columns(follow):
-    follow("Passages in numbered", "numbered.csv", "cases/contract/rag/04-names-as-passages.csv")
-    passages = import_arena("csv", ["answers.jsonl"]).arena.queries["passages"]
+def test_passages_in_numbered_columns_need_no_recipe():
+    path = shared_path("cases/contract/rag/04-names-as-passages.csv")
+    columns = {"passages": "[retrieved_cont1, retrieved_cont2]"}
+    passages = import_arena("csv", [path], columns=columns).arena.queries["passages"]
     assert all(len(listed) == 2 for listed in passages)
     assert passages[0][1]["text"] == "It has six lanes."
 
@@ -221,7 +222,7 @@ def write_lines(name, *rows):
 
 
 def run_example(name, folder, monkeypatch):
-    """Run an example in a folder with its input; it writes battles.jsonl there."""
+    """Run an example in a folder with its input; it writes its output there."""
     monkeypatch.chdir(folder)
     path = ROOT / "examples" / name
     monkeypatch.setattr(sys, "argv", [str(path)])
@@ -278,7 +279,7 @@ def test_strong_verdicts_of_arena_hard_count_three_times_by_the_values_that_are_
     assert won == {"o3-mini-2025-01-31": 60, "cand": 60}
 
 
-def test_tables_of_ragelo(follow):
+def test_the_example_for_ragelo_writes_an_arena(tmp_path, monkeypatch):
     tables = {
         "queries": "qid,query\n0, How deep is the lake?\n1, Which fish live in it?\n",
         "answers": "qid,agent,answer\n0, one,40 m.\n0, two,45 m.\n1, one,Pikes.\n1,two,Eels.\n",
@@ -287,9 +288,9 @@ def test_tables_of_ragelo(follow):
         "0,one,two,So A,A\n1,two,one,Both,C\n",
     }
     for name, text in tables.items():
-        Path(f"{name}.csv").write_text(text, encoding="utf-8")
-    follow("RAGElo's tables", "unused.json", {})
-    arena = read_arena("mine")
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    run_example("ragelo_arena.py", tmp_path, monkeypatch)
+    arena = read_arena("my-arena")
     assert arena.info.systems == ("one", "two")
     assert arena.queries["query"].tolist()[0] == "How deep is the lake?"
     assert arena.queries["passages"][1][0]["text"] == "Pikes live in it."
