@@ -26,8 +26,6 @@ README = ROOT / "README.md"
     ("guide", "needed"),
     [
         ("../reference/ratings.md", "AdaptivePairing"),
-        ("../reference/judge_tests.md", "Grouse"),
-        ("../reference/arena_folder.md", "pd.DataFrame"),
         ("validation.md", "compare("),
     ],
 )

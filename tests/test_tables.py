@@ -15,8 +15,7 @@ ARENAS = ROOT / "../shared/data/arenas"
 TABLE = re.compile(r"(?P<above>[^\n]*)\n(?P<rows>(?:\|[^\n]*\n){3,})")
 FIGURE = re.compile(r"[*+\-–]*\.?\d[\d.,%± +\-–()\[\]to*]*")
 SOURCES = {
-    *("scale.py, single_fit.py", "single_fit.py", "autojudge.py", "gaming.py"),
-    *("published by Es et al., 2023", "the papers"),
+    *("scale.py, single_fit.py", "single_fit.py", "autojudge.py", "gaming.py", "the papers"),
 }
 """Seconds and memory of a machine, what no row function computes yet, what others published."""
 

@@ -49,6 +49,15 @@ class FunctionJudge:
     question, context and text, and returns a number, higher for the better text (WikiEval); metric,
     question, references, expected answer and answer, and returns a score (GroUSE); question,
     passages, answer A and answer B, and returns ``a``, ``b`` or ``tie`` (pairs).
+
+    Examples:
+        >>> from surrogate_arena.papers import Grouse, builtin_tests, evaluate_judges, pass_rates
+        >>> def strict(metric, question, references, expected, answer):
+        ...     return 0 if metric in ("usefulness", "faithfulness") else 1
+        >>> grouse = Grouse(builtin_tests(["en"]))
+        >>> verdicts = evaluate_judges(grouse, [FunctionJudge("strict", strict)]).verdicts
+        >>> pass_rates(verdicts).set_index("metric")["passed"]["total"]
+        156
     """
 
     name: str
