@@ -1,7 +1,7 @@
 """Biases of judges: the side or the length of an answer, or another trait.
 
 A bias is a coefficient of one judge in the logit that A beats B, with a normal prior about 0
-(docs/reference/formulas.md, "Verdicts").
+(docs/reference/formulas.md, "Likelihood").
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Bradley-Terry coefficients: the likelihood of battles and its maximum, many replicates at once.
 
 System i beats system j with probability sigma(theta_i - theta_j) (Hunter, 2004); a tie is half a
-win for both. Formulas: docs/reference/ratings.md.
+win for both. Formulas: docs/reference/formulas.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The Bradley-Terry likelihood of battles, and how far verdicts on a question hang together.
 
 Parameters are S ratings, then C coefficients of judges' biases, K in all
-(docs/reference/formulas.md, "Verdicts").
+(docs/reference/formulas.md, "Likelihood").
 """
 
 from __future__ import annotations

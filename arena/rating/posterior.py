@@ -1,7 +1,7 @@
 """Bayesian Bradley-Terry ratings: the posterior given battles, under a prior of unknown spread.
 
 It holds whatever chose the battles (Rubin, 1976, "Inference and missing data"); the prior's spread
-is averaged over, by its evidence (docs/reference/formulas.md, "Verdicts").
+is averaged over, by its evidence (docs/reference/formulas.md, "Posterior").
 """
 
 from __future__ import annotations

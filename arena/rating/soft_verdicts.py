@@ -2,7 +2,7 @@
 
 Temperatures: Guo et al., 2017, "On calibration of modern neural networks". Distributions rather
 than their modes: Wang et al., 2025, "Improving LLM-as-a-judge inference with the judgment
-distribution". Formulas: docs/reference/formulas.md, "Verdicts".
+distribution".
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ class Temperature:
 def learn_temperatures(judgments: pd.DataFrame) -> tuple[Temperature, ...]:
     """Learn the temperature of each judge with probabilities, by name.
 
-    It is the most probable given labels, with a log-normal prior about the default. Labels are
-    people's votes on the same pair, or else the judge's other verdict on it, which can only soften.
+    With log odds x and labels y, it maximizes the sum of y ln sigma(x/T) + (1 - y) ln sigma(-x/T),
+    less ln(T/4)² / 2. Labels are people's votes on the same pair, or else the judge's other verdict
+    on it, which can only soften.
     Panels and judges of whole verdicts have none.
     """
     if not soft_flags(judgments).any():
@@ -91,7 +92,7 @@ def calibrated_judgments(
     *,
     hard: bool = False,
 ) -> pd.DataFrame:
-    """Divide logits of probabilities by the temperature; ties' stay.
+    """Divide logits x of probabilities by the temperature: A gets t/2 + (1 - t) sigma(x/T).
 
     Whole and panels' verdicts, or all if ``hard``, lose their probabilities: the winner counts.
     """

@@ -1,7 +1,7 @@
 """Wording that an unjudged system shares with judged ones: rated as theirs, not predicted.
 
 Predictions are learned from systems that see no verdicts on answers like their own; a copy sees
-those on its original's. Formulas: docs/reference/surrogate.md, section 3, "Copied wording".
+those on its original's.
 """
 
 from __future__ import annotations

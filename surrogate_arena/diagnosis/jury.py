@@ -101,7 +101,7 @@ def _share_right(scores: Floats, truth: Floats) -> Floats:
 
 
 def _weights(outcomes: Floats, truth: Floats) -> Floats:
-    """Return weights that add to 1, unless judges are no better than chance."""
+    """Minimize |truth - outcomes w|² + 50 |w - mean w|²; scale w to add to 1, if it is above 0."""
     n_judges = outcomes.shape[1]
     away_from_equal = np.eye(n_judges) - 1 / n_judges
     products = outcomes.T @ outcomes + EQUAL_WEIGHT_PAIRS * away_from_equal
