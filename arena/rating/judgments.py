@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.computing.codes import distinct, repeated_rows, text_codes, value_codes
 from arena.data.checks import check_table, probability_problems, self_judgments
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import DataError, UsageError, argument
 from arena.data.frames import as_rows, frame_of, with_language_of
 from arena.data.judges import (
     PEOPLE,
@@ -378,7 +378,10 @@ def selected_judgments(
     if "language" in judgments:
         codes, names = text_codes(judgments["language"])
         if language is None and len(names) > 1:
-            raise UsageError(f"several languages, choose one (or all): {first_of(sorted(names))}")
+            named = first_of(sorted(names))
+            raise UsageError(
+                f"several languages ({named}): set {argument('language')} to one or all"
+            )
         if language not in (None, ALL, *names):
             available = first_of(sorted(names))
             raise UsageError(f"no language {language!r} here; available: {available}")

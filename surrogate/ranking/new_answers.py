@@ -9,7 +9,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.names import refuse_names_alike
-from arena.data.wording import count_of
+from arena.data.wording import count_of, first_of
 from features.declare.feature import Feature
 from features.declare.models import Models
 from features.engine.extraction import FEATURE_KEY, extract
@@ -35,7 +35,10 @@ def refuse_taken_names(systems: pd.Series, board: Board) -> None:
     """Refuse names of systems that are on the board, or look like one of them."""
     taken = sorted(set(systems) & set(board.ratings["system"]))
     if taken:
-        raise UsageError(f"already on the board: {', '.join(taken)}; give them other names")
+        raise UsageError(
+            f"already on the board, which says their places: {first_of(taken)}; to rank other "
+            "answers, give their systems other names"
+        )
     refuse_names_alike(systems, board.ratings["system"])
 
 

@@ -164,7 +164,7 @@ def print_ranks(
     room = max(18 - len(lines) - len(last), 7)
     if len(table) > room:
         table = _nearest_rows(table, room - 1)
-        lines.insert(0, f"… and {count_of(len(rows) - len(table), 'more system')}")
+        lines.insert(0, f"… and {count_of(len(rows) - len(table), 'more system')}; --json has all")
     print_table("", table, names, WIDTH)
     print("\n".join((*lines, *last)))
 

@@ -33,13 +33,13 @@ from surrogate_arena.gating.comparison import (
 from surrogate_arena.gating.contenders import FAILURE_COLUMNS, Contenders
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
-ONCE = "they are in the arena, and the interval holds for one look at them"
-IN_ARENA = "they are in the arena, and the interval holds however often one looks"
+ONCE = "all from the arena, and the interval holds only if you look once"
+IN_ARENA = "all from the arena, and the interval holds however often you look"
 ONE_SIDE = (
-    "{} is side {} in {} of them, so that they may be on the side alone; where the judge was not "
-    "shown these sides, import them with --no-sides"
+    "{} is side {} in {} of them, so the judge may prefer that side, not its answers; if the judge "
+    "was not shown these sides, import them with --no-sides"
 )
-SEVERAL_JUDGES = "they are of several judges ({}), and count after  select --judges  keeps one"
+SEVERAL_JUDGES = "they are by several judges ({}): keep one with  select --judges"
 
 
 def compare_by_arena(

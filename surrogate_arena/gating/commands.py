@@ -153,12 +153,16 @@ def gate_command(
 
 
 def print_gate(decision: Gate) -> None:
-    """Print the verdict, and the five things that matter most: answers to look at first."""
+    """Print the verdict, and the five things that matter most.
+
+    These are why the gate cannot say, if so, and then answers to look at.
+    """
     verdict, *further = decision.sentences
     print_notes([verdict], "")
     most = 5
-    examples = decision.examples[:3]
-    lines = [*(f"  {line}" for line in examples), *further]
+    examples = [f"  {line}" for line in decision.examples[:3]]
+    n_reasons = len(decision.reasons) if decision.verdict == "cannot say" else 0
+    lines = [*further[:n_reasons], *examples, *further[n_reasons:]]
     print_notes(lines[:most], "", most)
     left = {
         "fault": len(decision.faults.faults) - len(decision.faults.examples[:3]),

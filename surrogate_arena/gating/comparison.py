@@ -90,6 +90,11 @@ class SystemComparison:
         return self.unscored > 0 and self.difference is None
 
     @property
+    def cannot_count(self) -> bool:
+        """Return whether there are verdicts, but ``reason`` keeps all from being scored."""
+        return len(self.judgments) > 0 and self.scores.empty and not self.one_side
+
+    @property
     def win_rate(self) -> float:
         """Mean score, NaN without any."""
         return float(self.scores["score"].mean())

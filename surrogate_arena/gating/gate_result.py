@@ -179,7 +179,8 @@ def _sentences(result: Gate) -> Iterator[str]:
     if result.verdict == "cannot say":
         yield from map(sentence, _open_questions(result))
         lacks_savings = result.costs is not None and not result.costs.is_cheaper
-        if result.questions and not (result.is_one_sided or lacks_savings):
+        cannot_count = result.verdicts is not None and result.verdicts.cannot_count
+        if result.questions and not (result.is_one_sided or lacks_savings or cannot_count):
             yield _outlook(result)
     if result.unanswered:
         count_text = count_of(result.unanswered, "question")
@@ -208,6 +209,8 @@ def _open_questions(result: Gate) -> Iterator[str]:
         yield f"{result.candidate} and {result.baseline} answered no question in common"
     elif result.judge_doubt:
         yield f"cannot say: {result.judge_doubt}"
+    elif verdicts is not None and verdicts.cannot_count:
+        yield _why_none_counts(verdicts)
     elif verdicts is not None and verdicts.lacks_verdicts:
         yield (
             f"cannot say: {verdicts.unscored:,} of the {count_of(verdicts.differing, 'pair')} that "
@@ -220,10 +223,18 @@ def _open_questions(result: Gate) -> Iterator[str]:
         yield "which is better needs verdicts"
 
 
+def _why_none_counts(verdicts: SystemComparison) -> str:
+    return f"the {count_of(len(verdicts.judgments), 'verdict')} cannot count: {verdicts.reason}"
+
+
 def _verdict_sentences(result: Gate) -> Iterator[str]:
     verdicts = result.verdicts
     one_side = None if verdicts is None else verdicts.one_side
-    if verdicts is not None:
+    if verdicts is not None and verdicts.cannot_count:
+        # Where the gate cannot say, this stands first.
+        if result.verdict != "cannot say":
+            yield sentence(_why_none_counts(verdicts))
+    elif verdicts is not None:
         n_failed = len(verdicts.failures)
         failed = f"; {count_of(n_failed, 'verdict')} missing" if n_failed else ""
         # That the judge always names one side has a sentence of its own.
@@ -231,8 +242,8 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         level = ""
         if result.win_rate is not None:
             level = (
-                f"; the interval is {100 * verdicts.level:.3g}%, and better, same or worse is "
-                f"wrong with a probability of at most {result.rates.error:.0%}"
+                f". Its level is {100 * verdicts.level:.3g}%, so that the result is wrong with a "
+                f"probability of at most {result.rates.error:.0%}"
             )
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores):,} of "
@@ -320,8 +331,8 @@ def _win_sentence(result: Gate) -> str:
     if verdicts is None:
         return ""
     parts = [
-        f"{result.candidate} wins {verdicts.win_rate:.0%} of questions against {result.baseline} "
-        f"({100 * verdicts.low:.0f} to {100 * verdicts.high:.0f}; a tie is half a win)"
+        f"{result.candidate}'s win rate is {verdicts.win_rate:.0%} ({100 * verdicts.low:.0f} to "
+        f"{100 * verdicts.high:.0f}; a tie is half a win)"
     ]
     for row in verdicts.languages.head(1).itertuples():
         parts.append(

@@ -58,6 +58,14 @@ def import_command(
             "the fields.",
         ),
     ] = None,
+    verdicts: Annotated[
+        Path | None,
+        Option(
+            help="Table of verdicts on these answers; name its columns by --column "
+            "verdicts.FIELD=NAME.",
+            **opt.FILE,
+        ),
+    ] = None,
     map_file: Annotated[
         Path | None,
         Option("--map", help="TOML file that maps another tool's records to fields."),
@@ -107,6 +115,7 @@ def import_command(
     check_arena_target(out, replace_there)
     options: dict[str, object] = {
         "columns": named_columns(columns),
+        "verdicts": verdicts,
         "judge": judge,
         "scores": split_names(scores),
         "values": list(values or ()),

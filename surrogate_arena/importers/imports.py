@@ -41,6 +41,7 @@ from surrogate_arena.importers.tables import (
 )
 from surrogate_arena.importers.tool_maps import MAP_ENDING, map_of_file, shipped_maps
 from surrogate_arena.importers.tool_records import ToolReader
+from surrogate_arena.importers.verdict_files import split_options, with_verdicts
 
 Reader = Callable[..., ForeignArena]
 MOST_READ = 16 * 2**20
@@ -58,7 +59,11 @@ READERS: Mapping[str, Reader] = MappingProxyType(
 
 
 def import_arena(
-    kind: str | Reader, paths: Path | str | Sequence[Path | str], **options: object
+    kind: str | Reader,
+    paths: Path | str | Sequence[Path | str],
+    *,
+    verdicts: Path | str | None = None,
+    **options: object,
 ) -> ForeignArena:
     """Read files of other tools and publishers as an arena.
 
@@ -66,6 +71,8 @@ def import_arena(
         kind: One of ``READERS``, a map (``FILE.toml``), an importer of another installed package,
             or a function of paths and options.
         paths: Files, folders, or clones of repositories.
+        verdicts: File of verdicts on the answers. ``values``, ``has_sides`` and ``judge`` are then
+            read as for battles, and so are ``columns`` that begin with ``verdicts.``.
         options: Options of its reader, such as ``language`` or ``name``.
 
     Returns:
@@ -86,6 +93,8 @@ def import_arena(
         paths = [paths]
     reader = _reader_of(kind)
     shown_kind = kind if isinstance(kind, str) else getattr(reader, "__name__", "this reader")
+    if verdicts is not None:
+        options, verdict_file = split_options(Path(verdicts), options)
     for name in options:
         checked_choice(name, reader_options(kind), f"option of {shown_kind}")
     try:
@@ -100,15 +109,20 @@ def import_arena(
     # Files of another kind often read as tables without a single row of use.
     if foreign.arena.queries.empty and foreign.arena.judgments.empty:
         raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
-    skipped = foreign.skipped
-    is_repeat = skipped["reason"].isin([SAME_AGAIN, COPY, REPLACED])
-    left_out = foreign.tally.get("left out", 0) - int(skipped.loc[is_repeat, "count"].sum())
-    kept = sum(
+    if options.get("repeats") != "first" and _is_mostly_left_out(foreign):
+        raise _with_evident_kind(UsageError(_most_left_out(foreign)), kind, paths)
+    if verdicts is not None:
+        return with_verdicts(foreign, verdict_file)
+    return foreign
+
+
+def _is_mostly_left_out(foreign: ForeignArena) -> bool:
+    is_repeat = foreign.skipped["reason"].isin([SAME_AGAIN, COPY, REPLACED])
+    n_repeats = int(foreign.skipped.loc[is_repeat, "count"].sum())
+    n_kept = sum(
         foreign.tally.get(name, 0) for name in ("answers", "verdicts", "scores", "questions")
     )
-    if left_out > kept and options.get("repeats") != "first":
-        raise _with_evident_kind(UsageError(_most_left_out(foreign)), kind, paths)
-    return foreign
+    return foreign.tally.get("left out", 0) - n_repeats > n_kept
 
 
 def _most_left_out(foreign: ForeignArena) -> str:

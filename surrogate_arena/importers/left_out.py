@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -59,6 +60,17 @@ def with_true_passages(frames: Frames, columns: Columns) -> tuple[Columns, dict[
     return replace(columns, names=names, competitors=competitors), passed
 
 
+def numbered_texts(frames: Frames, columns: Sequence[str]) -> list[str]:
+    """Return columns of texts whose names differ in a number alone, such as ``passage_2``."""
+    by_stem: dict[str, list[str]] = {}
+    for column in columns:
+        stem = column.rstrip("0123456789")
+        if stem != column and are_texts(cells_of(frames, column)):
+            by_stem.setdefault(stem, []).append(column)
+    longest = max(by_stem.values(), key=len, default=[])
+    return longest if len(longest) > 1 else []
+
+
 def _kind_without_texts(cells: Sequence[object]) -> str | None:
     """Return what cells hold instead of texts of passages, if so."""
     if are_numbers(cells):
@@ -84,6 +96,7 @@ def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> l
     read = {*columns.names.values(), *judges}
     read = read.union(*map(whole_columns, read))
     reasons: list[str] = []
+    numbered = [] if "passages" in columns.names else numbered_texts(frames, columns.unread)
     for column in columns.unread:
         if column == FILE or column in read:
             continue
@@ -101,5 +114,8 @@ def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> l
             reason += ", and holds texts"
             if is_reference(column) and "reference" not in columns.names:
                 reason += f"; if they are references: {option('column', f'reference={column}')}"
+            elif column in numbered[:1]:
+                path = f"passages=[{', '.join(map(json.dumps, numbered))}]"
+                reason += f"; if they are passages: {option('column', path)}"
         reasons.append(reason)
     return reasons

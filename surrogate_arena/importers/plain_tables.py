@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.data.errors import DataError, counted_problems
+import pandas as pd
+
+from arena.data.errors import DataError, UsageError, counted_problems
 from arena.data.rows import Rows
 from arena.data.types import Record
 from arena.data.wording import all_of, first_of
@@ -20,6 +22,7 @@ from surrogate_arena.importers.contract import (
     Columns,
     bare_column,
     chosen_columns,
+    columns_in,
     with_paths,
 )
 from surrogate_arena.importers.left_out import (
@@ -33,6 +36,7 @@ from surrogate_arena.importers.refused_tables import (
     check_needed,
     check_questions,
     check_repeats,
+    check_verdict_files,
 )
 from surrogate_arena.importers.score_columns import lowest_wins, score_columns
 from surrogate_arena.importers.tables import SHEET, read_table
@@ -96,6 +100,9 @@ def known_tables(
     may_repeat: bool = False,
 ) -> PlainTables:
     """Find the columns of tables; see ``read_plain_tables``."""
+    if len(tables) > 1:
+        check_verdict_files(tables)
+    tables, columns = _one_answer_per_row(tables, columns)
     named = {**columns, **{name: name for name in scores}}
     tables = [replace(rows, table=with_paths(rows.table, named)) for rows in tables]
     known, notes = _found_columns(tables, columns, scores, needed, may_repeat=may_repeat)
@@ -110,6 +117,30 @@ def known_tables(
     for rows in tables:
         notes += rows.notes
     return PlainTables(filled, known, judges, notes, left_out)
+
+
+def _one_answer_per_row(
+    tables: Sequence[Rows], columns: Mapping[str, str]
+) -> tuple[Sequence[Rows], Mapping[str, str]]:
+    """Split rows where ``answer`` names several columns, each a system's answers."""
+    present = columns_in([rows.table for rows in tables])
+    systems = columns.get("answer", "").split(",")
+    if len(systems) == 1 or not set(systems) <= set(present):
+        return tables, columns
+    if "system" in columns or "system" in present:
+        raise UsageError(
+            f"answers are read from {all_of(systems)}, whose names are the systems; leave out the "
+            "column that names systems too"
+        )
+    split = []
+    for rows in tables:
+        shared = rows.table.drop(columns=systems, errors="ignore")
+        held = [name for name in systems if name in rows.table]
+        parts = [shared.assign(system=name, answer=rows.table[name]) for name in held]
+        table = pd.concat(parts, ignore_index=True)
+        lines = pd.concat([rows.lines] * len(held), ignore_index=True)
+        split.append(replace(rows, table=table, lines=lines))
+    return split, {**columns, "answer": "answer"}
 
 
 def _found_columns(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from arena.data.errors import UsageError
+from arena.data.rows import Rows
 from arena.data.wording import all_of, first_of
 from surrogate_arena.importers.column_hints import (
     Candidates,
@@ -95,6 +96,18 @@ def check_questions(frames: Frames, chosen: Columns) -> None:
             )
 
 
+def check_verdict_files(tables: Sequence[Rows]) -> None:
+    """Refuse tables of verdicts among tables of answers."""
+    for rows in tables:
+        answers = chosen_columns([rows.table], "answers", NO_COLUMNS).names
+        battles = chosen_columns([rows.table], "battles", NO_COLUMNS).names
+        if "answer" not in answers and {"system_a", "system_b"} <= battles.keys():
+            raise UsageError(
+                f"a row of {rows.source} compares two systems: give it by --verdicts, and only the "
+                "files of answers as paths"
+            )
+
+
 def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]) -> None:
     """Refuse tables that lack fields, with a command to try."""
     missing = [name for name in needed if name not in names]
@@ -135,8 +148,9 @@ def _refuse_battles(frames: Frames, missing: Sequence[str]) -> None:
 
 def _battles_error() -> UsageError:
     return UsageError(
-        "a row compares two systems: these are battles; use 'import lmarena', or for records "
-        "within records a map: import --map FILE.toml"
+        "a row compares two systems: these are battles; use 'import lmarena', or, if a file of "
+        "answers belongs to them, 'import csv ANSWERS --verdicts FILE'; for records within records "
+        "use a map: import --map FILE.toml"
     )
 
 
@@ -160,17 +174,14 @@ def _refuse_without_answers(
     is_wide = 1 < len(systems) <= MOST_NAMED and set(systems) <= set(columns)
     if not is_wide or "question" not in known:
         return
-    kept = [column for column in columns if column in candidates.taken]
-    kept += [column for column in columns if is_reference(column) and column not in kept]
     question = known["question"]
-    then = ""
+    hint = option("column", f"answer={','.join(systems)}")
     if bare_column(question) not in field_names("answers")["question"]:
-        then = f", then import it with {option('column', f'question={question}')}"
+        hint = f"{option('column', f'question={question}')} {hint}"
     raise UsageError(
-        f"{all_of(systems)} may each hold the answers of a system; write a row for each "
-        f"answer by pandas: table.melt({kept}, {systems}, 'system', 'answer'){then}. "
-        f"If one holds the answers: {option('column', f'answer={systems[0]}')}; where verdicts "
-        "stand beside them, follow the reference's recipe 'An evaluation sheet'"
+        f"{all_of(systems)} may each hold the answers of a system: {hint}; if one holds the "
+        f"answers: {option('column', f'answer={systems[0]}')}; where verdicts stand beside them, "
+        "follow the reference's recipe 'An evaluation sheet'"
     )
 
 

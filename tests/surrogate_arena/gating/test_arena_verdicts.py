@@ -132,19 +132,19 @@ def test_people_go_before_a_machine():
 def test_verdicts_of_several_machines_are_counted_and_decide_nothing():
     result = gated(verdicts(60, 0, judge="m"), verdicts(60, 0, judge="n"))
     assert (result.verdict, result.win_rate, result.judge) == ("cannot say", None, None)
-    assert "several judges (m, n)" in " ".join(result.sentences)
+    assert "several judges (m, n)" in result.reasons[0]
 
 
 def test_a_system_that_is_always_on_one_side_is_not_told_from_the_side():
     result = gated(verdicts(45, 15, side="a"))
     assert (result.verdict, result.win_rate) == ("cannot say", None)
-    assert "poor is side A in 100% of them" in " ".join(result.sentences)
+    assert "poor is side A in 100% of them" in result.reasons[0]
 
 
 def test_one_verdict_on_the_other_side_is_no_certainty():
     result = gated(pd.concat([verdicts(25, 25, side="a"), verdicts(0, 51, side="b").tail(1)]))
     assert (result.verdict, result.win_rate) == ("cannot say", None)
-    assert "poor is side A in 98% of them" in " ".join(result.sentences)
+    assert "poor is side A in 98% of them" in result.reasons[0]
 
 
 def test_verdicts_on_other_systems_do_not_count():

@@ -90,7 +90,7 @@ def test_a_judge_that_nobody_checked_is_said_to_be_so_in_the_first_line(gated):
     found = gated(likes_what_is_bad, arena_of(50))
     assert found.verdict == "better"
     first = found.sentences[0]
-    assert "of questions against old" in first
+    assert "new's win rate is 97%" in first
     assert "No person has checked this judge." in first
 
 

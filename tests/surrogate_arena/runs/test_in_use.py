@@ -27,7 +27,7 @@ def test_the_win_rate_against_it_comes_first(make_with, place):
     assert sentence.startswith(f"{first} against {in_use}: ")
     expected = gate(arena=arena.judged_by(), candidate=first, baseline=in_use)
     assert sentence.startswith(expected.sentences[0])
-    assert f"{first} wins {expected.win_rate:.0%} of questions against {in_use}" in sentence
+    assert f"{first}'s win rate is {expected.win_rate:.0%}" in sentence
     page = (boards.out / "_site" / "a" / "index.html").read_text(encoding="utf-8")
     (headline,) = re.findall('<p class="strong">(.*?)</p>', page)
     assert headline.startswith(f"{first} against {in_use}: ")
