@@ -46,6 +46,9 @@ def follow(tmp_path, monkeypatch):
     return run
 
 
+[SHEET_COMMAND] = re.findall(r"```sh\n(.*)\n```", GUIDE)
+
+
 def winners(path="battles.csv"):
     table = counted_judgments_of(Path(path)).table
     sides = table[["system_a", "system_b", "winner"]].astype(str)
@@ -53,50 +56,7 @@ def winners(path="battles.csv"):
 
 
 def test_every_recipe_is_tried():
-    assert len(RECIPES) == 8
-
-
-def test_a_column_per_system(follow):
-    table = pd.DataFrame(
-        {
-            "question": ["When did the bridge open?"],
-            "gold": ["1932"],
-            "gpt-4o": ["It opened in 1932."],
-            "llama-3": ["Nobody can say."],
-        }
-    )
-    follow("A column per system", "wide.csv", table)
-    arena = import_arena("csv", ["answers.csv"]).arena
-    assert dict(zip(arena.answers["system"], arena.answers["answer"], strict=True)) == {
-        "gpt-4o": "It opened in 1932.",
-        "llama-3": "Nobody can say.",
-    }
-    assert list(arena.queries["reference"]) == ["1932"]
-
-
-def test_answers_and_votes_in_two_files(follow):
-    answers = pd.DataFrame(
-        {
-            "id": ["q1", "q1", "q2", "q2"],
-            "question": ["When did the bridge open?"] * 2 + ["Who built the bridge?"] * 2,
-            "version": ["v1", "v2"] * 2,
-            "answer": ["In 1932.", "Nobody can say.", "Dorman Long.", "A firm."],
-        }
-    )
-    votes = pd.DataFrame(
-        {
-            "id": ["q1", "q2", "q2"],
-            "left": ["v1", "v2", "v1"],
-            "right": ["v2", "v1", "v2"],
-            "winner": ["v1", "v1", "same"],
-            "voter": ["Ann", "Ann", "Tom"],
-        }
-    )
-    votes.to_csv("votes.csv", index=False)
-    follow("Answers and votes", "answers.csv", answers)
-    judgments = read_arena("mine").judgments
-    assert list(judgments["winner"]) == ["a", "b", "tie"]
-    assert list(judgments["judge"]) == ["person:Ann", "person:Ann", "person:Tom"]
+    assert len(RECIPES) == 6
 
 
 def test_passages_in_numbered_columns_need_no_recipe():
@@ -107,7 +67,7 @@ def test_passages_in_numbered_columns_need_no_recipe():
     assert passages[0][1]["text"] == "It has six lanes."
 
 
-def test_an_evaluation_sheet(follow):
+def test_an_evaluation_sheet(follow, run):
     sheet = pd.DataFrame(
         {
             "question": ["When did it open?", "How long is it?"],
@@ -119,10 +79,15 @@ def test_an_evaluation_sheet(follow):
         }
     )
     follow("An evaluation sheet", "sheet.csv", sheet)
+    assert run(*SHEET_COMMAND.split()[1:]) == 0
     arena = read_arena("mine")
-    assert arena.info.systems == ("old", "new")
-    assert list(arena.judgments["winner"]) == ["b", "a", "tie"]
-    assert list(arena.judgments["judge"]) == ["person:Ann", "person:Ann", "person:Tom"]
+    assert set(arena.info.systems) == {"old", "new"}
+    judgments = arena.judgments
+    assert list(judgments["voter"]) == ["Ann", "Ann", "Tom"]
+    winners = judgments["system_a"].where(judgments["winner"] == "a", judgments["system_b"])
+    assert list(winners[:2]) == ["new", "old"]
+    assert judgments["winner"].iloc[2] == "tie"
+    assert set(judgments["judge"]) == {"human"}
     assert arena.queries["passages"][1][0]["text"] == "It is 1,149 m long."
 
 
