@@ -108,8 +108,6 @@ def test_a_feature_added_as_written_is_listed_and_measured(checkout):
         "assert table['capital_share'].between(0, 1).all()"
     )
     run_in(checkout, "-c", program)
-    own_test = "tests/features/measures/test_capitals.py"
-    assert "1 passed" in run_in(checkout, "-m", "pytest", "-p", "no:cacheprovider", own_test)
 
 
 @pytest.mark.slow

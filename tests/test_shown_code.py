@@ -7,15 +7,12 @@ import sys
 from importlib import import_module
 from typing import get_args
 
-import numpy as np
 import pytest
 from documents import ROOT, blocks
 from public_names import public_names
 from simulations import small_simulation
 from typer.testing import CliRunner
 
-from features import Question, Sample
-from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
 from surrogate_arena.cli.app import app
 from surrogate_arena.gating.gate_result import GateVerdict
 
@@ -119,15 +116,3 @@ def test_the_feature_of_the_guide_is_measured(capsys):
     assert len([line for line in code.splitlines() if line.strip()]) <= 22
     exec(code, {})
     assert "digit_share" in capsys.readouterr().out
-
-
-def test_the_feature_of_the_guide_reads_a_model():
-    held = {}
-    recipes = blocks(ROOT / "CONTRIBUTING.md", "python")
-    (code,) = [block for block in recipes if "ANSWER_RELEVANCE" in block]
-    exec(code, held)
-    feature = held["ANSWER_RELEVANCE"]
-    question = Question("en", "1", "Where?", (), NO_REFERENCE_SYSTEM)
-    assert feature.items(Sample(question, "There.")) == (("Where?", "There."),)
-    assert feature.items(Sample(question, "")) == EMPTY_ANSWER
-    assert feature.measure(Sample(question, "There."), np.array([[0.5]])) == 0.5

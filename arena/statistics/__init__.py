@@ -1,1 +1,1 @@
-"""Statistics that several stages need: agreement of rankings, bootstrap, intervals, tests."""
+"""Agreement of rankings, bootstrap, intervals, tests."""

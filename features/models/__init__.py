@@ -1,4 +1,4 @@
-"""Features that use a model or an arena's marks, and the models themselves: NLI, rerankers, LLMs.
+"""Features that use a model, and the models.
 
 Nothing heavy is imported before a model is loaded.
 """

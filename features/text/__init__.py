@@ -1,1 +1,1 @@
-"""Tools for texts in any language: words, sentences, statements, language identification."""
+"""Words, sentences, statements and languages of texts."""

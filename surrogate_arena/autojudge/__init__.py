@@ -1,4 +1,4 @@
-"""A judge for TREC AutoJudge: it ranks runs by their answers and a few verdicts."""
+"""A judge for TREC AutoJudge."""
 
 from arena.data import lazy_names
 

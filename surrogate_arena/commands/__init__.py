@@ -1,1 +1,1 @@
-"""The commands for the core and for judging: one file per topic, one function per command."""
+"""The commands for the core and for judging."""

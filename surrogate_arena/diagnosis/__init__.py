@@ -1,4 +1,4 @@
-"""What limits a board, in sentences; how well ratings fit; priors for judging."""
+"""What limits a board; how well ratings fit; priors for judging."""
 
 from arena.data import lazy_names
 

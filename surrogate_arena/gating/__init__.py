@@ -1,4 +1,4 @@
-"""May a new version go live? It is compared with its baseline by answers, verdicts and costs."""
+"""Is a new version broken, better or worse than its baseline?"""
 
 from arena.data import lazy_names
 

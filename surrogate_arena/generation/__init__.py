@@ -1,4 +1,4 @@
-"""RAG systems' answers to an arena's questions: prompts, generation, context."""
+"""RAG systems' answers to an arena's questions."""
 
 from arena.data import lazy_names
 

@@ -1,4 +1,4 @@
-"""Files from other programs and publishers, read as arenas: imports.py lists a reader per kind."""
+"""Files from other programs and publishers, read as arenas."""
 
 from arena.data import lazy_names
 

@@ -1,1 +1,1 @@
-"""Measuring a folder's answers, into one table or, for millions of them, part by part."""
+"""Measuring a folder's answers, perhaps part by part."""

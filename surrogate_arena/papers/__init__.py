@@ -1,4 +1,4 @@
-"""Four papers, one folder for each: MIRAGE-Bench, MEMERAG, WikiEval (Ragas) and GroUSE.
+"""MIRAGE-Bench, MEMERAG, WikiEval (Ragas) and GroUSE.
 
 ``pairs`` tests judges on any pairs with a better answer. This folder holds what several papers
 share.

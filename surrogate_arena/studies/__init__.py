@@ -1,4 +1,4 @@
-"""How well surrogates rank unseen systems, also in unseen languages and on unseen questions."""
+"""How well surrogates rank unseen systems."""
 
 from arena.data import lazy_names
 
