@@ -21,7 +21,6 @@ def write_tables(page: Path, results: Path) -> None:
     scores = mean_scores(read_results(results))
     tables = {
         "tau": difference_table(scores["tau"]),
-        "soft": mean_table(scores["soft"]),
         "arenas": arena_table(scores["tau"]),
         "seconds": mean_table(scores["seconds"]),
     }
@@ -50,13 +49,12 @@ def with_columns(runs: pd.DataFrame) -> pd.DataFrame:
         arena=runs["task"].str.split(" ").str[0],
         column=column,
         tau=runs["tau"].mask(is_hidden, runs["hidden_tau"]),
-        soft=runs["soft"].mask(is_hidden, runs["hidden_soft"]),
     )
 
 
 def mean_scores(runs: pd.DataFrame) -> pd.DataFrame:
     """Return mean scores by method, column and arena."""
-    names = ["tau", "soft", "seconds"]
+    names = ["tau", "seconds"]
     of_tasks = runs.groupby(["method", "column", "arena", "task"])[names].mean()
     return of_tasks.groupby(["method", "column", "arena"]).mean()
 
