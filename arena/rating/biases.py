@@ -12,6 +12,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from arena.data.errors import UsageError
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
@@ -97,18 +98,28 @@ class Biases:
         """Return the precision of each coefficient, shape (C,)."""
         return np.tile(self.precisions, len(self.judges))
 
+    @cached_property
+    def design(self) -> csr_array:
+        """Return each coefficient's factor in the logit of each pair, shape (P, C)."""
+        n_traits = len(self.traits)
+        n_pairs = len(self.judge)
+        columns: Indices = self.judge[:, None] * n_traits + np.arange(n_traits)
+        starts = n_traits * np.arange(n_pairs + 1)
+        entries = (self.values.ravel(), columns.ravel(), starts)
+        return csr_array(entries, shape=(n_pairs, len(self)))
+
+    @cached_property
+    def _transposed_design(self) -> csr_array:
+        # Rows of coefficients are summed in a quarter of the time of columns.
+        return self.design.T.tocsr()
+
     def logits(self, coefficients: Floats) -> Floats:
         """Add up what judges like about first answers: (C,) to (P,)."""
-        by_judge = coefficients.reshape(len(self.judges), len(self.traits))
-        return np.asarray((self.values * by_judge[self.judge]).sum(axis=1))
+        return np.asarray(self.design @ coefficients)
 
     def sums(self, values: Floats) -> Floats:
         """Add values of pairs, times traits, to coefficients (transposed ``logits``)."""
-        sums = np.empty((len(self.judges), len(self.traits)))
-        for trait in range(len(self.traits)):
-            products = self.values[:, trait] * values
-            sums[:, trait] = np.bincount(self.judge, products, len(self.judges))
-        return sums.ravel()
+        return np.asarray(self._transposed_design @ values)
 
     def information(self, weights: Floats) -> Floats:
         """Sum weighted x x' over pairs with traits x: (P,) to (C, C)."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import softmax
 
+from arena.computing.workers import one_thread
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
@@ -165,17 +166,18 @@ def battle_posterior(
     if prior is None:
         prior = RatingPrior.flat(n_systems, 1.0)
     likelihood = BattleLikelihood(battles.items_by_side)
-    mode = likelihood.mode(prior)
-    if design_effect is None:
-        effects = likelihood.design_effects(mode, prior.precisions)
-    else:
-        effects = DesignEffects.known(design_effect, n_systems, len(likelihood.bias_precisions))
-    means, covariance, shares = _averaged(
-        likelihood, effects, _weighted_priors(prior, trust, scales), mode
-    )
-    ratings, biases = np.split(means, [n_systems])
-    errors = np.sqrt(np.diag(covariance)[n_systems:])
-    own_errors = likelihood.bias_errors(means, effects.common)
+    with one_thread():
+        mode = likelihood.mode(prior)
+        if design_effect is None:
+            effects = likelihood.design_effects(mode, prior.precisions)
+        else:
+            effects = DesignEffects.known(design_effect, n_systems, len(likelihood.bias_precisions))
+        means, covariance, shares = _averaged(
+            likelihood, effects, _weighted_priors(prior, trust, scales), mode
+        )
+        ratings, biases = np.split(means, [n_systems])
+        errors = np.sqrt(np.diag(covariance)[n_systems:])
+        own_errors = likelihood.bias_errors(means, effects.common)
     return BattlePosterior(
         systems=battles.systems,
         ratings=ratings,

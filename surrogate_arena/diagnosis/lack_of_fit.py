@@ -158,11 +158,5 @@ def _drawn_signs(rounds: int, n_questions: int, random: np.random.Generator) -> 
 
 def _design(likelihood: BattleLikelihood) -> csr_array:
     """Return each parameter's factor in the logit of each pair, shape (P, K)."""
-    biases = likelihood.biases
-    n_traits = len(biases.traits)
-    n_pairs = len(likelihood.pairs)
-    rows = np.repeat(np.arange(n_pairs), n_traits)
-    columns: Indices = (biases.judge[:, None] * n_traits + np.arange(n_traits)).ravel()
-    entries = (biases.values.ravel(), (rows, columns))
-    of_biases = coo_array(entries, shape=(n_pairs, len(biases)))
-    return scipy.sparse.hstack([likelihood.pairs.incidence.T, of_biases], format="csr")
+    blocks = [likelihood.pairs.incidence.T, likelihood.biases.design]
+    return scipy.sparse.hstack(blocks, format="csr")
