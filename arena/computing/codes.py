@@ -18,7 +18,7 @@ _MOST_KEYS = 2**62
 """Keys stay below this number, which 64 bits hold."""
 _HASH_FACTOR = np.int64(-0x61C8864680B583EB)
 """2^64 over the golden ratio, whose products spread over their highest bits (Knuth, 1973)."""
-_DENSE = 4
+DENSE = 4
 """A table of all possible codes is used up to this many cells per code."""
 
 
@@ -139,7 +139,7 @@ def row_keys(table: pd.DataFrame, *, is_sorted: bool = False) -> tuple[Indices, 
 
 def distinct(numbers: npt.NDArray[np.intp], n_possible: int) -> Distinct:
     """Return the distinct numbers, each below ``n_possible``, faster than ``numpy.unique``."""
-    if n_possible <= _DENSE * len(numbers):
+    if n_possible <= DENSE * len(numbers):
         is_present = np.zeros(n_possible, dtype=np.bool_)
         is_present[numbers] = True
         values = np.flatnonzero(is_present)

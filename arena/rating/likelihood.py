@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit
 
-from arena.computing.codes import distinct, stable_order
+from arena.computing.codes import DENSE, distinct, stable_order
 from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
@@ -25,6 +25,9 @@ LEAST_DISPERSION = 0.01
 LEAST_EFFECT = 0.25
 """Smallest design effect of whole verdicts that is believed: an estimate from few questions may be
 far too small."""
+
+ITEMS_AT_ONCE = 500_000
+"""Items whose scores are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -149,34 +152,35 @@ class BattleLikelihood:
         self, parameters: Floats, cluster: Indices, n_clusters: int
     ) -> tuple[Floats, Floats]:
         """Sum clusters' squared gradients, and count clusters, each (K,)."""
-        items = self.items
-        residuals = items.points - items.counts * self.expected(parameters)[items.pair]
-        n_cells = n_clusters * len(parameters)
-        if n_cells > len(items):
-            return self._sparse_squares(residuals, cluster, n_clusters)
+        n_parameters = len(parameters)
+        n_cells = n_clusters * n_parameters
+        expected = self.expected(parameters)
+        if n_cells > DENSE * len(self.items):
+            return self._sparse_squares(expected, cluster, n_clusters)
         sums = np.zeros(n_cells)
         has_score = np.zeros(n_cells, dtype=np.bool_)
-        for scores, parameter in self._scores(items.pair, residuals):
-            cells = cluster * len(parameters) + parameter
-            sums += np.bincount(cells, scores, n_cells)
-            has_score[cells] = True
-        shape = (n_clusters, len(parameters))
+        for start in range(0, len(self.items), ITEMS_AT_ONCE):
+            rows = slice(start, start + ITEMS_AT_ONCE)
+            first_cells = cluster[rows] * n_parameters
+            for scores, parameter in self._scores(rows, expected):
+                cells = first_cells + parameter
+                np.add.at(sums, cells, scores)
+                has_score[cells] = True
+        shape = (n_clusters, n_parameters)
         return (sums**2).reshape(shape).sum(axis=0), has_score.reshape(shape).sum(axis=0)
 
     def _sparse_squares(
-        self, residuals: Floats, cluster: Indices, n_clusters: int
+        self, expected: Floats, cluster: Indices, n_clusters: int
     ) -> tuple[Floats, Floats]:
-        # Items whose scores are held at a time
-        items_at_once = 1_000_000
         n_parameters = self.pairs.n_systems + len(self.biases)
         squares = np.zeros(n_parameters)
         n_counted = np.zeros(n_parameters)
         order = stable_order(cluster, n_clusters)
-        n_blocks = 1 + len(order) // items_at_once
+        n_blocks = 1 + len(order) // ITEMS_AT_ONCE
         starts = np.linspace(0, n_clusters, n_blocks, endpoint=False).astype(np.intp)
         blocks = np.split(order, np.searchsorted(cluster[order], starts[1:]))
         for start, rows in zip(starts, blocks, strict=True):
-            entries = list(self._scores(self.items.pair[rows], residuals[rows]))
+            entries = list(self._scores(rows, expected))
             scores = np.concatenate([values for values, _ in entries])
             parameters = np.concatenate([columns for _, columns in entries])
             keys = np.tile(cluster[rows] - start, len(entries)) * n_parameters + parameters
@@ -186,8 +190,10 @@ class BattleLikelihood:
             n_counted += np.bincount(parameter, minlength=n_parameters)
         return squares, n_counted
 
-    def _scores(self, pair: Indices, residuals: Floats) -> Iterator[tuple[Floats, Indices]]:
-        """Yield items' scores and the parameters that they belong to, (N,) each."""
+    def _scores(self, rows: Indices | slice, expected: Floats) -> Iterator[tuple[Floats, Indices]]:
+        """Yield scores of some items, and the parameters that they belong to."""
+        pair = self.items.pair[rows]
+        residuals = self.items.points[rows] - self.items.counts[rows] * expected[pair]
         # What the first system of a pair wins beyond expectation, the second one loses.
         yield residuals, self.pairs.first[pair]
         yield -residuals, self.pairs.second[pair]

@@ -205,8 +205,10 @@ class JudgedItems:
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
         """Return pairs' points and battles on all questions, (P,) each."""
-        points, counts = self.weighted(np.ones((1, len(self))))
-        return points[0], counts[0]
+        points = np.bincount(self.pair, self.points, len(self.pairs))
+        counts = np.bincount(self.pair, self.counts, len(self.pairs))
+        # Without any item they are integers.
+        return points.astype(np.float64), counts.astype(np.float64)
 
     def weighted(self, weights: npt.NDArray[Any]) -> tuple[Floats, Floats]:
         """Sum points and battles by pair, (R, P), with weights (R, N)."""

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from scipy.sparse import coo_array, csr_array
 
-from arena.data.types import Floats, Indices
+from arena.data.types import Floats
 from arena.data.wording import Remark, Severity
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
