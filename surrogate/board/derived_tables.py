@@ -76,7 +76,7 @@ def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None = None) -
     table["arena_rank"] = table["arena_mean_rank"].rank(method="min").astype("Int64")
     table[TIER_COLUMNS] = np.nan
     table.loc[ranked, UNCERTAIN] = _uncertainty(ranking, covariance, ranked, counting)
-    table = table.join(places_by_wins(table[~is_ranked], table.loc[ranked, "wins"]))
+    table = table.join(places_by_wins(table[~is_ranked], ranking, ranked))
     table = table.astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
     ordered = table.reset_index().sort_values(["rank", "place", "system"], kind="stable")
     return ordered[list(OVERALL.columns)].reset_index(drop=True)

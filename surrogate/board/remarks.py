@@ -143,13 +143,14 @@ def standings(board: Board) -> dict[str, Remark]:
         if any(pd.isna(row[name]) for name in ("wins", "wins_low", "wins_high", *columns)):
             continue
         low, high = (int(row[name]) for name in columns)
-        places = f"place {low if low == high else f'{low} to {high}'} of {n_ranked}"
+        places = f"place {low if low == high else f'{low} to {high}'}"
         wins = _wins(row, words.compared)
         if pd.isna(row["rank"]):
-            name, text = "outlook", f"{system} is predicted to win {wins}: about {places}."
+            among = f"{places} among {n_ranked} ranked systems"
+            name, text = "outlook", f"{system} is predicted to win {wins}: about {among}."
         else:
             standing = words.standing.format(system=system, wins=wins)
-            name, text = "standing", f"{standing}: {places}."
+            name, text = "standing", f"{standing}: {places} of {n_ranked}."
         remarks[system] = Remark(name, "info", text, "", float(row["wins"]), (system,))
     return remarks
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
 from arena.data.types import Floats
+from arena.statistics.bootstrap import SAME_DECIMALS
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.ranks import places_among
 
@@ -77,7 +80,15 @@ def overall_wins(rows: pd.DataFrame, n_languages: int) -> pd.DataFrame:
     return grouped.mean().where(grouped.count() == n_languages)
 
 
-def places_by_wins(wins: pd.DataFrame, ranked_wins: pd.Series) -> pd.DataFrame:
-    """Return the overall places of wins and their bounds."""
+def places_by_wins(wins: pd.DataFrame, rows: pd.DataFrame, ranked: Collection[str]) -> pd.DataFrame:
+    """Return the overall places of wins and their bounds among ranked systems.
+
+    Others meet every ranked system of ``rows``. These are compared as if each met itself, too.
+    """
+    met = rows[rows["rank"].notna()]
+    n_met = met.groupby("language")["system"].transform("size")
+    wins_with_itself = (met["wins"].astype(float) * (n_met - 1) + 0.5) / n_met
+    ranked_wins = wins_with_itself.groupby(met["system"]).mean().reindex(list(ranked))
     bounds = dict(zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True))
-    return places_among(wins.rename(columns=bounds), ranked_wins)
+    rounded = wins[WINS_COLUMNS].astype(float).round(SAME_DECIMALS)
+    return places_among(rounded.rename(columns=bounds), ranked_wins.round(SAME_DECIMALS))

@@ -225,8 +225,9 @@ def _overall_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     counting = counting_languages(board.ratings)
     new = new[new["language"].isin(counting)]
     wins = overall_wins(new, len(counting))
-    is_on_board = board.overall["rank"].notna()
-    places = places_by_wins(wins, board.overall.loc[is_on_board, "wins"])
+    ranked = board.overall.loc[board.overall["rank"].notna(), "system"]
+    counted = board.ratings[board.ratings["language"].isin(counting)]
+    places = places_by_wins(wins, counted, ranked)
     grouped = new.groupby("system")
     n_ranked = grouped["rank"].count()
     is_ranked = n_ranked == len(counting)

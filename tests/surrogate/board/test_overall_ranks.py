@@ -5,12 +5,16 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import expit
 
 from surrogate.board.derived_tables import joint_covariance, overall_board
+from surrogate.board.ranks import ARENA_COLUMNS, PLACE_COLUMNS, RANK_COLUMNS, ranked_rows
 from surrogate.board.tables import RATINGS, typed_board_table
-from surrogate.board.wins import mutual_wins
+from surrogate.board.wins import WINS_COLUMNS, mutual_wins, with_wins
 
+RANKING = [*RANK_COLUMNS, *PLACE_COLUMNS, *ARENA_COLUMNS, "tier", "language", "system"]
 LANGUAGES, SYSTEMS = ("de", "en", "ja"), ("a", "b", "c")
 
 
@@ -100,3 +104,25 @@ def test_without_errors_nothing_is_said():
         unknown = ["rank_low", "rank_high", "tier", "wins_low", "wins_high"]
         assert table[unknown].isna().all(axis=None)
         assert table["rank"].tolist() == [1, 2, 3]
+
+
+@given(
+    ratings=st.lists(st.integers(-3000, 3000), min_size=2, max_size=8),
+    placed=st.integers(-3000, 3000),
+    half_width=st.integers(0, 3000),
+)
+def test_in_one_language_a_place_is_the_same_overall(ratings, placed, half_width):
+    names = [f"s{number}" for number in range(len(ratings))]
+    columns = dict.fromkeys(RATINGS.columns, np.nan) | {"coverage": 1.0, "split": "", "note": ""}
+    rows = pd.DataFrame(columns, [*names, "new"]).drop(columns=[*WINS_COLUMNS, *RANKING])
+    # Thousandths: no two ratings differ by less than what is rounded.
+    rows["rating"] = np.array([*ratings, placed]) / 1000
+    rows["is_placed"] = rows.index == "new"
+    rows["low"] = rows["rating"] - half_width / 1000
+    rows["high"] = rows["rating"] + half_width / 1000
+    covariance = pd.DataFrame(np.eye(len(rows)) * 0.04, rows.index, rows.index)
+    table = ranked_rows(with_wins(rows, covariance), covariance, "en")
+    overall = overall_board(table, covariance)
+    in_language = table.loc[table["system"] == "new", PLACE_COLUMNS]
+    at_all = overall.loc[overall["system"] == "new", PLACE_COLUMNS]
+    assert in_language.to_numpy().tolist() == at_all.to_numpy().tolist()
