@@ -152,9 +152,11 @@ def standing(files, language, system):
 
 def coverage(files, language):
     parts = files.summary["languages"].values()
-    shares = [part["coverage_unseen"] for part in parts if part["coverage_unseen"] is not None]
+    tested = [part for part in parts if part["coverage_unseen"] is not None]
+    weights = [part["systems_judged"] for part in tested]
     assert files.predicted
-    return [], {"coverage_unseen": min(shares)}
+    share = np.average([part["coverage_unseen"] for part in tested], weights=weights)
+    return [], {"coverage_unseen": share}
 
 
 def untested(files, language):
