@@ -16,8 +16,6 @@ CODED = (*JUDGMENTS.columns, CRITERION, SIDES, VOTER)
 """Columns of judgments with few distinct texts in many rows."""
 _MOST_KEYS = 2**62
 """Keys stay below this number, which 64 bits hold."""
-_HASH_FACTOR = np.int64(-0x61C8864680B583EB)
-"""2^64 over the golden ratio, whose products spread over their highest bits (Knuth, 1973)."""
 DENSE = 4
 """A table of all possible codes is used up to this many cells per code."""
 
@@ -94,21 +92,12 @@ def text_codes(values: pd.Series) -> tuple[Indices, list[str]]:
 
 def repeated_rows(table: pd.DataFrame, keep: Literal["first", "last", False] = "first") -> Flags:
     """Return what pandas' ``duplicated`` returns, faster, (N,): which rows equal an earlier row."""
-    # Buckets of hashed keys per row, rounded up to a power of two
-    buckets = 4
     keys, _ = row_keys(table)
-    if not len(keys):
-        return np.zeros(0, dtype=np.bool_)
-    # Few rows share a bucket of the hashed keys with another: those alone are compared.
-    n_bits = (buckets * len(keys)).bit_length()
-    bucket = (keys * _HASH_FACTOR >> (64 - n_bits)) & ((1 << n_bits) - 1)
-    rows = np.arange(len(keys), dtype=np.int32 if len(keys) < 2**31 else np.int64)
-    last_row = np.empty(1 << n_bits, dtype=rows.dtype)
-    last_row[bucket] = rows
-    is_shared = np.zeros(1 << n_bits, dtype=np.bool_)
-    is_shared[bucket[last_row[bucket] != rows]] = True
-    candidates = np.flatnonzero(is_shared[bucket])
+    in_order = np.sort(keys)
+    repeated_keys = in_order[1:][in_order[1:] == in_order[:-1]]
     is_repeated = np.zeros(len(keys), dtype=np.bool_)
+    # Few rows equal another, and only those are compared in order.
+    candidates = np.flatnonzero(pd.Series(keys).isin(repeated_keys))
     is_repeated[candidates] = pd.Series(keys[candidates]).duplicated(keep)
     return is_repeated
 
@@ -132,7 +121,8 @@ def row_keys(table: pd.DataFrame, *, is_sorted: bool = False) -> tuple[Indices, 
             keys = compact.codes
             n_possible = len(compact.values)
         keys *= len(values) + 1
-        keys += codes + 1
+        keys += codes
+        keys += 1
         n_possible *= len(values) + 1
     return keys, n_possible
 

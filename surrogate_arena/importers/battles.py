@@ -186,7 +186,9 @@ def _judgments(
     if is_anywhere:
         # Battles that are counted together are not known to be on one question.
         verdicts = one_row_each(verdicts)
-    table = pd.DataFrame(columns).iloc[verdicts["row"]]
+    table = pd.DataFrame(columns, copy=False)
+    if not np.array_equal(verdicts["row"], table.index):
+        table = table.iloc[verdicts["row"]]
     if is_anywhere:
         table["query_id"] = _numbered_battles(len(table)).array
     table.insert(4, "winner", verdicts["winner"].array)

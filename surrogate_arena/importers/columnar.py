@@ -167,7 +167,7 @@ def _frame_of(table: pa.Table) -> pd.DataFrame:
         else:
             is_coded = pa.types.is_dictionary(field.type)
             columns[field.name] = (_coded(column) if is_coded else column).to_pandas()
-    return pd.DataFrame(columns).rename(columns=str.strip)
+    return pd.DataFrame(columns, copy=False).rename(columns=str.strip)
 
 
 def _coded(texts: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
