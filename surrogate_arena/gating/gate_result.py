@@ -273,24 +273,22 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
 
 
 def _outlook(result: Gate) -> str:
-    needed = f"About {result.verdicts_needed:,} verdicts would"
-    margin = f"{100 * result.rates.margin:g} points of win rate"
-    power = f"{result.rates.power:.0%}"
+    needed = f"about {result.verdicts_needed:,} verdicts for a power of {result.rates.power:.0%}"
+    margin = f"{100 * result.rates.margin:g} points"
     reach = f"{100 * result.difference_found:.0f} points"
-    asked = count_of(result.questions, "question")
+    asked = f"the {count_of(result.questions, 'question')} here, each judged in both orders"
     if result.rates.cheaper:
         return (
-            f"{needed} show with power {power} that a system as good as the baseline is at most "
-            f"{margin} worse. The {asked} here, each in both orders, would "
-            f"show that it is at most {reach} worse."
+            f"To show that a system as good as the baseline has a win rate at most {margin} lower "
+            f"takes {needed}. With {asked}, the gate can show at most {reach}."
         )
     outlook = (
-        f"{needed} find a difference of {margin} with power {power}. The {asked} here, each in "
-        f"both orders, would find one of {reach}."
+        f"To detect a difference of {margin} in the win rate takes {needed}. With {asked}, the "
+        f"gate can detect one of {reach}."
     )
     if result.questions_to_decide:
         count_text = count_of(result.questions_to_decide, "more question")
-        outlook += f" If the difference stays as it is, about {count_text} decide."
+        outlook += f" If the difference stays as it is, it takes about {count_text}."
     return outlook
 
 

@@ -102,9 +102,12 @@ def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     assert str(found).splitlines() == list(found.sentences)
     assert found.verdicts_needed == 2 * found.rates.test(0.8).scores_needed(0.05, found.variance)
     assert found.difference_found > 0.2
-    (outlook,) = [text for text in found.sentences if text.startswith("About ")]
-    assert f"About {found.verdicts_needed:,} verdicts would find a difference of 5" in outlook
-    assert f"The {found.questions} questions here" in outlook
+    (outlook,) = [text for text in found.sentences if text.startswith("To detect ")]
+    assert (
+        f"a difference of 5 points in the win rate takes about {found.verdicts_needed:,} verdicts"
+        in outlook
+    )
+    assert f"the {found.questions} questions here" in outlook
 
 
 def test_versions_without_a_common_question_are_not_told_to_ask_more(small_arena):
