@@ -19,7 +19,7 @@ from surrogate_arena.importers.collected import SCORE, Collected, Key, Place, qu
 from surrogate_arena.importers.contract import MOST_NAMED
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.languages import AUTO, languages_by_id
-from surrogate_arena.importers.passages import HINT, passages_of
+from surrogate_arena.importers.passages import HINT, number_of_first, passages_of
 from surrogate_arena.importers.score_columns import lowest_wins
 from surrogate_arena.importers.values import (
     first_text,
@@ -111,10 +111,12 @@ def language_of_row(collected: Collected, place: Place, cell: object, default: s
     return reading.code
 
 
-def passages_of_row(collected: Collected, place: Place, cell: object) -> list[Record] | None:
+def passages_of_row(
+    collected: Collected, place: Place, cell: object, first_number: int = 1
+) -> list[Record] | None:
     """Return a row's passages; None, and a fault, if they cannot be read."""
     try:
-        return passages_of(cell)
+        return passages_of(cell, first_number)
     except ValueError as error:
         collected.fault(place, "passages", cell, str(error), HINT)
         return None
@@ -129,11 +131,17 @@ def _question_key(language: str, question: str, values: Record) -> Key:
 
 @dataclass
 class AnswerRows:
-    """Adds rows of answers to what is collected; ``empty`` counts empty answers by system."""
+    """Adds rows of answers to what is collected.
+
+    Attributes:
+        first_number: Number of the first passage where passages have no ids.
+        empty: Number of empty answers by system.
+    """
 
     collected: Collected
     judge: str | None = None
     repeats: Repeats | None = None
+    first_number: int = 1
     empty: Counter[str] = field(default_factory=Counter)
 
     def add(self, place: Place, values: Record, marks: Mapping[str, float], default: str) -> None:
@@ -143,7 +151,8 @@ class AnswerRows:
         key = None
         if language is not None and question is not None:
             key = _question_key(language, question, values)
-        passages = passages_of_row(self.collected, place, values.get("passages"))
+        cell = values.get("passages")
+        passages = passages_of_row(self.collected, place, cell, self.first_number)
         row = self.add_answer(place, key, values, {**marks, **self._verdict(place, values)})
         if row is None or passages is None:
             return
@@ -286,7 +295,10 @@ def add_rows(
     repeats: Repeats | None = None,
 ) -> None:
     """Add rows of answers; columns that all answers to a question share become the question's."""
-    added = AnswerRows(collected, judge, repeats)
+    first_number = number_of_first(values for _, values, _ in rows)
+    if first_number == 0:
+        collected.notes.append("passages are numbered from 0, since answers cite a passage [0]")
+    added = AnswerRows(collected, judge, repeats, first_number)
     defaults = _default_languages(collected, [values for _, values, _ in rows], language)
     for (place, values, marks), default in zip(rows, defaults, strict=True):
         added.add(place, values, marks, default)

@@ -25,6 +25,7 @@ from surrogate_arena.importers.answer_rows import (
 from surrogate_arena.importers.collected import Collected, Place, question_id
 from surrogate_arena.importers.contract import NO_COLUMNS
 from surrogate_arena.importers.foreign_arena import collected_rows, shown_answer
+from surrogate_arena.importers.passages import number_of_first
 from surrogate_arena.importers.plain_tables import read_plain_tables
 from surrogate_arena.importers.values import name_text
 
@@ -72,10 +73,13 @@ def read_answers(
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
     questions = _Questions(queries)
-    rows = AnswerRows(collected, repeats=repeats)
     [table] = known.tables
+    placed = []
     for place, record in collected.raw(table):
-        values = row_values(collected, place, known.columns.values(record))
+        placed.append((place, row_values(collected, place, known.columns.values(record))))
+    first_number = number_of_first(values for _, values in placed)
+    rows = AnswerRows(collected, repeats=repeats, first_number=first_number)
+    for place, values in placed:
         question = _question_of(collected, place, values, questions)
         if question is not None:
             _add_answer(rows, place, values, question)
@@ -164,7 +168,7 @@ def _add_answer(rows: AnswerRows, place: Place, values: Record, question: Record
     if values.get(HISTORY) == question.get(HISTORY):
         values.pop(HISTORY, None)
     shared = question.get("passages") or []
-    passages = _different_passages(rows.collected, place, values.get("passages"), shared)
+    passages = _different_passages(rows, place, values.get("passages"), shared)
     row = rows.add_answer(place, key, values, {})
     if row is not None:
         shown = {"query": question.get("query"), OWN_PASSAGES: shared}
@@ -173,13 +177,13 @@ def _add_answer(rows: AnswerRows, place: Place, values: Record, question: Record
 
 
 def _different_passages(
-    collected: Collected, place: Place, cell: object, shared: Sequence[Mapping[str, Any]]
+    rows: AnswerRows, place: Place, cell: object, shared: Sequence[Mapping[str, Any]]
 ) -> object:
     ids = {passage["passage_id"] for passage in shared}
     # Passages may be ids among the question's; an empty list says that there were none.
     if isinstance(cell, list) and all(isinstance(name, str) and name in ids for name in cell):
         return cell
-    passages = passages_of_row(collected, place, cell)
+    passages = passages_of_row(rows.collected, place, cell, rows.first_number)
     if not passages:
         return None
     texts = [passage["text"] for passage in passages]

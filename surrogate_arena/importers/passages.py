@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from arena.data.files import MOST_LEVELS
 from arena.data.rows import whole_digits
 from arena.data.types import Record
+from arena.text.answers import cited_passages
 from surrogate_arena.importers.contract import field_names
 from surrogate_arena.importers.values import is_missing_cell, opened, opened_or_same
 
@@ -19,18 +20,14 @@ _HOLDERS = ("node", "document", "payload", "metadata", "kwargs")
 HINT = "give a text, a list of texts, or a list of records with a text"
 
 
-def passages_of(value: object) -> list[Record]:
+def passages_of(value: object, first_number: int = 1) -> list[Record]:
     """Read the passages of a cell or field.
 
     Returns:
         Records with ``passage_id``, ``text``, ``title``, ``relevance``, if known; ids are by
-        default places, from 1.
+        default places, from ``first_number``.
     """
-    numbered = [
-        (number, item)
-        for number, item in enumerate(_items(opened(value), MOST_LEVELS), start=1)
-        if not is_missing_cell(item)
-    ]
+    numbered = _numbered_items(value, first_number)
     ids = _ids([item for _, item in numbered])
     passages: list[Record] = []
     for place, (number, item) in enumerate(numbered):
@@ -44,6 +41,33 @@ def passages_of(value: object) -> list[Record]:
             }
         )
     return passages
+
+
+def number_of_first(rows: Iterable[Record]) -> int:
+    """Return the number by which answers cite the first of their passages without ids: 0 or 1.
+
+    It is 0 if more answers cite a passage 0 than cite the number of their last passage.
+    """
+    answers = [(str(values.get("answer", "")), values.get("passages")) for values in rows]
+    n_zero = n_last = 0
+    if not any("[0" in text for text, _ in answers):
+        return 1
+    for text, cell in answers:
+        try:
+            items = _numbered_items(cell, first_number=0)
+        except ValueError:
+            continue
+        if items and _ids([item for _, item in items]) is None:
+            last = str(items[-1][0] + 1)
+            cited = cited_passages(text, ["0", last]).matched
+            n_zero += "0" in cited
+            n_last += last in cited
+    return 0 if n_zero > n_last else 1
+
+
+def _numbered_items(value: object, first_number: int) -> list[tuple[int, object]]:
+    items = enumerate(_items(opened(value), MOST_LEVELS), start=first_number)
+    return [(number, item) for number, item in items if not is_missing_cell(item)]
 
 
 def _items(value: object, levels: int) -> Iterator[object]:
