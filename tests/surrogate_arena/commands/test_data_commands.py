@@ -32,7 +32,7 @@ def test_a_template_is_an_arena_without_problems(run, tmp_path, capsys):
     assert "Arena mine: its files are valid" in said
     assert "Note" not in said
     assert run("init", folder) == 2
-    assert "holds an arena; name another folder, or say --replace" in capsys.readouterr().err
+    assert "holds an arena; name another folder, or add --replace" in capsys.readouterr().err
     (folder / "answers.jsonl").write_text("")
     assert run("init", folder, "--replace") == 0
     assert run("check", folder) == 0
@@ -114,6 +114,12 @@ def test_colleagues_votes_on_two_versions_end_in_a_gate_that_counts_them(
     words = shlex.split(line.removeprefix("Next: surrogate-arena "))
     assert words[:2] == ["gate", "--arena"]
     assert (words[words.index("--candidate") + 1], words[-1]) == (new, old)
+    table = tmp_path / "answers.csv"
+    table.write_text("question,model,answer\nWhere?,m1,Paris\n")
+    assert run("import", "csv", table, "--out", folder, "--replace") == 2
+    refusal = f"{len(judged)} verdicts, which an import cannot make again"
+    assert refusal in " ".join(capsys.readouterr().err.split())
+    assert read_arena(folder).judgments.equals(judged)
     assert run(*words) in (0, 3, 4)
     assert f"{len(judged)} verdicts on" in " ".join(capsys.readouterr().out.split())
     assert run("agreement", folder) == 2

@@ -62,7 +62,7 @@ def test_an_arena_is_replaced_only_when_asked(run, table, tmp_path, capsys):
     out = tmp_path / "arena"
     assert run("import", "csv", table, "--out", out) == 0
     assert run("import", "csv", table, "--out", out) == 2
-    assert "name another folder, or say --replace" in capsys.readouterr().err
+    assert "name another folder, or add --replace" in capsys.readouterr().err
     before = sorted(path.name for path in out.iterdir())
     bad = tmp_path / "bad.csv"
     bad.write_text(TABLE + "Where?,m1,Again,1\n")
@@ -85,7 +85,7 @@ def test_an_arena_with_work_in_it_is_not_replaced(run, tmp_path, capsys):
     for further in ([], ["--replace"]):
         assert run(*command, *further) == 2
         refusal = capsys.readouterr().err
-        assert "judging.sqlite, votes.jsonl, which no import makes again" in refusal
+        assert "judging.sqlite, votes.jsonl, which an import cannot make again" in refusal
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     moved = refusal.partition("keep this one: ")[2].strip()
     subprocess.run(shlex.split(moved), check=True)
