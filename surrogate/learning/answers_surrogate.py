@@ -297,15 +297,14 @@ class AnswersSurrogate(Surrogate):
             levels[language] = -float(predicted.loc[language, "rating"].mean())
         rated = predicted.reindex(n_answers.index).reset_index()
         rated["rating"] += rated["language"].map(levels)
-        rated["answers"] = n_answers.to_numpy()
-        columns = ["language", "system", "rating", "answers", "standard_error"]
-        return rated[columns]
+        rated.insert(3, "answers", n_answers.to_numpy())
+        return rated
 
     def _new_peers(self, rows: pd.DataFrame) -> dict[str, PeerAnswers]:
         peers_by_language = {}
-        is_known = rows["language"].isin([*self.peers_, *self.failures_])
-        for name, part in rows[~is_known].groupby("language"):
-            language = str(name)
+        new_languages = set(rows["language"]) - self.peers_.keys() - self.failures_.keys()
+        for language in sorted(new_languages):
+            part = rows[rows["language"] == language]
             if part["system"].nunique() >= FEWEST_SYSTEMS:
                 peers_by_language[language] = PeerAnswers.of(part, language, self.features_)
         return peers_by_language

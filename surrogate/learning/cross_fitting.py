@@ -204,7 +204,7 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
     times_together = np.zeros((n_systems, n_systems))
 
     def overlap(groups: Iterable[npt.NDArray[Any]]) -> float:
-        return sum(float(times_together[np.ix_(group, group)].sum()) for group in groups)
+        return sum(float(times_together[group[:, None], group].sum()) for group in groups)
 
     folds = []
     for repeat in range(repeats.times):

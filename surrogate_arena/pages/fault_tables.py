@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import pandas as pd
 
@@ -45,8 +46,12 @@ class FaultTables:
             text = f"None of {n_answers} has a certain fault"
         return Remark("broken", "info", text, statistic=self.faults.n_broken)
 
-    def remarks_of(self, system: str) -> list[Remark]:
-        """Count a system's faults, and its answers that each check could not see."""
+    @cached_property
+    def remarks_by_system(self) -> dict[str, list[Remark]]:
+        """Count each system's faults, and its answers that each check could not see."""
+        return {name: self._remarks_of(name) for name in self.arena.info.systems}
+
+    def _remarks_of(self, system: str) -> list[Remark]:
         own = self.faults.of(system)
         n_answers = count_of(len(own.answers), "answer")
         n_certain = len(own.of_class("certain"))
@@ -63,8 +68,7 @@ class FaultTables:
     @property
     def remarks(self) -> list[Remark]:
         """All that pages say of faults."""
-        systems = self.arena.info.systems
-        return [self.remark, *(one for name in systems for one in self.remarks_of(name))]
+        return [self.remark, *chain.from_iterable(self.remarks_by_system.values())]
 
     def counts(self, systems: Sequence[str]) -> Row:
         """Count what each check found, of the systems with a fault, in their order."""
@@ -90,8 +94,7 @@ class FaultTables:
 
     def of_system(self, system: str) -> Row:
         """List a system's faults, certain ones first, with question and answer."""
-        found = self.faults.of(system).found
-        n_found = int(found["check"].isin(FAULTS).sum())
+        found = self.faults.found["check"].isin(FAULTS) & (self.faults.found["system"] == system)
         listed = []
         for row in self._shown[self._shown["system"] == system].to_dict("records"):
             texts = {name: cut_text(row[name], LONGEST_TEXT) for name in ("query", "answer")}
@@ -99,4 +102,6 @@ class FaultTables:
                 texts["answer"] = ""
             certainty = CHECKS[row["check"]].certainty
             listed.append({**row, **texts, "certainty": certainty})
-        return {"rows": listed, "found": n_found, "remarks": self.remarks_of(system)}
+        # A board may have systems that the arena has lost.
+        remarks = self.remarks_by_system.get(system, [])
+        return {"rows": listed, "found": int(found.sum()), "remarks": remarks}
