@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -12,14 +11,6 @@ from scipy import sparse
 from arena.data.types import Flags, Floats, Indices
 from arena.text.ngrams import HashedTexts
 from surrogate.learning.training_data import mean_of
-
-
-class AnswerTexts(Protocol):
-    """Texts of answers, whose vectors are made where they are used: these take far more memory."""
-
-    def vectors(self) -> AnswerVectors:
-        """Make the vectors."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +43,6 @@ class AnswerVectors:
 
     rows: sparse.csr_array
     places: Indices
-
-    def vectors(self) -> AnswerVectors:
-        """Return these, which are made already."""
-        return self
 
     @cached_property
     def answered(self) -> Flags:

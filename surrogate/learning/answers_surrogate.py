@@ -7,7 +7,7 @@ It blends predictions by answers' scores (``question_scores``) and by whole syst
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -221,15 +221,14 @@ class AnswersSurrogate(Surrogate):
         scores = []
         uncopied_views = {}
         for language, view in views.items():
-            uncopied_view = view
+            copied = np.zeros((len(view.answered.T), *view.is_self.shape))
             if self._reads and language in self.ridge_.scales:
                 is_rated = np.isfinite(self._field_ratings(language))
-                shares[language] = copied_shares(view, self.peers_[language].self_view, is_rated)
-                uncopied_view = uncopied_part(view, shares[language])
+                copied = copied_shares(view, self.peers_[language].self_view, is_rated)
+                shares[language] = copied
             if self.scores_ is not None:
-                scores.append(self.scores_.predict(language, uncopied_view))
-            # The vectors of what is not copied take much memory, and are needed no more.
-            uncopied_views[language] = replace(uncopied_view, texts=view.texts)
+                scores.append(self.scores_.predict(language, view, copied))
+            uncopied_views[language] = uncopied_part(view, copied)
         by_ridge = self.ridge_.predict(uncopied_views, scales)
         parts = np.zeros((len(by_ridge.ratings), 2))
         parts[:, 1] = by_ridge.ratings

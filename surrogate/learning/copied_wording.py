@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from arena.data.types import Flags, Floats
-from surrogate.learning.answer_texts import AnswerVectors, profiles_of
 from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
 from surrogate.learning.training_data import finite_means, mean_of
@@ -46,21 +45,16 @@ def uncopied_part(view: PeerView, shares: Floats) -> PeerView:
     uncopied = np.where(view.answered, 1.0 - shares.sum(axis=2).T, 0.0)
     centered = view.values - finite_means(view.peer_values)
     weights = uncopied[:, :, None] * np.isfinite(centered)
-    vectors, peer_vectors = view.both_vectors()
-    places = (
-        vectors.places[systems, questions],
-        peer_vectors.places[peers, questions],
-    )
-    shape = (vectors.rows.shape[0], peer_vectors.rows.shape[0])
-    copied = sparse.csr_array((shares[questions, systems, peers], places), shape)
-    rows = sparse.csr_array(vectors.rows - copied @ peer_vectors.rows)
-    uncopied_vectors = AnswerVectors(rows, vectors.places)
+    peer_vectors = view.peer_texts.vectors()
+    places = peer_vectors.places[peers, questions]
+    shape = (len(view.systems), peer_vectors.rows.shape[0])
+    copied = sparse.csr_array((shares[questions, systems, peers], (systems, places)), shape)
+    n_answers = np.maximum(view.answered.sum(axis=1), 1)
     return replace(
         view,
         uncopied=uncopied,
         means=mean_of((weights * np.nan_to_num(centered)).sum(axis=1), weights.sum(axis=1)),
-        profiles=profiles_of(uncopied_vectors),
-        texts=uncopied_vectors,
+        profiles=view.profiles - (copied @ peer_vectors.rows).toarray() / n_answers[:, None],
     )
 
 

@@ -18,7 +18,6 @@ from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats
 from arena.text.ngrams import DIMENSIONS, HashedTexts, hashed
 from surrogate.learning.answer_texts import (
-    AnswerTexts,
     AnswerVectors,
     HashedAnswers,
     consensus_with,
@@ -57,7 +56,7 @@ class PeerView:
     means: Floats
     errors: Floats
     profiles: Floats
-    texts: AnswerTexts
+    texts: HashedAnswers
     peer_texts: HashedAnswers
 
     @property
@@ -70,7 +69,8 @@ class PeerView:
         """Return cosines with answers to a question, (Q, M, N), or 0."""
         # Vectors are made dense in blocks that a processor's cache holds.
         block_size = 250_000
-        own_vectors, peer_vectors = self.both_vectors()
+        own_vectors = self.texts.vectors()
+        peer_vectors = self.peer_texts.vectors()
         n_systems, n_questions = own_vectors.places.shape
         n_peers = len(peer_vectors.places)
         cosines = np.zeros((n_questions, n_systems, n_peers))
@@ -79,7 +79,7 @@ class PeerView:
             questions = slice(start, start + step)
             peers = dense_vectors(peer_vectors.rows, peer_vectors.places[:, questions])
             vectors = peers
-            if own_vectors is not peer_vectors:
+            if self.texts is not self.peer_texts:
                 vectors = dense_vectors(own_vectors.rows, own_vectors.places[:, questions])
             np.matmul(vectors, peers.transpose(0, 2, 1), out=cosines[questions])
         return cosines
@@ -93,15 +93,7 @@ class PeerView:
 
     def likeness(self, weights: Floats) -> Floats:
         """Return weighted (N, Q) sums of cosines to the peers, (M, Q)."""
-        own_vectors, peer_vectors = self.both_vectors()
-        return own_vectors.products(peer_vectors.sums(weights))
-
-    def both_vectors(self) -> tuple[AnswerVectors, AnswerVectors]:
-        """Return the systems' vectors and the peers', perhaps the same ones."""
-        peer_vectors = self.peer_texts.vectors()
-        if self.texts is self.peer_texts:
-            return peer_vectors, peer_vectors
-        return self.texts.vectors(), peer_vectors
+        return np.asarray(np.einsum("qmn,nq->mq", self.cosines, weights))
 
     @cached_property
     def ranks(self) -> Floats:

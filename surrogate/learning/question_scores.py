@@ -138,20 +138,22 @@ class QuestionScores:
         left_out = _left_out(languages, solved, normal, target)
         return cls(slopes, languages, duals, left_out)
 
-    def predict(self, language: str, view: PeerView) -> Floats:
-        """Return mean scores less the judged ones', shape (M,)."""
+    def predict(self, language: str, view: PeerView, copied: Floats) -> Floats:
+        """Return mean scores less the judged ones', shape (M,); ``copied`` shares, (Q, M, N)."""
         scores = view.ranks @ self.slopes
         by_likeness = np.zeros_like(scores)
         scored = self.languages.get(language)
         if scored is not None:
             judged = scored.judged.T
+            of_judged = self._by_likeness(language, scored.view)
+            # Only what is not copied counts, and likeness is linear in vectors.
             by_likeness = self._by_likeness(language, view)
-            judged_scores = scored.view.ranks @ self.slopes
-            judged_scores += self._by_likeness(language, scored.view)
+            by_likeness -= np.einsum("qmn,nq->mq", copied, of_judged)
+            judged_scores = scored.view.ranks @ self.slopes + of_judged
             n_judged = np.maximum(judged.sum(axis=0), 1)
             scores = scores - (judged_scores * judged).sum(axis=0) / n_judged
-        # Vectors hold only what is not copied already.
-        scores = np.where(view.answered, view.uncopied * scores + by_likeness, 0.0)
+        uncopied = 1.0 - copied.sum(axis=2).T
+        scores = np.where(view.answered, uncopied * scores + by_likeness, 0.0)
         return mean_of(scores.sum(axis=1), view.answered.sum(axis=1))
 
     def _by_likeness(self, language: str, view: PeerView) -> Floats:
