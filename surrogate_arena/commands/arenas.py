@@ -124,6 +124,9 @@ def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None
         judges = [voters, *(name for name in judges if name not in people)]
     print_notes([first_of(judges) or "none"], "Judges")
     print_remarks(remarks)
+    if len(arena.info.systems) == 2:
+        print(command("gate", "--arena", folder))
+        return
     if not arena.judges or len(arena.outdated):
         print(command("judge", folder, "--model", "MODEL", "--dry-run"))
         return

@@ -170,7 +170,7 @@ def print_gate(decision: Gate) -> None:
     }
     counts = [count_of(number, f"more {name}") for name, number in left.items() if number]
     if counts:
-        print(f"… and {' and '.join(counts)}; --json has all")
+        print(f"… and {' and '.join(counts)}; --report gate.md lists all")
 
 
 def _ballot(decision: Gate) -> tuple[object, ...]:

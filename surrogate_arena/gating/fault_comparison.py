@@ -72,18 +72,20 @@ class CheckCount:
         return self.limit is not None and self.new > self.limit
 
     @property
-    def clause(self) -> str:
-        """The count as a clause, without the questions."""
-        clause = CHECKS[self.check].clause(self.found)
-        if self.certainty == "note":
-            return clause
-        if self.new < self.found:
-            clause += f", of which the baseline has {self.found - self.new:,}, too"
+    def is_all_new(self) -> bool:
+        """Return whether the baseline lacks the fault wherever it was found."""
+        return self.new == self.found
+
+    @property
+    def limit_clause(self) -> str:
+        """What the limit allows, unless it allows nothing; in brackets."""
         if self.limit:
-            clause += f" (up to {self.limit:,} new ones are allowed)"
-        elif self.limit is None and self.certainty == "certain":
-            clause += " (any number is allowed)"
-        return clause
+            return f" ({self.limit:,} new allowed)"
+        return " (any number allowed)" if self.limit is None and self.certainty == "certain" else ""
+
+    def clause(self, number: int) -> str:
+        """Say how many answers have the fault."""
+        return CHECKS[self.check].clause(number)
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,21 @@ class FaultComparison:
         """Return the faults that the checks of a class found."""
         return [fault for fault in self.faults if fault.certainty == certainty]
 
+    def _counts(self, certainty: CheckClass) -> list[CheckCount]:
+        return [count for count in self.counts if count.certainty == certainty]
+
     @property
     def broken_sentence(self) -> str:
-        """Number and ids of answers with certain faults, if any, in a sentence."""
-        clauses = self._clauses("certain")
-        return f"{self.candidate.broken_clause}: {clauses}" if clauses else ""
+        """How many answers have new certain faults, and which, if any."""
+        new = [fault for fault in self.of_class("certain") if fault.is_new]
+        n_broken = len({(fault.language, fault.query_id) for fault in new})
+        if not n_broken:
+            return ""
+        verb = "has" if n_broken == 1 else "have"
+        n_answers = count_of(len(self.candidate.answers), "answer")
+        counts = [count for count in self._counts("certain") if count.new]
+        clauses = [f"{count.clause(count.new)}{count.limit_clause}" for count in counts]
+        return f"{n_broken:,} of {n_answers} {verb} a new certain fault: {'; '.join(clauses)}"
 
     @property
     def exceeded_sentence(self) -> str:
@@ -130,12 +142,16 @@ class FaultComparison:
         return tuple(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
-        likely = self._clauses("likely")
+        likely = [f"{c.clause(c.new)}{c.limit_clause}" for c in self._counts("likely") if c.new]
+        faults = [*self._counts("certain"), *self._counts("likely")]
+        shared = [count.clause(count.found - count.new) for count in faults if not count.is_all_new]
+        notes = [count.clause(count.found) for count in self._counts("note") if count.found]
         if likely:
-            yield f"Likely faults: {likely}."
-        notes = self._clauses("note")
+            yield f"New likely faults: {'; '.join(likely)}."
+        if shared:
+            yield f"Faults that the baseline's answers have, too: {'; '.join(shared)}."
         if notes:
-            yield f"No faults, but worth knowing: {notes}."
+            yield f"No faults, but worth knowing: {'; '.join(notes)}."
         n_answers = count_of(len(self.candidate.answers), "answer")
         for count in self.counts:
             reason = CHECKS[count.check].unchecked
@@ -147,17 +163,17 @@ class FaultComparison:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """The first fault of each check, new ones and those not allowed first."""
-        first: dict[str, AnswerFault] = {}
+        """The first fault of each check, those not allowed and new ones first, then new ones."""
         exceeded = {count.check for count in self.exceeded}
-        for fault in sorted(self.faults, key=lambda fault: not fault.is_new):
+        ordered = sorted(
+            self.faults, key=lambda fault: (fault.check not in exceeded, not fault.is_new)
+        )
+        first: dict[str, AnswerFault] = {}
+        for fault in ordered:
             first.setdefault(fault.check, fault)
-        shown = sorted(first.values(), key=lambda fault: fault.check not in exceeded)
+        shown = list(first.values())
+        shown += [fault for fault in ordered if fault.is_new and fault is not first[fault.check]]
         return tuple(fault_line(fault, longest=60) for fault in shown)
-
-    def _clauses(self, certainty: CheckClass) -> str:
-        counts = [count for count in self.counts if count.certainty == certainty]
-        return "; ".join(count.clause for count in counts if count.found)
 
 
 def fault_line(fault: AnswerFault, longest: int) -> str:

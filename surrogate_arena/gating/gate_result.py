@@ -317,8 +317,9 @@ def _headline(result: Gate) -> str:
         else:
             n_shared = count_of(result.people.items, "pair")
             headline = f"{headline} People have checked this judge on only {n_shared}."
-    if not result.faults.faults:
-        return f"{headline} No fault was found."
+    if not any(fault.is_new for fault in result.faults.faults):
+        new = "new " if result.faults.faults else ""
+        return f"{headline} No {new}fault was found."
     sentences = [result.faults.broken_sentence, result.faults.exceeded_sentence]
     return " ".join([headline, *(f"{text}." for text in sentences if text)])
 

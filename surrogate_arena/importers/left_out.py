@@ -103,7 +103,8 @@ def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> l
         first_steps = (f"{column}.", f"{column}[", f'"{column}"')
         parts = sorted(path for path in read if path.startswith(first_steps))
         reason = f"{column!r} is not read"
-        cells = [first_text(opened_or_same(cell)) for cell in cells_of(frames, column)]
+        values = [opened_or_same(cell) for cell in cells_of(frames, column)]
+        cells = list(map(first_text, values))
         if parts:
             reason = f"{column!r} is read at {all_of(parts)} alone"
         elif not cells:
@@ -115,7 +116,13 @@ def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> l
             if is_reference(column) and "reference" not in columns.names:
                 reason += f"; if they are references: {option('column', f'reference={column}')}"
             elif column in numbered[:1]:
-                path = f"passages=[{', '.join(map(json.dumps, numbered))}]"
-                reason += f"; if they are passages: {option('column', path)}"
+                path = f"[{', '.join(map(json.dumps, numbered))}]"
+                reason += _passages_hint(path)
+            elif "passages" not in columns.names and all(isinstance(v, list) for v in values):
+                reason += _passages_hint(column)
         reasons.append(reason)
     return reasons
+
+
+def _passages_hint(path: str) -> str:
+    return f"; if they are passages: {option('column', f'passages={path}')}"

@@ -14,7 +14,7 @@ from arena.data.rows import finite_number, is_null, is_unstorable, whole_digits
 MISSING_WORDS = frozenset({"", "none", "nan", "null", "nat", "<na>", "n/a", "na", "-"})
 """What programs write for missing values, in lower case."""
 _MARKS = {"true": 1.0, "yes": 1.0, "pass": 1.0, "false": 0.0, "no": 0.0, "fail": 0.0}
-_DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
+_DECIMAL_COMMA = re.compile(r"[-+]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))")
 _PRINTED_ARRAY = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))+\s*\]""")
 """Texts in brackets without commas between them: an array as numpy prints it."""
 _PRINTED_OBJECT = re.compile(
@@ -61,7 +61,7 @@ def number_of(value: object) -> float | None:
     if text.endswith("%"):
         percent = number_of(text[:-1])
         return None if percent is None else percent / 100
-    # Before three digits a comma may separate thousands.
+    # Before three digits a comma may separate thousands, but not after a zero.
     if _DECIMAL_COMMA.fullmatch(text):
         text = text.replace(",", ".")
     return finite_number(text)

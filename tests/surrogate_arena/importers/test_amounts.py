@@ -49,7 +49,7 @@ def test_a_column_states_the_currency(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text(
         "question,system,answer,cost,currency,latency,tokens\n"
-        'Why?,a,yes,"0,5",EUR,2,9\n'
+        'Why?,a,yes,"0,500",EUR,2,9\n'
         "Why?,b,no,1,,3,8\n"
     )
     read = import_arena("csv", [path])

@@ -1,6 +1,7 @@
 """Passages without ids have the numbers by which answers cite them."""
 
 import json
+import shlex
 
 import pandas as pd
 import pytest
@@ -63,3 +64,29 @@ def test_passages_of_a_new_version_are_numbered_alike(tmp_path):
     table.to_csv(tmp_path / "new.csv", index=False)
     new = read_answers(tmp_path / "new.csv", read.arena.queries)
     assert [passage["passage_id"] for passage in new["passages"][0]] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "path"),
+    [
+        ({"retrieved": json.dumps(TEXTS)}, "retrieved"),
+        ({f"Kontext {n + 1}": text for n, text in enumerate(TEXTS)}, None),
+    ],
+)
+def test_columns_that_may_hold_passages_are_named_with_the_option_that_reads_them(
+    tmp_path, columns, path
+):
+    rows = [
+        {"question": f"What of bridge {n}?", "system": "v1", "answer": f"It opened in {n}."}
+        for n in range(9)
+    ]
+    pd.DataFrame(rows).assign(**columns).to_csv(tmp_path / "answers.csv", index=False)
+    skipped = import_arena("csv", tmp_path / "answers.csv", language="en").skipped
+    reasons = " ".join(skipped["reason"])
+    words = shlex.split(reasons.partition("--column ")[2])
+    stated = words[0].removeprefix("passages=")
+    assert path in (None, stated)
+    read = import_arena(
+        "csv", tmp_path / "answers.csv", language="en", columns={"passages": stated}
+    )
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == TEXTS
