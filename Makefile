@@ -22,11 +22,14 @@ endef
 demo: $(VENV)/.core
 	$(BIN)/surrogate-arena demo --out out/demo
 
+# Tests start processes, which would all compile the packages where bytecode is not to be written.
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+
 test: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not slow"
+	$(PYTEST) -n auto --maxprocesses 4 --dist loadfile -m "not slow"
 
 test-all: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m slow
+	$(PYTEST) -n auto --maxprocesses 4 --dist loadfile -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
