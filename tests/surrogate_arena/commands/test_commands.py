@@ -55,15 +55,14 @@ def test_board_writes_its_files(run, tiny_folder, quick_options, tmp_path):
 @pytest.mark.usefixtures("with_pages")
 @pytest.mark.parametrize("winner", ["as judged", "a", None])
 def test_board_ends_in_a_screen_whose_last_line_runs_as_it_stands(
-    run, small_arena, bilingual_arena, quick_options, tmp_path, capsys, monkeypatch, winner
+    run, bilingual_arena, quick_options, tmp_path, capsys, monkeypatch, winner
 ):
     """Of a good judge, one that says the same to everything, and none; in two languages."""
     monkeypatch.chdir(tmp_path)
-    arena = small_arena if winner == "as judged" else bilingual_arena
-    judgments = arena.judgments if winner else arena.judgments.iloc[:0]
+    judgments = bilingual_arena.judgments if winner else bilingual_arena.judgments.iloc[:0]
     if winner == "a":
         judgments = judgments.assign(winner="a")
-    write_arena(replace(arena, judgments=judgments), "arena")
+    write_arena(replace(bilingual_arena, judgments=judgments), "arena")
     assert run("board", "arena", "--out", "out", *quick_options) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 20
@@ -78,18 +77,21 @@ def test_board_ends_in_a_screen_whose_last_line_runs_as_it_stands(
     assert run(*words[1:]) == 0
 
 
-def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder, tmp_path, capsys):
-    answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
-    board = ["--board", board_folder]
+def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, small_board, tmp_path, capsys):
+    # The last command adds systems to the arena.
+    arena = shutil.copytree(arena_folder, tmp_path / "arena")
+    small_board.save(tmp_path / "board", arena)
+    answers = newcomer(arena, tmp_path / "answers.jsonl")
+    board = ["--board", tmp_path / "board"]
     assert run("gate", "--candidate", answers, *board) in {0, 3, 4}
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
-    for words in (("rank", answers, *board), ("check", arena_folder)):
+    for words in (("rank", answers, *board), ("check", arena)):
         assert run(*words) == 0
         *lines, last = capsys.readouterr().out.splitlines()
         assert len(lines) < 22
         assert max(map(len, lines)) <= 80
         assert last.startswith("Next: surrogate-arena ")
-    original = read_arena(arena_folder).info.systems[0]
+    original = read_arena(arena).info.systems[0]
     rows = pd.read_json(answers, lines=True, dtype={"query_id": str})
     backwards = rows.assign(answer=rows["answer"].str[::-1], system="backwards")
     write_rows(pd.concat([rows, backwards, backwards.assign(system="another")]), answers)
