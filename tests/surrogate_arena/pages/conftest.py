@@ -9,7 +9,7 @@ import pytest
 from altered_boards import about, of_arena, renamed, renamed_arena
 from hostile_pages import HOSTILE, IN_PAGES, watched
 
-from surrogate import Board
+from surrogate import Board, build_board
 from surrogate_arena.pages.site import write_site
 
 IN_FIGURES = (
@@ -27,6 +27,14 @@ IN_TABLES = (
 @pytest.fixture(scope="session")
 def board(board_folder):
     return Board.load(board_folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_board(tiny_arena, shared):
+    """A board whose site takes a third of the time."""
+    quick = {"surrogate": "linear", "tournaments": 2}
+    features = "answer_length,citations"
+    return shared("tiny_board", lambda: build_board(tiny_arena, features=features, **quick))
 
 
 @pytest.fixture(scope="session")

@@ -37,12 +37,13 @@ def marked(small_arena):
 
 def test_facts_that_an_answer_misses_come_first_and_vital_ones_before_okay_ones(marked):
     (first, *_) = marked.answers[marked.answers["language"] == "en"].itertuples()
-    marks = AnswerMarks(marked).of((first.language, first.query_id), first.answer)
+    marks_of = AnswerMarks(marked).of
+    marks = marks_of((first.language, first.query_id), first.answer)
     shown = [(nugget["support"], nugget["importance"]) for nugget in marks["nuggets"]]
     assert shown == [("not", "vital"), ("not", "okay"), ("supported", "okay")]
     assert (marks["judge"], marks["n_supported"]) == ("some:nuggets", 1)
     assert marks["score"] == pytest.approx(0.5 / 2)
-    assert AnswerMarks(marked).of((first.language, first.query_id), "another answer") is None
+    assert marks_of((first.language, first.query_id), "another answer") is None
 
 
 def test_an_answer_with_thoughts_which_no_page_shows_keeps_its_facts(small_arena):

@@ -157,17 +157,17 @@ def test_a_missing_value_of_one_feature_moves_no_digit_of_another_ones_mean():
     pd.testing.assert_frame_equal(whole, partial, check_exact=True)
 
 
-def test_without_features_each_system_has_a_page(board, small_arena, tmp_path):
+def test_without_features_each_system_has_a_page(tiny_board, tiny_arena, tmp_path):
     keys = ["language", "system", "query_id"]
-    for features in (board.features[keys], board.features[keys].iloc[:0]):
-        bare = replace(board, features=features, importances=board.importances.iloc[:0])
-        index = write_site(bare, tmp_path / f"{len(features)} answers", small_arena)
-        assert len(list((index.parent / "systems").glob("*.html"))) == len(board.systems)
+    for features in (tiny_board.features[keys], tiny_board.features[keys].iloc[:0]):
+        bare = replace(tiny_board, features=features, importances=tiny_board.importances.iloc[:0])
+        index = write_site(bare, tmp_path / f"{len(features)} answers", tiny_arena)
+        assert len(list((index.parent / "systems").glob("*.html"))) == len(tiny_board.systems)
 
 
-def test_features_without_a_value_have_a_reason(board, small_arena, tmp_path):
-    features = board.features.assign(**{"never": np.nan, "never:missing": "none", "zero": 0.0})
-    index = write_site(replace(board, features=features), tmp_path / "site", small_arena)
+def test_features_without_a_value_have_a_reason(tiny_board, tiny_arena, tmp_path):
+    features = tiny_board.features.assign(**{"never": np.nan, "never:missing": "none", "zero": 0.0})
+    index = write_site(replace(tiny_board, features=features), tmp_path / "site", tiny_arena)
     page = next((index.parent / "systems").glob("*.html")).read_text("utf-8")
     table = page.split('id="features-table"')[1].split("</table>", 1)[0]
     assert "<code>zero</code>" in table
@@ -217,21 +217,21 @@ def test_examples_log_the_site_and_no_other_file_of_a_board(board_folder, monkey
     assert [call.args[0] for call in add.call_args_list] == [f"{board_folder}/site"]
 
 
-def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path):
+def test_a_site_is_replaced_whole_and_other_folders_are_refused(tiny_board, tmp_path):
     out = tmp_path / "site"
-    write_site(board, out)
+    write_site(tiny_board, out)
     (out / "judge.html").write_text("old")
-    write_site(board, out)
+    write_site(tiny_board, out)
     assert (out / "judge.html").read_text(encoding="utf-8") != "old"
     (out / "mine.txt").write_text("keep")
     with pytest.raises(UsageError, match=r"mine\.txt"):
-        write_site(board, out)
+        write_site(tiny_board, out)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("keep")
     with pytest.raises(UsageError, match="holds no site"):
-        write_site(board, tmp_path / "other")
+        write_site(tiny_board, tmp_path / "other")
     with pytest.raises(UsageError, match="is a file"):
-        write_site(board, tmp_path / "other" / "thesis.tex")
+        write_site(tiny_board, tmp_path / "other" / "thesis.tex")
     assert (out / "mine.txt").read_text() == "keep"
 
 

@@ -97,9 +97,9 @@ def test_without_questions_no_byte_of_the_site_is_of_a_question_or_an_answer(
 
 
 def test_verdicts_that_hold_up_first_place_name_questions_only_where_these_are_shown(
-    board, small_arena, tmp_path
+    tiny_board, tiny_arena, tmp_path
 ):
-    first, second = board.systems[:2]
+    first, second = tiny_board.systems[:2]
     verdict = DecisiveVerdict(query_id="zq-held-up", system_a=first, system_b=second, winner="a")
     record = FirstPlace(
         language="en",
@@ -110,22 +110,22 @@ def test_verdicts_that_hold_up_first_place_name_questions_only_where_these_are_s
         verdicts=9,
         decisive=(verdict,),
     )
-    report = board.judge_report.model_copy(update={"first_places": (record,)})
-    told = replace(board, judge_report=report)
-    shown = write_site(told, tmp_path / "shown", small_arena).parent
+    report = tiny_board.judge_report.model_copy(update={"first_places": (record,)})
+    told = replace(tiny_board, judge_report=report)
+    shown = write_site(told, tmp_path / "shown", tiny_arena).parent
     assert set(leaks(shown, ["zq-held-up"])) == {"judge.html"}
-    hidden = write_site(told, tmp_path / "hidden", small_arena, questions=0).parent
+    hidden = write_site(told, tmp_path / "hidden", tiny_arena, questions=0).parent
     assert leaks(hidden, ["zq-held-up"]) == {}
 
 
-def test_publish_takes_the_same_settings(board, small_arena, tmp_path, run, capsys):
-    write_arena(small_arena, tmp_path / "arena")
-    saved = board.save(tmp_path / "board", tmp_path / "arena")
+def test_publish_takes_the_same_settings(tiny_board, tiny_arena, tmp_path, run, capsys):
+    write_arena(tiny_arena, tmp_path / "arena")
+    saved = tiny_board.save(tmp_path / "board", tmp_path / "arena")
     options = [item for name, value in STATED.items() for item in ("--config", f"{name}={value}")]
     out = tmp_path / "site"
     command = ["publish", tmp_path / "board", "--out", out]
     assert run(*command, *options, "--config", "questions=0") == 0
-    write_site(saved, tmp_path / "again", small_arena, questions=0, **STATED)
+    write_site(saved, tmp_path / "again", tiny_arena, questions=0, **STATED)
     for path in out.rglob("*.html"):
         assert path.read_bytes() == (tmp_path / "again" / path.relative_to(out)).read_bytes()
     assert run(*command, "--config", "home=ftp://x") == 2
