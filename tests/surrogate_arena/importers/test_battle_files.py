@@ -190,7 +190,7 @@ def test_a_file_in_our_own_form_is_read_as_it_was(tmp_path):
 
 
 @given(data=st.data())
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_order_of_rows_and_columns_changes_nothing(data, tmp_path):
     random = np.random.default_rng(0)
     pairs = [random.choice(["x", "y", "z"], 2, replace=False) for _ in range(12)]

@@ -43,7 +43,7 @@ def rows_of(kind):
 
 @pytest.mark.parametrize("kind", sorted(COLUMNS))
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_records_in_are_what_they_became_and_what_was_left_out(kind, tmp_path, data):
