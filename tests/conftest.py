@@ -205,8 +205,15 @@ def bilingual_arena():
 
 
 @pytest.fixture(scope="session")
+def six_systems(bilingual_arena):
+    """The same in one language."""
+    return bilingual_arena.select(["en"])
+
+
+@pytest.fixture(scope="session")
 def tiny_simulation():
-    return small_simulation(range(6), ["en"], questions=6)
+    """Four systems, too few for a study of systems that were held out: half its price."""
+    return small_simulation(range(4), ["en"], questions=6)
 
 
 @pytest.fixture(scope="session")
@@ -324,6 +331,7 @@ def pytest_collection():
     gc.disable()
     collected = yield
     gc.freeze()
+    gc.set_threshold(20_000)
     gc.enable()
     return collected
 

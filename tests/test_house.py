@@ -100,7 +100,8 @@ import sys
 from arena import sample_arena
 from surrogate import Board, build_board, rank_systems
 
-arena = sample_arena("nomiracl").select(["en"])
+arena = sample_arena("nomiracl")
+arena = arena.select(["en"], systems=[*arena.info.systems[-4:], arena.info.reference_system])
 board = build_board(arena, tournaments=2).save(sys.argv[1])
 first = arena.info.systems[0]
 answers = arena.answers[arena.answers["system"] == first].assign(system="new")

@@ -38,15 +38,15 @@ def usual_splits(few_splits):
 
 
 @pytest.fixture(scope="module")
-def place(tiny_arena, tmp_path_factory):
+def place(six_systems, tmp_path_factory):
     """An arena whose answers stand in eight part files, its features and boards made here."""
     place = tmp_path_factory.mktemp("cluster")
-    write_arena(tiny_arena, place / "arena", ".parquet")
+    write_arena(six_systems, place / "arena", ".parquet")
     answers = place / "arena" / "answers.parquet"
     answers.unlink()
     answers.mkdir()
     for number in range(8):
-        tiny_arena.answers[number::8].to_parquet(answers / f"{number}.parquet", index=False)
+        six_systems.answers[number::8].to_parquet(answers / f"{number}.parquet", index=False)
     (place / "boards.toml").write_text(BOARDS)
     make(place, "here")
     return place

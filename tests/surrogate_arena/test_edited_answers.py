@@ -1,6 +1,7 @@
 """Answers that are edited after they were judged: every command counts their verdicts out."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
@@ -33,7 +34,7 @@ def server():
         yield server
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def judge(run, server):
     def judge(folder):
         arguments = ["--model", "local", "--base-url", server.url, "--questions", 12, "--pairs", 3]
@@ -52,13 +53,19 @@ def edit(folder, system, n_questions):
     write_rows(table.assign(answer=table["answer"].where(~is_edited, "A better text.")), path)
 
 
-@pytest.fixture
-def judged(judge, tmp_path, capsys):
-    folder = tmp_path / "arena"
+@pytest.fixture(scope="module")
+def judged_once(judge, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("judged") / "arena"
     write_arena(build_arena(questions=12), folder)
     assert judge(folder) == 0
-    capsys.readouterr()
     return folder
+
+
+@pytest.fixture
+def judged(judged_once, tmp_path, capsys):
+    """The same in a folder of this test's own."""
+    capsys.readouterr()
+    return shutil.copytree(judged_once, tmp_path / "arena")
 
 
 def test_every_command_says_how_many_verdicts_do_not_count(judged, run, capsys):

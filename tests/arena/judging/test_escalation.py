@@ -85,7 +85,7 @@ def test_a_wrong_cheap_judge_costs_calls_and_is_overruled(models, store):
 
 @pytest.mark.parametrize("pairs", ["all", pytest.param(None, marks=pytest.mark.slow)])
 def test_limits_hold_for_both_judges_together(pairs, models, tmp_path):
-    arena = build_arena(questions=40)
+    arena = build_arena(questions=12)
     server = models()
     settings = settings_for(server, budget=30, pairs=pairs, until=1e-6)
     judge(arena, settings, tmp_path / "calls.sqlite")

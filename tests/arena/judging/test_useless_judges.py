@@ -31,7 +31,7 @@ def test_a_judge_of_one_verdict_is_stopped(serve, judge_at, store, choose, reply
     text, sentence = SAME[reply]
     numbers = count()
     server = serve(lambda *_: completion(f"{next(numbers)}. {text}"))
-    arena = build_arena(questions=60)
+    arena = build_arena(questions=20)
     judging = judge_pairs(arena, judge_at(server), choose(arena), store)
     assert 30 <= sum(server.asked.values()) <= 50
     assert len(judging.judgments) + len(judging.failures) == sum(server.asked.values())

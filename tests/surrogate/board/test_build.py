@@ -94,15 +94,15 @@ def test_a_language_without_judgments_is_said(bilingual_arena, build_quickly):
     assert silent.questions - silent.questions_judged == 6
 
 
-def test_systems_that_no_judgments_connect_are_rated_as_if_nobody_had_judged_them(bilingual_arena):
+def test_systems_that_no_judgments_connect_are_rated_as_if_nobody_had_judged_them(six_systems):
     """What they say of each other does not tell where they are on the others' scale."""
-    outside = list(bilingual_arena.info.systems[-2:])
-    judgments = bilingual_arena.judgments
+    outside = list(six_systems.info.systems[-2:])
+    judgments = six_systems.judgments
     has_outside_a = judgments["system_a"].isin(outside)
     has_outside_b = judgments["system_b"].isin(outside)
     boards = []
     for is_kept in (has_outside_a == has_outside_b, ~has_outside_a & ~has_outside_b):
-        arena = replace(bilingual_arena, judgments=judgments[is_kept].reset_index(drop=True))
+        arena = replace(six_systems, judgments=judgments[is_kept].reset_index(drop=True))
         boards.append(build_board(arena, features="answer_length,bleu", tournaments=2))
     groups, without_them = boards
     figures = ["language", "system", "rank", "rating", "low", "high", "split"]

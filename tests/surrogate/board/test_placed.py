@@ -38,18 +38,22 @@ def lines_without(table, systems):
 
 
 @pytest.fixture(scope="module")
-def unjudged(bilingual_arena):
-    reference = bilingual_arena.info.reference_system
-    return [name for name in bilingual_arena.info.systems if name != reference][-2:]
+def unjudged(six_systems):
+    reference = six_systems.info.reference_system
+    return [name for name in six_systems.info.systems if name != reference][-2:]
 
 
 @pytest.fixture(scope="module")
-def board(bilingual_arena, unjudged):
-    return build_board(without_verdicts_on(bilingual_arena, unjudged), **OPTIONS)
+def board(six_systems, unjudged):
+    return build_board(without_verdicts_on(six_systems, unjudged), **OPTIONS)
 
 
-def test_rows_of_judged_systems_are_the_same_without_the_unjudged(board, bilingual_arena, unjudged):
-    alone = build_board(without_systems(bilingual_arena, unjudged), **OPTIONS)
+@pytest.fixture(scope="module")
+def alone(six_systems, unjudged):
+    return build_board(without_systems(six_systems, unjudged), **OPTIONS)
+
+
+def test_rows_of_judged_systems_are_the_same_without_the_unjudged(board, alone, unjudged):
     assert lines_without(board.ratings, unjudged) == alone.ratings.to_csv(index=False)
     assert lines_without(board.overall, unjudged) == alone.overall.to_csv(index=False)
     assert board.verdict_ratings.equals(alone.verdict_ratings)
@@ -71,11 +75,10 @@ def test_a_system_that_nobody_judged_has_a_place_and_no_rank(board, unjudged):
         assert "nobody has judged it" in row["note"]
 
 
-def test_the_same_system_new_on_the_board_has_the_same_place(board, bilingual_arena, unjudged):
-    alone = build_board(without_systems(bilingual_arena, unjudged), **OPTIONS)
-    answers = bilingual_arena.answers
+def test_the_same_system_new_on_the_board_has_the_same_place(board, alone, six_systems, unjudged):
+    answers = six_systems.answers
     new = answers[answers["system"].isin(unjudged)].reset_index(drop=True)
-    placed = rank_systems(alone, new, bilingual_arena).new
+    placed = rank_systems(alone, new, six_systems).new
     columns = ["language", "system", *PLACE_COLUMNS, "rating", "low", "high"]
     expected = board.ratings.loc[board.ratings["system"].isin(unjudged), columns]
     order = ["language", "system"]
@@ -86,10 +89,10 @@ def test_the_same_system_new_on_the_board_has_the_same_place(board, bilingual_ar
 
 
 @pytest.mark.parametrize("judged", [FEWEST_JUDGED_QUESTIONS - 1, FEWEST_JUDGED_QUESTIONS])
-def test_so_many_judged_questions_rank_a_system(bilingual_arena, unjudged, judged):
-    questions = bilingual_arena.judgments.groupby("language")["query_id"].unique()
+def test_so_many_judged_questions_rank_a_system(six_systems, unjudged, judged):
+    questions = six_systems.judgments.groupby("language")["query_id"].unique()
     some = [name for names in questions for name in sorted(names)[:judged]]
-    arena = without_verdicts_on(bilingual_arena, unjudged[:1], but_on=some)
+    arena = without_verdicts_on(six_systems, unjudged[:1], but_on=some)
     board = build_board(arena, **OPTIONS)
     rows = board.ratings[board.ratings["system"] == unjudged[0]]
     is_ranked = judged >= FEWEST_JUDGED_QUESTIONS
@@ -99,8 +102,8 @@ def test_so_many_judged_questions_rank_a_system(bilingual_arena, unjudged, judge
         assert rows["note"].str.contains("judged on 2 of the 3 questions").all()
 
 
-def test_whoever_asks_for_it_ranks_all(bilingual_arena, unjudged):
-    arena = without_verdicts_on(bilingual_arena, unjudged)
+def test_whoever_asks_for_it_ranks_all(six_systems, unjudged):
+    arena = without_verdicts_on(six_systems, unjudged)
     board = build_board(arena, unjudged="ranked", **OPTIONS)
     assert board.ratings["rank"].notna().all()
     assert board.ratings["place"].isna().all()

@@ -14,7 +14,7 @@ from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.ranking.rank import rank_systems
 
-OPTIONS = {"features": "answer_length,citations", "tournaments": 5}
+OPTIONS = {"features": "answer_length,citations", "tournaments": 2}
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,8 @@ def server():
 
 
 @pytest.fixture
-def folder(english_arena, tmp_path):
-    write_arena(english_arena, tmp_path / "arena")
+def folder(six_systems, tmp_path):
+    write_arena(six_systems, tmp_path / "arena")
     return tmp_path / "arena"
 
 
@@ -44,7 +44,7 @@ def by_length(prompt, _):
     return completion("[[A]]" if len(prompt) % 3 else "[[B]]", usage=(200, 5))
 
 
-def test_judge_collects_the_verdicts_of_single_calls(call, server, folder, english_arena, tmp_path):
+def test_judge_collects_the_verdicts_of_single_calls(call, server, folder, six_systems, tmp_path):
     server.behave = by_length
     command = ["judge", folder, "--model", "m", "--panel", "n", "--questions", 2, "--pairs", 4]
     command += ["--audit", "1"]
@@ -52,7 +52,7 @@ def test_judge_collects_the_verdicts_of_single_calls(call, server, folder, engli
     status, printed, message = call(*command, "--batch")
     assert status == AWAITED
     assert printed == ""
-    assert message.startswith("32 replies are awaited; run the same command again to collect:")
+    assert message.startswith("28 replies are awaited; run the same command again to collect:")
     assert "error" not in message
     assert [batch["status"] for batch in server.batches.values()] == ["validating"] * 2
     pd.testing.assert_frame_equal(read_arena(folder).judgments, before)
@@ -64,12 +64,12 @@ def test_judge_collects_the_verdicts_of_single_calls(call, server, folder, engli
     status, printed, message = call(*command, "--batch", "--prices", prices, "--json")
     assert status == 0, message
     shown = json.loads(printed)
-    assert sum(server.asked.values()) == 32
+    assert sum(server.asked.values()) == 28
     for judge in shown["judges"]:
-        assert judge["collected"] == 16
-        assert judge["cost"] == pytest.approx(16 * (200 * 1 + 5 * 4) / 1e6)
+        assert judge["collected"] == 14
+        assert judge["cost"] == pytest.approx(14 * (200 * 1 + 5 * 4) / 1e6)
     single = tmp_path / "single"
-    write_arena(english_arena, single)
+    write_arena(six_systems, single)
     assert call("judge", single, *command[2:])[0] == 0
     columns = ["query_id", "system_a", "system_b", "winner", "judge"]
     collected, asked = (

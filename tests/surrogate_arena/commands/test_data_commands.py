@@ -59,22 +59,22 @@ def test_check_says_every_problem(run, tmp_path, capsys):
     ]
 
 
-def test_check_says_copies_and_what_to_run_next(run, tiny_arena, tmp_path, capsys):
-    rows = list(range(len(tiny_arena.judgments)))
+def test_check_says_copies_and_what_to_run_next(run, six_systems, tmp_path, capsys):
+    rows = list(range(len(six_systems.judgments)))
     copies, run_next = f"{len(rows)} judgments left out: exact copies", f"judge {tmp_path} --model"
     for places, said in ((rows * 2, copies), ([], run_next)):
-        write_arena(replace(tiny_arena, judgments=tiny_arena.judgments.iloc[places]), tmp_path)
+        write_arena(replace(six_systems, judgments=six_systems.judgments.iloc[places]), tmp_path)
         assert run("check", tmp_path) == 0
         assert said in capsys.readouterr().out
 
 
 def test_where_people_judged_the_next_board_hears_the_machines_too(
-    run, tiny_arena, tmp_path, capsys
+    run, six_systems, tmp_path, capsys
 ):
-    by_machines = [tiny_arena.judgments.assign(judge=name) for name in ("gpt-a", "gpt-b")]
-    by_people = tiny_arena.judgments.assign(judge="person:Ada")
+    by_machines = [six_systems.judgments.assign(judge=name) for name in ("gpt-a", "gpt-b")]
+    by_people = six_systems.judgments.assign(judge="person:Ada")
     for parts, must_choose in ((by_machines, True), ([*by_machines, by_people], False)):
-        arena = replace(tiny_arena, judgments=pd.concat(parts, ignore_index=True))
+        arena = replace(six_systems, judgments=pd.concat(parts, ignore_index=True))
         write_arena(arena, tmp_path)
         assert run("check", tmp_path) == 0
         assert ("--judge" in capsys.readouterr().out) == must_choose
@@ -95,11 +95,11 @@ def votes_file(path, page, voter):
 
 
 def test_colleagues_votes_on_two_versions_end_in_a_gate_that_counts_them(
-    run, tiny_arena, tmp_path, capsys
+    run, six_systems, tmp_path, capsys
 ):
     folder = tmp_path / "arena"
-    write_arena(replace(tiny_arena, judgments=tiny_arena.judgments.iloc[:0]), folder)
-    old, new = tiny_arena.info.systems[1:3]
+    write_arena(replace(six_systems, judgments=six_systems.judgments.iloc[:0]), folder)
+    old, new = six_systems.info.systems[1:3]
     allowed = ["--allow", "dead-citation=all,other-language=all"]
     assert run("gate", "--arena", folder, "--candidate", new, "--baseline", old, *allowed) == 4
     assert "Next: surrogate-arena vote" in capsys.readouterr().out
@@ -132,12 +132,12 @@ def test_colleagues_votes_on_two_versions_end_in_a_gate_that_counts_them(
 
 
 @pytest.fixture(scope="module")
-def before(tiny_arena, tmp_path_factory):
+def before(six_systems, tmp_path_factory):
     """A folder with all systems but one, and that one's answers."""
     folder = tmp_path_factory.mktemp("before")
-    *others, last = tiny_arena.info.systems
-    write_arena(tiny_arena.select(["en"], others), folder / "arena")
-    new = tiny_arena.answers[tiny_arena.answers["system"] == last].assign(system=NEW)
+    *others, last = six_systems.info.systems
+    write_arena(six_systems.select(["en"], others), folder / "arena")
+    new = six_systems.answers[six_systems.answers["system"] == last].assign(system=NEW)
     new.to_json(folder / "new.jsonl", orient="records", lines=True)
     return folder
 
@@ -235,7 +235,7 @@ def test_a_submission_that_was_to_be_held_is_never_listed_by_half(grown, monkeyp
 
 def test_adding_says_which_place_a_board_predicts(grown, run, capsys, tmp_path):
     arena, board = grown / "arena", tmp_path / "board"
-    assert run("board", arena, "--out", board, "--no-site") == 0
+    assert run("board", arena, "--out", board, "--no-site", "--tournaments", 2) == 0
     capsys.readouterr()
     assert run("add", arena, grown / "new.jsonl", "--board", board) == 0
     told = capsys.readouterr().out

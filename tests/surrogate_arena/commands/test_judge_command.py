@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def folder(english_arena, tmp_path):
-    write_arena(english_arena, tmp_path)
+def folder(six_systems, tmp_path):
+    write_arena(six_systems, tmp_path)
     return tmp_path
 
 
@@ -58,7 +58,10 @@ def judge(run, folder, capsys):
     return judge
 
 
-def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder, run, capsys):
+def test_verdicts_are_added_and_the_second_run_asks_nothing(
+    judge, serve, folder, english_arena, run, capsys
+):
+    write_arena(english_arena, folder)
     before = read_arena(folder).judgments
     server = serve()
     options = ["--pairs", 8, "--audit", 1]
@@ -162,16 +165,16 @@ def test_a_budget_spans_the_panel(judge, serve):
 
 
 def test_a_boards_surrogate_is_the_prior(
-    judge, serve, folder, english_arena, build_quickly, tmp_path
+    judge, serve, folder, six_systems, build_quickly, tmp_path
 ):
-    systems = english_arena.info.systems
-    known = english_arena.answers["system"].isin(systems[:-1])
-    judged = english_arena.judgments
+    systems = six_systems.info.systems
+    known = six_systems.answers["system"].isin(systems[:-1])
+    judged = six_systems.judgments
     judged = judged[judged["system_a"].ne(systems[-1]) & judged["system_b"].ne(systems[-1])]
-    info = english_arena.info.model_copy(update={"systems": systems[:-1]})
-    answers = english_arena.answers[known]
+    info = six_systems.info.model_copy(update={"systems": systems[:-1]})
+    answers = six_systems.answers[known]
     board = tmp_path / "board"
-    build_quickly(replace(english_arena, info=info, answers=answers, judgments=judged)).save(
+    build_quickly(replace(six_systems, info=info, answers=answers, judgments=judged)).save(
         board, folder
     )
     ratings = []
@@ -234,19 +237,19 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
 
 
 def test_a_strong_judge_follows_a_cheap_one(judge, serve, folder):
-    options = ["--pairs", "all", "--escalate", "strong", "--budget", 40]
+    options = ["--pairs", "all", "--escalate", "strong", "--budget", 30]
     server = serve()
     status, printed = judge(server, *options, "--dry-run", "--json")
     planned = json.loads(printed)
     assert [row["judge"] for row in planned["judges"]] == ["local", "strong"]
-    assert planned["forecast"]["by_judge"]["local"] == 20
+    assert planned["forecast"]["by_judge"]["local"] == 15
     assert not server.asked
     status, printed = judge(server, *options)
     assert status == 0
     assert "--judge strong,local --out" in printed
     models = [body["model"] for body in server.bodies]
-    assert 0 < models.count("local") <= 20
-    assert 0 < models.count("strong") <= 20
+    assert 0 < models.count("local") <= 15
+    assert 0 < models.count("strong") <= 15
     assert {"local", "strong"} <= set(read_arena(folder).judgments["judge"])
 
 
@@ -341,7 +344,7 @@ def test_without_a_key_no_store_is_made(run, folder, capsys, monkeypatch):
 
 
 def test_replies_that_other_machines_paid_for_are_added_as_the_guide_says(
-    run, serve, small_arena, tmp_path, monkeypatch, capsys
+    run, serve, bilingual_arena, tmp_path, monkeypatch, capsys
 ):
     server = serve()
 
@@ -350,12 +353,12 @@ def test_replies_that_other_machines_paid_for_are_added_as_the_guide_says(
         return run("judge", folder, *asked, *settings)
 
     for language in ("en", "sw"):
-        write_arena(small_arena, tmp_path / language)
+        write_arena(bilingual_arena, tmp_path / language)
         settings = tmp_path / f"{language}.toml"
         settings.write_text(f'languages = ["{language}"]')
         assert judge(tmp_path / language, "--config", settings) == 0, capsys.readouterr().err
     calls = sum(server.asked.values())
-    write_arena(small_arena, tmp_path / "my-arena")
+    write_arena(bilingual_arena, tmp_path / "my-arena")
     shutil.copy(tmp_path / "en" / "judging.sqlite", tmp_path / "my-arena")
     shutil.copy(tmp_path / "sw" / "judging.sqlite", tmp_path / "hi.sqlite")
     guide = (ROOT / "docs" / "guides" / "scale.md").read_text(encoding="utf-8")

@@ -23,8 +23,8 @@ def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, caps
     cut = replace(arena, queries=asked, **tables).select(systems=systems, judges=[judge])
     write_arena(cut, tmp_path / "arena")
     folder, answers = str(tmp_path / "board"), str(tmp_path / "new.jsonl")
-    options = ["--by", "category", "--features", "answer_length", "--out", folder]
-    assert run("board", str(tmp_path / "arena"), *options) == 0
+    options = ["--by", "category", "--features", "answer_length", "--tournaments", 2]
+    assert run("board", str(tmp_path / "arena"), *options, "--out", folder) == 0
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) <= 20
     assert max(map(len, printed)) <= 80 + len(str(tmp_path))

@@ -1,9 +1,9 @@
 """What is given to commands may be anything: devices, links, encodings, names, sizes, templates."""
 
+import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -75,12 +75,12 @@ def test_a_rank_command_that_ranks_nobody_says_so_by_its_status(
     assert [row["rank"] for row in json.loads(capsys.readouterr().out)["new"]] == [None, None]
 
 
-def test_no_encoding_of_the_terminal_is_a_traceback():
-    command = [sys.executable, "-m", "surrogate_arena", "prompts"]
-    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(command, env=ascii_only, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode("ascii", "replace")[-500:]
-    assert done.stdout
+def test_no_encoding_of_the_terminal_is_a_traceback(run, monkeypatch):
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert run("prompts") == 0
+    terminal.flush()
+    assert terminal.buffer.getvalue()
 
 
 LARGE = "sim-atlas-large"

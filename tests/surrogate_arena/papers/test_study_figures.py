@@ -185,8 +185,8 @@ def verdicts():
     return pd.concat(tables, ignore_index=True)
 
 
-def test_the_command_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
-    study = study_sampling(small_arena.judgments, (0.5, 1.0), ("questions",), 2)
+def test_the_command_draws_studies_and_runs_of_judges(tiny_arena, tmp_path, run, verdicts):
+    study = study_sampling(tiny_arena.judgments, (0.5, 1.0), ("questions",), 2)
     (tmp_path / "sampling.json").write_text(json.dumps(as_printed(study)))
     fine = {"Supported": "Other", "Not Supported": "Contradiction"}
     labeled = verdicts.assign(fine=verdicts["truth"].map(fine))

@@ -11,8 +11,8 @@ from surrogate_arena.runs.records import RunRecords
 
 @pytest.fixture
 def make_with(configure, make):
-    def run(in_use):
-        boards = configure(f"[boards.a]\narena = 'arena'\npublish = true\nin_use = '{in_use}'\n")
+    def run(in_use, further=""):
+        boards = configure(f"[boards.a]\narena = 'arena'\nin_use = '{in_use}'\n{further}")
         return make(boards)["a"], boards
 
     return run
@@ -21,7 +21,7 @@ def make_with(configure, make):
 def test_the_win_rate_against_it_comes_first(make_with, place):
     arena = read_arena(place / "arena")
     in_use = arena.info.systems[0]
-    _, boards = make_with(in_use)
+    _, boards = make_with(in_use, "publish = true")
     sentence = RunRecords.read(boards.out).boards["a"].conclusion
     first = sentence.partition(" against ")[0]
     assert sentence.startswith(f"{first} against {in_use}: ")

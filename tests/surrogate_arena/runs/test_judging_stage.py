@@ -33,7 +33,7 @@ def judging(server, further=""):
         model = "local"
         base_url = "{server.url}"
         questions = 3
-        pairs = 12
+        pairs = 6
         audit = 0.0
         {further}
         """
@@ -43,19 +43,19 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
     configure, make, states, place, server
 ):
     arena = {path.name: path.read_bytes() for path in (place / "arena").iterdir()}
-    boards = configure(judging(server, "max_calls = 20"))
+    boards = configure(judging(server, "max_calls = 10"))
     outcomes = make(boards)
     assert states(outcomes) == {"a": "made"}
-    assert sum(server.asked.values()) == 20
+    assert sum(server.asked.values()) == 10
     (reason,) = bring_up_to_date(boards, boards.out, check=True).boards[0].reasons
     verdicts = read_rows(boards.out / "a" / "judging" / "judgments.parquet").table
-    assert reason == f"pairs without a verdict: {36 - len(verdicts)} over_budget"
+    assert reason == f"pairs without a verdict: {18 - len(verdicts)} over_budget"
     boards = configure(judging(server))
     assert states(make(boards)) == {"a": "made"}
     assert set(server.asked.values()) == {1}
     calls = len(server.asked)
-    assert calls > 20
-    assert len(read_rows(boards.out / "a" / "judging" / "judgments.parquet").table) == 36
+    assert calls > 10
+    assert len(read_rows(boards.out / "a" / "judging" / "judgments.parquet").table) == 18
     assert bring_up_to_date(boards, boards.out, check=True).is_current
     assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
     text = (boards.out / "manifest.json").read_text()
@@ -76,14 +76,14 @@ def test_where_nobody_answers_the_board_fails_and_is_tried_again(configure, make
 @pytest.mark.slow
 def test_pairs_are_judged_to_a_budget_beside_the_arena(configure, make, states, place, server):
     arena = {path.name: path.read_bytes() for path in (place / "arena").iterdir()}
-    text = judging(server).replace("pairs = 12", "budget = 20")
+    text = judging(server).replace("pairs = 6", "budget = 12")
     boards = configure(text)
     outcomes = make(boards)
     assert states(outcomes) == {"a": "made"}
     rows = read_rows(boards.out / "a" / "judging" / "judgments.parquet").table
     n_identical = (rows["flags"] == "identical").sum()
-    assert len(rows) - n_identical == 20
-    assert 10 < len(server.bodies) <= 20  # pairs of the same two texts share a call
+    assert len(rows) - n_identical == 12
+    assert 6 < len(server.bodies) <= 12  # pairs of the same two texts share a call
     assert (rows["chosen"] == "adaptive").all()
     assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
 

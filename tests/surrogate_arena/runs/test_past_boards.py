@@ -71,19 +71,26 @@ def run_on():
     return run
 
 
+@pytest.fixture
+def place(six_systems, tmp_path):
+    """A folder with an arena of so many systems that their answers tell on the board."""
+    write_arena(six_systems, tmp_path / "arena", ".jsonl")
+    return tmp_path
+
+
 @pytest.fixture(scope="module")
-def three_once(tiny_arena, configure_in, run_on, tmp_path_factory):
+def three_once(six_systems, configure_in, run_on, tmp_path_factory):
     """The folder of a board of three days.
 
     The second has other settings, the third fewer verdicts.
     """
     folder = tmp_path_factory.mktemp("three")
-    write_arena(tiny_arena, folder / "arena", ".jsonl")
+    write_arena(six_systems, folder / "arena", ".jsonl")
     run_on(configure_in(folder, SITE), 20_000)
     boards = configure_in(folder, SITE + "ridge = 4.0\n")
     run_on(boards, 20_001)
     path = folder / "arena" / "judgments.jsonl"
-    lost = tiny_arena.info.systems[0]
+    lost = six_systems.info.systems[0]
     table = read_rows(path).table
     write_rows(table[(table[["system_a", "system_b"]] != lost).all(axis=1)], path)
     run_on(boards, 20_005)
@@ -202,13 +209,13 @@ def test_a_language_that_is_added_accuses_nobody(configure, place, run_on):
     assert last_causes(boards) == ("Japanese was added",)
 
 
-def test_files_that_hold_the_same_are_no_cause(place, tiny_arena):
+def test_files_that_hold_the_same_are_no_cause(place, six_systems):
     old = content_digests(read_arena(place / "arena"))
     for path in (place / "arena").glob("*.jsonl"):
         path.unlink()
-    write_arena(tiny_arena, place / "arena", ".jsonl.gz")
+    write_arena(six_systems, place / "arena", ".jsonl.gz")
     assert content_digests(read_arena(place / "arena")) == old
-    shuffled = replace(tiny_arena, answers=tiny_arena.answers.iloc[::-1])
+    shuffled = replace(six_systems, answers=six_systems.answers.iloc[::-1])
     assert content_digests(shuffled) == old
 
 

@@ -30,6 +30,13 @@ site = {{ title = "The <second>", description = "Of all." }}
 arena = "arena"
 publish = true
 """
+WITHOUT_QUESTIONS = """
+[site]
+questions = 0
+[boards.a]
+arena = "arena"
+publish = true
+"""
 
 
 class Links(HTMLParser):
@@ -111,23 +118,24 @@ def test_hidden_questions_and_answers_are_in_no_byte_of_the_root(place, tiny_are
     arena = replace(arena, info=info, answers=copied)
     write_arena(arena, place / "arena", ".jsonl")
     texts = private_texts(read_arena(place / "arena"))
-    hidden = made(configure, TWO.format(further="questions = 0"))
-    assert leaks(hidden, texts) == {}
-    assert any(b"copycat" in content for _, content in contents(hidden))
     # A board's own setting goes before that of all.
     own = 'site = {{ questions = 0, title = "The <second>", description = "Of all." }}'
-    text = re.sub(r"site = .*", own, TWO).format(further="questions = 3")
-    assert {name.split("/")[0] for name in leaks(made(configure, text), texts)} == {"first"}
+    root = made(configure, re.sub(r"site = .*", own, TWO).format(further="questions = 3"))
+    assert {name.split("/")[0] for name in leaks(root, texts)} == {"first"}
+    assert any(b"copycat" in content for _, content in contents(root / "second"))
 
 
-def test_a_failure_quotes_nothing_of_the_arena(configure, place):
-    root = made(configure, TWO.format(further="questions = 0"))
+def test_a_failure_quotes_nothing_of_the_arena(configure, tiny_arena, place):
+    write_arena(marked(tiny_arena), place / "arena", ".jsonl")
+    texts = private_texts(read_arena(place / "arena"))
+    root = made(configure, WITHOUT_QUESTIONS)
+    assert leaks(root, texts) == {}
     with (place / "arena" / "answers.jsonl").open("a", encoding="utf-8") as stream:
         stream.write('{"language": "zsecret", "query_id": "zsecret", "answer": "zsecret"}\n')
     boards = read_configuration(place / "boards.toml")
     report = bring_up_to_date(boards, boards.out)
     assert any("zsecret" in outcome.error for outcome in report.boards)
-    assert leaks(root, ["zsecret", str(place)]) == {}
+    assert leaks(root, ["zsecret", str(place), *texts]) == {}
     assert "could not be brought up to date" in (root / "index.html").read_text("utf-8")
 
 

@@ -90,10 +90,10 @@ def imported(tmp_path, url, *options):
     )
 
 
-def test_languages_are_read_from_the_hub_when_asked_to(hub, tmp_path):
+def test_languages_are_read_from_the_hub_when_asked_to(hub, run, tmp_path, monkeypatch):
     url = f"http://127.0.0.1:{hub.server_port}"
-    unasked = imported(tmp_path, url, "--languages", "en")
-    assert unasked.returncode == 2
+    monkeypatch.setenv("HF_ENDPOINT", url)
+    assert run("import", "mirage", "--out", tmp_path / "mirage", "--languages", "en") == 2
     assert not hub.read
     done = imported(tmp_path, url, "--languages", "en", "--config", "download=true")
     assert done.returncode == 0, done.stderr
