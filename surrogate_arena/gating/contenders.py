@@ -72,7 +72,7 @@ def contenders(
     choices = []
     if candidate is None:
         candidate = _latest(arena)
-        choices.append(f"{candidate}, the latest system, which the arena names last")
+        choices.append(f"the candidate is {candidate}, the last system in the arena")
     judged_as = candidate if _is_system(arena, candidate) else ""
     arena, name = _entered(arena, candidate, "candidate", kept_names)
     judged_as = str(judged_as) or name
@@ -81,8 +81,8 @@ def contenders(
     names = [system for system in names if system not in (name, judged_as)]
     if baseline is None:
         baseline = _first(names)
-        reason = "the latest other system" if board is None else "the best of the board"
-        choices.append(f"{baseline}, {reason}")
+        reason = "the last other system" if board is None else "the best of the board"
+        choices.append(f"the baseline is {baseline}, {reason}")
     _check_baseline(baseline, names)
     arena, baseline_name = _entered(arena, baseline, "baseline", ())
     rows = _answers_of(arena, name, languages)

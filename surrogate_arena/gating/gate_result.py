@@ -196,7 +196,7 @@ def _sentences(result: Gate) -> Iterator[str]:
         yield f"In the arena {outdated_remark(result.n_outdated).sentence}."
     yield from map(sentence, result.language_notes)
     if result.choice:
-        yield f"Taken by default: {result.choice}."
+        yield f"By default, {result.choice}."
 
 
 def _open_questions(result: Gate) -> Iterator[str]:
