@@ -152,7 +152,8 @@ def _fault_sentence(faults: AnswerFaults | None) -> str:
         return ""
     broken = faults.of_class("certain").drop_duplicates(ANSWER_KEY)
     n_by_system = broken["system"].value_counts()
-    return f"{faults.broken_clause}, {n_by_system.iloc[0]:,} of them by {n_by_system.index[0]}."
+    share = "" if len(n_by_system) == 1 else f"{n_by_system.iloc[0]:,} of them "
+    return f"{faults.broken_clause}, {share}by {n_by_system.index[0]}."
 
 
 def board_site(

@@ -24,6 +24,6 @@ def test_a_board_and_its_pages_check_answers_once(tmp_path, monkeypatch, capsys)
     write_arena(arena, tmp_path / "arena")
     publish_board(board, tmp_path / "board", tmp_path / "arena", arena, site=True)
     assert len(checked) == 1
-    assert "9 of 180 answers have a certain fault, 9 of them by v5." in capsys.readouterr().out
+    assert "9 of 180 answers have a certain fault, by v5." in capsys.readouterr().out
     index = tmp_path / "board" / "site" / "index.html"
     assert "9 of 180 answers have a certain fault" in index.read_text(encoding="utf-8")
