@@ -89,10 +89,10 @@ def test_the_same_system_new_on_the_board_has_the_same_place(board, alone, six_s
 
 
 @pytest.mark.parametrize("judged", [FEWEST_JUDGED_QUESTIONS - 1, FEWEST_JUDGED_QUESTIONS])
-def test_so_many_judged_questions_rank_a_system(six_systems, unjudged, judged):
-    questions = six_systems.judgments.groupby("language")["query_id"].unique()
+def test_so_many_judged_questions_rank_a_system(bilingual_arena, unjudged, judged):
+    questions = bilingual_arena.judgments.groupby("language")["query_id"].unique()
     some = [name for names in questions for name in sorted(names)[:judged]]
-    arena = without_verdicts_on(six_systems, unjudged[:1], but_on=some)
+    arena = without_verdicts_on(bilingual_arena, unjudged[:1], but_on=some)
     board = build_board(arena, **OPTIONS)
     rows = board.ratings[board.ratings["system"] == unjudged[0]]
     is_ranked = judged >= FEWEST_JUDGED_QUESTIONS

@@ -535,7 +535,9 @@ def test_what_changes_an_arena_is_said(data, suffix, tmp_path):
         if bare_column(name) in ROWS[0] or not name.strip():
             continue
         for row in rows:
-            row[name] = data.draw(CONTENTS)
+            content = data.draw(CONTENTS)
+            # pandas writes a lone carriage return without quotes, which ends a row.
+            row[name] = content.replace("\r", "\n") if isinstance(content, str) else content
     extra = [name.strip() for name in rows[0] if name not in ROWS[0]]
     renamed = data.draw(
         st.dictionaries(st.sampled_from(list(ROWS[0])), st.sampled_from(["said", "who", "zz top"]))
