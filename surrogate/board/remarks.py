@@ -148,7 +148,7 @@ def standings(board: Board) -> dict[str, Remark]:
         places = f"place {low if low == high else f'{low} to {high}'}"
         wins = _wins(row, words.compared)
         if pd.isna(row["rank"]):
-            among = f"{places} among {n_ranked} ranked systems"
+            among = f"{places} if it joins the {n_ranked} ranked systems"
             name, text = "outlook", f"{system} is predicted to win {wins}: about {among}."
         else:
             standing = words.standing.format(system=system, wins=wins)
@@ -357,10 +357,10 @@ def _predictions_hold(summary: BoardSummary) -> Remark:
     share = n_held / n_systems
     error = math.sqrt(expected * (1 - expected) / n_systems)
     if share >= expected - NORMAL_90 * error:
-        text = f"Predictions hold: {100 * share:.0f} of 100, and 90 should"
+        text = f"{share:.0%} of predictions hold, about the 90% that should"
         return Remark("held", "good", text, statistic=share)
     severity: Severity = "warning" if share >= least_tolerable else "error"
-    text = f"Predictions are overconfident: {100 * share:.0f} of 100 hold, where 90 should"
+    text = f"Predictions are overconfident: {share:.0%} hold, where 90% should"
     return Remark("unheld", severity, text, statistic=share)
 
 

@@ -142,7 +142,7 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
 def print_ranks(
     rows: pd.DataFrame, columns: Sequence[str], sentences: Sequence[str], last: Sequence[str]
 ) -> None:
-    """Print ranked systems in 20 lines of 80 columns, with sentences and last lines below.
+    """Print ranked systems in 80 columns, with sentences and last lines below.
 
     Where they do not fit, those that are ``new``, or the first, are printed with the nearest ones.
     """
@@ -160,8 +160,8 @@ def print_ranks(
             # Headings may break between words.
             room -= max(map(len, [*re.split("[ _]", name), *map(cell, table[name])]))
     table["system"] = [cut_middle(system, max(room, 12)) for system in table["system"]]
-    # 20 lines in all, or more where texts leave no room for seven systems.
-    room = max(18 - len(lines) - len(last), 7)
+    # 30 lines in all, or more where texts leave no room for twelve systems.
+    room = max(28 - len(lines) - len(last), 12)
     if len(table) > room:
         table = _nearest_rows(table, room - 1)
         lines.insert(0, f"… and {count_of(len(rows) - len(table), 'more system')}; --json has all")

@@ -187,6 +187,8 @@ def print_board(
     sentences += [in_its_language(remark) for remark in limits]
     sentences += further
     last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
+    if len(board.languages) > 1:
+        last.insert(0, "Ranks by language: board.csv in the board's folder")
     print_ranks(rows, columns, sentences, last)
 
 

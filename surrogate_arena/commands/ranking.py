@@ -114,7 +114,7 @@ def place_sentences(placed: RankedSystems) -> list[str]:
             bounds = ""
             if not pd.isna(row.place_low) and not pd.isna(row.place_high):
                 bounds = f" ({row.place_low} to {row.place_high})"
-            place = f"about place {row.place}{bounds} among {n_ranked} ranked systems"
+            place = f"about place {row.place}{bounds} if it joins the {n_ranked} ranked systems"
         parts = [text for text in (place, reasons[system]) if text]
         sentences.append(f"{system}: {'; '.join(parts)}")
     return sentences

@@ -155,14 +155,14 @@ def gate_command(
 def print_gate(decision: Gate) -> None:
     """Print the verdict, and the five things that matter most.
 
-    These are why the gate cannot say, if so, and then answers to look at.
+    These are answers to look at, after the evidence if nothing is broken.
     """
     verdict, *further = decision.sentences
     print_notes([verdict], "")
     most = 5
     examples = [f"  {line}" for line in decision.examples[:3]]
-    n_reasons = len(decision.reasons) if decision.verdict == "cannot say" else 0
-    lines = [*further[:n_reasons], *examples, *further[n_reasons:]]
+    n_before = 0 if decision.verdict == "broken" else 3
+    lines = [*further[:n_before], *examples, *further[n_before:]]
     print_notes(lines[:most], "", most)
     left = {
         "fault": len(decision.faults.faults) - len(decision.faults.examples[:3]),

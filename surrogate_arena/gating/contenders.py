@@ -70,6 +70,7 @@ def contenders(
     # A version of the arena keeps its name, unless its earlier answers are on the board.
     kept_names = () if board is None else board.systems
     choices = []
+    is_choice = len(arena.info.systems) > 2
     if candidate is None:
         candidate = _latest(arena)
         choices.append(f"the candidate is {candidate}, the last system in the arena")
@@ -101,7 +102,7 @@ def contenders(
         n_common=n_common,
         n_unanswered=len(baseline_rows) - n_common,
         is_same=n_same == len(rows) == len(baseline_rows),
-        choice="; ".join(choices),
+        choice="; ".join(choices) if is_choice else "",
         failures=pd.DataFrame(columns=FAILURE_COLUMNS) if failures is None else failures,
     )
 

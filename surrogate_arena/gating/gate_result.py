@@ -176,6 +176,8 @@ class Gate:
 def _sentences(result: Gate) -> Iterator[str]:
     # What a reader acts on comes first.
     yield _headline(result)
+    if result.choice:
+        yield f"By default, {result.choice}."
     if result.verdict == "cannot say":
         yield from map(sentence, _open_questions(result))
         lacks_savings = result.costs is not None and not result.costs.is_cheaper
@@ -195,8 +197,6 @@ def _sentences(result: Gate) -> Iterator[str]:
     if result.n_outdated:
         yield f"In the arena {outdated_remark(result.n_outdated).sentence}."
     yield from map(sentence, result.language_notes)
-    if result.choice:
-        yield f"By default, {result.choice}."
 
 
 def _open_questions(result: Gate) -> Iterator[str]:
@@ -241,10 +241,7 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         reason = "" if one_side else f"; {verdicts.reason}"
         level = ""
         if result.win_rate is not None:
-            level = (
-                f". Its level is {100 * verdicts.level:.3g}%, so that the result is wrong with a "
-                f"probability of at most {result.rates.error:.0%}"
-            )
+            level = f". The interval is a {100 * verdicts.level:.3g}% interval"
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores):,} of "
             f"{count_of(verdicts.questions, 'question')}{failed}{reason}{level}."

@@ -73,7 +73,13 @@ def listed_questions(
 def lost_line(lost: LostQuestion) -> str:
     """Show a lost question in a line, with both answers."""
     verdicts = count_of(lost.votes, "verdict")
-    by = "expected to be lost" if lost.is_expected else f"lost by {verdicts}"
+    by = (
+        "expected to be lost"
+        if lost.is_expected
+        else f"all {verdicts} against it"
+        if lost.votes > 1
+        else "lost"
+    )
     return (
         f"{lost.language} {lost.query_id} ({by}): "
         f"{shortened(lost.question, 60)} -> {shortened(lost.answer, 60)} | baseline: "

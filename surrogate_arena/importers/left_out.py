@@ -17,6 +17,7 @@ from surrogate_arena.importers.contract import (
     are_ids,
     are_numbers,
     are_texts,
+    bare_column,
     cells_of,
     whole_columns,
 )
@@ -109,6 +110,8 @@ def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> l
             reason = f"{column!r} is read at {all_of(parts)} alone"
         elif not cells:
             reason = f"{column!r} is empty"
+        elif "query_id" not in columns.names and bare_column(column).endswith("id"):
+            reason += f"; if it is the question's id: {option('column', f'query_id={column}')}"
         elif all(mark_of(cell) is not None for cell in cells):
             reason += f"; if it is a score: {option('scores', column)}"
         elif are_texts(cells):

@@ -13,6 +13,7 @@ from arena.computing.codes import without_categories
 from arena.data.checks import check_table
 from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.frames import frame_rows, typed_table
+from arena.data.judges import UNKNOWN_JUDGE
 from arena.data.rows import named_by_criterion
 from arena.data.schema import JUDGMENTS, QUESTION_KEY
 from arena.data.types import Flags
@@ -103,6 +104,12 @@ def with_verdicts(foreign: ForeignArena, file: VerdictFile) -> ForeignArena:
     skipped = pd.concat([foreign.skipped, skipped_table(skips_of(read, table.source))])
     judges = first_of(sorted(set(judgments["judge"])), MOST_NAMED)
     note = f"{table.source}: {count_of(len(judgments), 'verdict')} by {judges}"
+    if judges == UNKNOWN_JUDGE:
+        columns = first_of(read.unread, MOST_NAMED) or "none is left"
+        note += (
+            "; say who judged by --judge NAME, or name a column by --column verdicts.voter=NAME "
+            f"(people) or verdicts.judge=NAME ({columns})"
+        )
     return replace(
         foreign,
         arena=replace(arena, judgments=named_by_criterion(typed_table(rows, JUDGMENTS))),
@@ -146,10 +153,21 @@ def _with_questions(read: ReadBattles, table: ColumnTable, queries: pd.DataFrame
     known = known.drop_duplicates(key, keep=False)
     found = judgments.merge(known, on=key, how="left")
     is_unknown = found["query_id"].isna().to_numpy()
-    fault = "is the question of no answer, or of several in different languages"
+    if not judgments["stated"].isin(ids).any():
+        raise _strange_questions(table, read.names[fields[0]], ids)
+    fault = "is no question of the answers, or one in several languages"
     hint = "write it as in the answers, with a column 'language' if it is in several"
     _refuse(read, table, is_unknown, read.names[fields[0]], fault, hint)
     return found[read.table.columns]
+
+
+def _strange_questions(table: ColumnTable, column: str, ids: pd.Series) -> UsageError:
+    cells = first_of(sorted(set(map(str, table.column(column).cells))), 3)
+    return UsageError(
+        f"{table.source}: no question of the answers has one of the ids in {column!r} ({cells}); "
+        f"theirs are {first_of(sorted(ids), 3)}. If a column of the answers holds the same ids, "
+        f"name it: {option('column', f'query_id={column}')}"
+    )
 
 
 def _check_systems(read: ReadBattles, table: ColumnTable, systems: Sequence[str]) -> None:

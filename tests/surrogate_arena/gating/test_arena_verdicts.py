@@ -116,7 +116,7 @@ def test_questions_that_every_verdict_gives_the_baseline_are_named():
     lost = "Where to look: 14 questions that every verdict gives the baseline."
     assert lost in result.sentences
     assert result.examples[0] == (
-        "en q46 (lost by 2 verdicts): What is q46? -> poor answer to q46 | "
+        "en q46 (all 2 verdicts against it): What is q46? -> poor answer to q46 | "
         "baseline: fair answer to q46"
     )
     assert gate_markdown(result).count("| 2 | What is q") == 14

@@ -170,3 +170,16 @@ def test_a_column_per_system_is_read_when_all_are_named(tmp_path):
         import_arena(
             "csv", tmp_path / "wide.csv", columns={"answer": "old,new", "system": "query_id"}
         )
+
+
+def test_ids_that_no_answer_has_are_refused_with_the_option_that_reads_them(tmp_path):
+    answers = answers_of(["old", "new"]).rename(columns={"query_id": "id"})
+    answers.to_csv(tmp_path / "answers.csv", index=False)
+    votes = pd.DataFrame({"id": ["q1", "q2"], "preferred": ["old", "new"]})
+    votes.to_csv(tmp_path / "votes.csv", index=False)
+    files = {"paths": tmp_path / "answers.csv", "verdicts": tmp_path / "votes.csv"}
+    with pytest.raises(UsageError, match="--column query_id=id"):
+        import_arena("csv", language="en", columns={"verdicts.query_id": "id"}, **files)
+    read = import_arena("csv", language="en", columns={"query_id": "id"}, **files)
+    assert set(read.arena.judgments["query_id"]) == {"q1", "q2"}
+    assert any("verdicts.voter=NAME" in note for note in read.notes)
