@@ -179,12 +179,12 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
 
 
 @pytest.mark.slow
-def test_few_systems_leave_wide_intervals(bilingual_arena, tiny_arena, build_quickly):
+def test_few_systems_leave_wide_intervals(bilingual_arena, six_systems, build_quickly):
     five = list(bilingual_arena.info.systems[:5])
     judgments = bilingual_arena.judgments
     among = judgments["system_a"].isin(five) & judgments["system_b"].isin(five)
     english = judgments[among & (judgments["language"] == "en")]
-    board = build_quickly(replace(tiny_arena, judgments=english), holdout=[])
+    board = build_quickly(replace(six_systems, judgments=english), holdout=[])
     ratings = board.ratings
     predicted_width = ratings["surrogate_high"] - ratings["surrogate_low"]
     judged = ratings["arena_rating"].notna()
