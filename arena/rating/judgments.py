@@ -377,14 +377,12 @@ def selected_judgments(
     is_selected = np.ones(len(judgments), dtype=np.bool_)
     if "language" in judgments:
         codes, names = text_codes(judgments["language"])
+        here = first_of(sorted(names))
         if language is None and len(names) > 1:
-            named = first_of(sorted(names))
-            raise UsageError(
-                f"several languages ({named}): set {argument('language')} to one or all"
-            )
+            choice = f"choose one, or all, by {argument('language')}"
+            raise UsageError(f"several languages ({here}): {choice}")
         if language not in (None, ALL, *names):
-            available = first_of(sorted(names))
-            raise UsageError(f"no language {language!r} here; available: {available}")
+            raise UsageError(f"no language {language!r} here; available: {here}")
         if language in names:
             is_selected = codes == names.index(language)
     if "judge" in judgments and judge != ALL and is_selected.any():
