@@ -192,7 +192,7 @@ def select(
         raise UsageError("--others keeps what --questions does not draw; give both")
     if settings.corpus is not None and settings.bm25 is None:
         raise UsageError("corpus is what bm25 selects from; give both")
-    check_arena_target(out, replace_there)
+    check_arena_target(out, replace_there, source=arena)
     named = {"languages": languages, "systems": systems, "judges": judges}
     parts = {name: split_names(text) or None for name, text in named.items()}
     chosen, left_out = _evaluation_set(arena, parts, settings)

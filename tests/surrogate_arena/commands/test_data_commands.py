@@ -117,9 +117,18 @@ def test_colleagues_votes_on_two_versions_end_in_a_gate_that_counts_them(
     table = tmp_path / "answers.csv"
     table.write_text("question,model,answer\nWhere?,m1,Paris\n")
     assert run("import", "csv", table, "--out", folder, "--replace") == 2
-    refusal = f"{len(judged)} verdicts, which an import cannot make again"
+    refusal = f"{len(judged)} verdicts, which would be lost"
     assert refusal in " ".join(capsys.readouterr().err.split())
     assert read_arena(folder).judgments.equals(judged)
+    # A part that is selected again loses nothing, unless somebody voted there.
+    part = tmp_path / "part"
+    assert run("select", folder, "--out", part) == 0
+    assert run("select", folder, "--out", part, "--judges", "person:Ada", "--replace") == 0
+    file = votes_file(tmp_path / "Cy.json", page, "Cy")
+    assert run("vote", part, "--collect", file) == 0
+    assert run("select", folder, "--out", part, "--replace") == 2
+    assert set(read_arena(part).judgments["judge"]) == {"person:Ada", "person:Cy"}
+    capsys.readouterr()
     assert run(*words) in (0, 3, 4)
     assert f"{len(judged)} verdicts on" in " ".join(capsys.readouterr().out.split())
     assert run("agreement", folder) == 2

@@ -85,7 +85,7 @@ def test_an_arena_with_work_in_it_is_not_replaced(run, tmp_path, capsys):
     for further in ([], ["--replace"]):
         assert run(*command, *further) == 2
         refusal = capsys.readouterr().err
-        assert "judging.sqlite, votes.jsonl, which an import cannot make again" in refusal
+        assert "judging.sqlite, votes.jsonl, which would be lost" in refusal
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     moved = refusal.partition("keep this one: ")[2].strip()
     subprocess.run(shlex.split(moved), check=True)
