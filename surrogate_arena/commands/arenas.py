@@ -14,6 +14,7 @@ from arena.data.judges import PEOPLE, is_person
 from arena.data.wording import Remark, count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.counts import arena_counts, counts_line, thoughts_remarks
+from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import FILE, FOLDER, given_answers
 from surrogate_arena.cli.printing import command, print_notes, print_remarks, show, wrapped
 
@@ -124,7 +125,7 @@ def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None
         judges = [voters, *(name for name in judges if name not in people)]
     print_notes([first_of(judges) or "none"], "Judges")
     print_remarks(remarks)
-    if len(arena.info.systems) == 2:
+    if len(arena.info.systems) == 2 and has_folder("gating"):
         print(command("gate", "--arena", folder))
         return
     if not arena.judges or len(arena.outdated):

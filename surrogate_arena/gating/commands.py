@@ -160,13 +160,16 @@ def print_gate(decision: Gate) -> None:
     verdict, *further = decision.sentences
     print_notes([verdict], "")
     most = 5
-    examples = [f"  {line}" for line in decision.examples[:3]]
-    n_before = 0 if decision.verdict == "broken" else 3
-    lines = [*further[:n_before], *examples, *further[n_before:]]
-    print_notes(lines[:most], "", most)
+    most_evidence = 0 if decision.verdict == "broken" else 3
+    evidence = further[:most_evidence]
+    examples = decision.examples[: min(3, most - len(evidence))]
+    shown = [*evidence, *(f"  {line}" for line in examples)]
+    shown += further[most_evidence:][: most - len(shown)]
+    print_notes(shown, "", most)
+    n_faults_shown = len(set(examples) & set(decision.faults.examples))
     left = {
-        "fault": len(decision.faults.faults) - len(decision.faults.examples[:3]),
-        "remark": len(lines[most:]),
+        "fault": len(decision.faults.faults) - n_faults_shown,
+        "remark": len(further) - (len(shown) - len(examples)),
     }
     counts = [count_of(number, f"more {name}") for name, number in left.items() if number]
     if counts:

@@ -194,7 +194,10 @@ def _as_table(shown: Sequence[str]) -> pd.DataFrame:
 
 def _import_notes(read: ForeignArena) -> list[str]:
     notes: list[str] = []
-    outcomes = [f"{count} {name}" for name, count in read.tally.items() if name != "records"]
+    outcomes = []
+    for name, count in read.tally.items():
+        if name != "records":
+            outcomes.append(f"{count} {name}" if name == "left out" else f"{count} became {name}")
     if outcomes:
         notes.append(f"{count_of(read.tally['records'], 'record')}: {', '.join(outcomes)}")
     if read.arena.info.note:

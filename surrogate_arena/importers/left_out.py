@@ -61,7 +61,7 @@ def with_true_passages(frames: Frames, columns: Columns) -> tuple[Columns, dict[
     return replace(columns, names=names, competitors=competitors), passed
 
 
-def numbered_texts(frames: Frames, columns: Sequence[str]) -> list[str]:
+def _numbered_texts(frames: Frames, columns: Sequence[str]) -> list[str]:
     """Return columns of texts whose names differ in a number alone, such as ``passage_2``."""
     by_stem: dict[str, list[str]] = {}
     for column in columns:
@@ -97,7 +97,7 @@ def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> l
     read = {*columns.names.values(), *judges}
     read = read.union(*map(whole_columns, read))
     reasons: list[str] = []
-    numbered = [] if "passages" in columns.names else numbered_texts(frames, columns.unread)
+    numbered = [] if "passages" in columns.names else _numbered_texts(frames, columns.unread)
     for column in columns.unread:
         if column == FILE or column in read:
             continue
@@ -110,7 +110,7 @@ def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> l
             reason = f"{column!r} is read at {all_of(parts)} alone"
         elif not cells:
             reason = f"{column!r} is empty"
-        elif "query_id" not in columns.names and bare_column(column).endswith("id"):
+        elif "query_id" not in columns.names and bare_column(column).split("_")[-1] == "id":
             reason += f"; if it is the question's id: {option('column', f'query_id={column}')}"
         elif all(mark_of(cell) is not None for cell in cells):
             reason += f"; if it is a score: {option('scores', column)}"

@@ -124,7 +124,7 @@ def _one_answer_per_row(
 ) -> tuple[Sequence[Rows], Mapping[str, str]]:
     """Split rows where ``answer`` names several columns, each a system's answers."""
     present = columns_in([rows.table for rows in tables])
-    systems = columns.get("answer", "").split(",")
+    systems = [name.strip() for name in columns.get("answer", "").split(",")]
     if len(systems) == 1 or not set(systems) <= set(present):
         return tables, columns
     if "system" in columns or "system" in present:

@@ -48,10 +48,6 @@ class VerdictFile:
     options: BattleOptions
     shared: Mapping[str, str]
 
-    def table(self) -> ColumnTable:
-        """Read the file."""
-        return column_table(self.path, self.path.name)
-
 
 def split_options(
     path: Path, options: Mapping[str, object]
@@ -89,7 +85,7 @@ def with_verdicts(foreign: ForeignArena, file: VerdictFile) -> ForeignArena:
         DataError: For verdicts on a question or a system without answers, with their lines.
     """
     arena = foreign.arena
-    table = file.table()
+    table = column_table(file.path, file.path.name)
     shared = {name: column for name, column in file.shared.items() if column in table.frame}
     options = replace(file.options, columns={**shared, **file.options.columns})
     read = battles_of(*_between_two_systems(table, arena.info.systems, options))
@@ -181,9 +177,9 @@ def _check_systems(read: ReadBattles, table: ColumnTable, systems: Sequence[str]
 def _refuse(
     read: ReadBattles, table: ColumnTable, is_bad: Flags, column: str, fault: str, hint: str
 ) -> None:
-    problems: list[Problem] = []
-    for row in read.rows[is_bad].tolist():
-        cell = read.frame[column].iloc[row]
-        problems.append(table.problem(row, column, cell, fault, hint))
-    if problems:
-        raise DataError(counted_problems(problems))
+    def problem_of(row: int) -> Problem:
+        return table.problem(row, column, read.frame[column].iloc[row], fault, hint)
+
+    rows = read.rows[is_bad].tolist()
+    if rows:
+        raise DataError(counted_problems(rows, problem_of))
