@@ -239,12 +239,9 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         failed = f"; {count_of(n_failed, 'verdict')} missing" if n_failed else ""
         # That the judge always names one side has a sentence of its own.
         reason = "" if one_side else f"; {verdicts.reason}"
-        level = ""
-        if result.win_rate is not None:
-            level = f". The interval is a {100 * verdicts.level:.3g}% interval"
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores):,} of "
-            f"{count_of(verdicts.questions, 'question')}{failed}{reason}{level}."
+            f"{count_of(verdicts.questions, 'question')}{failed}{reason}."
         )
     if verdicts is not None and one_side:
         side, count = one_side
@@ -327,8 +324,8 @@ def _win_sentence(result: Gate) -> str:
     if verdicts is None:
         return ""
     parts = [
-        f"{result.candidate}'s win rate is {verdicts.win_rate:.0%} ({100 * verdicts.low:.0f} to "
-        f"{100 * verdicts.high:.0f}; a tie is half a win)"
+        f"{result.candidate}'s win rate is {verdicts.win_rate:.0%} ({100 * verdicts.level:.3g}% "
+        f"interval {100 * verdicts.low:.0f} to {100 * verdicts.high:.0f}; a tie is half a win)"
     ]
     for row in verdicts.languages.head(1).itertuples():
         parts.append(

@@ -244,7 +244,7 @@ def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
     error = GateRates().error * (1 - SURROGATE_SHARE)
     level = SequentialTest(error).level
     assert 1 - error < level < 1
-    assert f"The interval is a {level:.1%} interval" in " ".join(printed.split())
+    assert f"({level:.1%} interval 0 to 100;" in " ".join(printed.split())
     assert "new" not in read_arena(folders / "arena").info.systems
 
 
