@@ -136,6 +136,8 @@ def _one_answer_per_row(
     for rows in tables:
         shared = rows.table.drop(columns=systems, errors="ignore")
         held = [name for name in systems if name in rows.table]
+        if not held:
+            raise UsageError(f"{rows.source} has none of the columns {all_of(systems)}")
         parts = [shared.assign(system=name, answer=rows.table[name]) for name in held]
         table = pd.concat(parts, ignore_index=True)
         lines = pd.concat([rows.lines] * len(held), ignore_index=True)

@@ -166,6 +166,12 @@ def test_a_column_per_system_is_read_when_all_are_named(tmp_path):
     )
     with pytest.raises(UsageError, match="--column answer="):
         import_arena("csv", tmp_path / "wide.csv", language="en")
+    files = [tmp_path / "wide.csv", tmp_path / "answers.csv"]
+    with pytest.raises(UsageError, match="leave out the column that names systems"):
+        import_arena("csv", files, columns={"answer": "old, new"})
+    (tmp_path / "answers.csv").write_text("question,answer\nWho?,Goethe.\n")
+    with pytest.raises(UsageError, match=r"answers.csv has none of the columns old and new"):
+        import_arena("csv", files, columns={"answer": "old, new"})
     with pytest.raises(UsageError, match="names systems"):
         import_arena(
             "csv", tmp_path / "wide.csv", columns={"answer": "old,new", "system": "query_id"}
