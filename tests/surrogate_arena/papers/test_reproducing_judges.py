@@ -69,9 +69,8 @@ def data(tmp_path, monkeypatch):
     header = "test_id,annotator,answer_relevancy,completeness,usefulness,faithfulness"
     Path("HUMAN.csv").write_text("\n".join([header, *rows]) + "\n")
     shares = [f"{each},0.8,1" for each in ids]
-    Path("SHARES.toml").write_text('shares = "SHARES.csv"\n')
     Path("quick.toml").write_text("replicates = 10\npermutations = 20\n")
-    for name in ("SHARES", "RAGAS", "DEEPEVAL"):
+    for name in ("SHARES", "TOOL"):
         table = "test_id,answer_relevancy,faithfulness\n" + "\n".join(shares)
         Path(f"{name}.csv").write_text(table)
     return tmp_path
