@@ -198,9 +198,7 @@ def test_the_guides_command_for_figure_13_asks_each_pair_once(
     asked = "{{question}} {{documents}} {{answer_a}} {{answer_b}} say [[A]], [[B]] or [[C]]"
     [command] = re.findall(r"figure 13: .*?`surrogate-arena (judge [^`]+)`", GUIDE.read_text())
     command = command.replace("figure13.jinja", str(file("figure13", asked)))
-    command = command.replace("ARENA", str(tmp_path / "ARENA"))
-    (tmp_path / "judging.toml").write_text("audit = 0.0")
-    command = command.replace("judging.toml", str(tmp_path / "judging.toml"))
+    command = command.replace("mirage", str(tmp_path / "ARENA"))
     server = serve(lambda prompt: "[[A]]")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     assert run(*command.split(), "--base-url", server.url) == 0

@@ -1,4 +1,4 @@
-"""The commands of the guide that reproduces the papers: data sets and evaluation sets."""
+"""The commands of the guide that reproduces the papers: evaluation sets."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from arena import read_arena
 from surrogate_arena.cli.unanswered_arenas import read_arena_to_answer
 
 GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "reproducing.md"
-SECTION = "Data and evaluation sets"
+SECTION = "Evaluation sets"
 LONG = "##Reason: [p0] says so.\n##Answer: It is the town of which the first passage tells us."
 
 
@@ -32,15 +32,15 @@ def data(tmp_path, monkeypatch):
     asked = [f"q{number}" for number in range(4)]
     prompt = "Question: Where?\n\nContexts:\n[p0] Here.\n[p1] There.\n\nInstruction: Answer."
     labels = {"positive_ids": ["p0"], "negative_ids": ["p1"]}
-    folder = tmp_path / "MIRAGE"
+    folder = tmp_path / "CLONES"
     write(
         folder / "mirage-bench" / "en" / "dev-0.jsonl",
         *({"query_id": key, "prompt": prompt, **labels} for key in asked),
     )
-    outputs = [{"model": name, "output": LONG} for name in ("MODEL", "other")]
+    outputs = [{"model": name, "output": LONG} for name in ("one", "other")]
     write(
         folder / "mirage-bench-output" / "en" / "dev-0.jsonl",
-        *({"query_id": key, "outputs": outputs, "answer_bleu": {"MODEL": 0.5}} for key in asked),
+        *({"query_id": key, "outputs": outputs, "answer_bleu": {"one": 0.5}} for key in asked),
     )
     Path("TOPICS.tsv").write_text("".join(f"{key}\tWhere is it?\n" for key in asked))
     Path("QRELS.tsv").write_text(
@@ -52,37 +52,21 @@ def data(tmp_path, monkeypatch):
     write(
         Path("CORPUS.jsonl"), *({"docid": key, "title": "", "text": "It is."} for key in passages)
     )
-    context = [{"text": "It lies here."}]
-    sentences = [{"sentence_id": 0, "sentence": "Here.", "factuality": "Supported"}]
-    row = {"query_id": 1, "query": "Where?", "context": context, "answer": sentences}
-    write(Path("MEMERAG/en.jsonl"), row)
-    answers = dict.fromkeys(("answer", "ungrounded_answer", "poor_answer"), "Here.")
-    write(Path("WIKIEVAL/train.jsonl"), {"question": "Where?", "context_v1": ["Here."], **answers})
-    test = {"input": "Where?", "actual_output": "Here.", "expected_output": "There."}
-    write(Path("TESTS.jsonl"), test | {"references": ["Here."], "metadata": {"test_type": 1}})
     return tmp_path
-
-
-def save_tokenizer():
-    tokenizers = pytest.importorskip("tokenizers")
-    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0}, unk_token="?"))
-    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    words.save("TOKENIZER.json")
 
 
 def test_the_commands_of_the_guide_run_in_their_order(run, data, capsys):
     pytest.importorskip("bm25s")
-    save_tokenizer()
     shown = commands()
-    assert "import" in [words[0] for words in shown]
-    for words in shown:
+    assert "select" in [words[0] for words in shown]
+    for words in [["import", "mirage", "CLONES", "--out", "mirage"], *shown]:
         assert run(*words) == 0, (words, capsys.readouterr().err)
-    sizes = {name: len(read_arena_to_answer(data / name).queries) for name in ("arabic", "telugu")}
-    assert sizes == {"arabic": 2, "telugu": 4}
-    german = read_arena_to_answer(data / "german").queries
+    sizes = {name: len(read_arena_to_answer(data / name).queries) for name in ("hard", "filled")}
+    assert sizes == {"hard": 2, "filled": 4}
+    best = read_arena_to_answer(data / "best").queries
     # The best five of a question's own passages, not of the corpus: one has seven.
-    assert german["passages"].map(len).tolist() == [5, 2, 1, 1]
-    relevant = german["passages"].map(lambda own: any(each["relevance"] == 1 for each in own))
+    assert best["passages"].map(len).tolist() == [5, 2, 1, 1]
+    relevant = best["passages"].map(lambda own: any(each["relevance"] == 1 for each in own))
     assert relevant.all()
     annotated = read_arena(data / "annotation").answers
-    assert annotated["system"].value_counts().to_dict() == {"MODEL": 2, "other": 2}
+    assert annotated["system"].value_counts().to_dict() == {"one": 2, "other": 2}
