@@ -91,10 +91,8 @@ def place_reasons(placed: RankedSystems) -> dict[str, str]:
     has_languages = explained["language"].nunique() > 1
     reasons = {}
     for system, rows in explained.groupby("system", sort=False):
-        parts = [*_reasons(rows, has_languages)]
-        if placed.faults is not None and placed.faults.of(str(system)).n_broken:
-            parts = [placed.faults.of(str(system)).broken_clause, *parts]
-        reasons[str(system)] = "; ".join(parts)
+        faults = () if placed.faults is None else placed.faults.of(str(system)).summary
+        reasons[str(system)] = "; ".join([*faults, *_reasons(rows, has_languages)])
     return reasons
 
 

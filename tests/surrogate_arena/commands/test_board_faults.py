@@ -1,12 +1,13 @@
-"""A board and its pages check the answers once."""
+"""Boards and ranked systems say which answers are broken, and check them once."""
 
 import pytest
 from faulty_versions import broken, good, other, support_arena
 
 from arena import write_arena
-from surrogate import build_board
+from surrogate import build_board, rank_systems
 from surrogate.checks import faults
 from surrogate_arena.commands.boards import publish_board
+from surrogate_arena.commands.ranking import place_sentences
 
 
 @pytest.mark.usefixtures("with_pages")
@@ -27,3 +28,11 @@ def test_a_board_and_its_pages_check_answers_once(tmp_path, monkeypatch, capsys)
     assert "9 of 180 answers have a certain fault, by v5." in capsys.readouterr().out
     index = tmp_path / "board" / "site" / "index.html"
     assert "9 of 180 answers have a certain fault" in index.read_text(encoding="utf-8")
+
+
+def test_a_ranked_system_says_which_of_its_answers_are_broken(small_arena, quick_board):
+    answers = small_arena.answers
+    new = answers[answers["system"] == small_arena.info.systems[0]].assign(system="new", answer="")
+    placed = rank_systems(quick_board, new, small_arena)
+    (sentence,) = place_sentences(placed)
+    assert f"{len(new)} of {len(new)} answers have a certain fault: {len(new)} are empty" in sentence
