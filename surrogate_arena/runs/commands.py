@@ -158,7 +158,11 @@ def schema(
         str, Argument(metavar="config|arena", help="A configuration of run, or arena.json.")
     ],
 ) -> None:
-    """Print the JSON schema with which an editor checks and completes a file."""
+    """Print the JSON schema with which an editor checks and completes a file.
+
+    Save it, and name the file in the key "$schema" of arena.json, or begin the configuration with
+    #:schema ./FILE.
+    """
     from surrogate_arena.runs.configured import SCHEMAS
 
     content = SCHEMAS[checked_choice(kind, SCHEMAS, "schema")]()
