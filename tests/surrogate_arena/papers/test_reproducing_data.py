@@ -61,8 +61,7 @@ def test_the_commands_of_the_guide_run_in_their_order(run, data, capsys):
     assert "select" in [words[0] for words in shown]
     for words in [["import", "mirage", "CLONES", "--out", "mirage"], *shown]:
         assert run(*words) == 0, (words, capsys.readouterr().err)
-    sizes = {name: len(read_arena_to_answer(data / name).queries) for name in ("hard", "filled")}
-    assert sizes == {"hard": 2, "filled": 4}
+    assert len(read_arena_to_answer(data / "hard").queries) == 2
     best = read_arena_to_answer(data / "best").queries
     # The best five of a question's own passages, not of the corpus: one has seven.
     assert best["passages"].map(len).tolist() == [5, 2, 1, 1]
