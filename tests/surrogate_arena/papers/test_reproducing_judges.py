@@ -109,7 +109,7 @@ def server(serve):
     return chat
 
 
-SLOW = [item for item in COMMANDS if item.endswith(("run", "drawn"))]
+SLOW = [item for item in COMMANDS if item.endswith(("(verdicts)", "(drawing)"))]
 ROWS = [pytest.param(item, marks=pytest.mark.slow if item in SLOW else ()) for item in COMMANDS]
 
 
@@ -131,12 +131,12 @@ def test_the_commands_of_the_guide_run(item, data, server, run, capsys, request)
 def before(item):
     """Return the commands whose files a drawing is of."""
     paper, _, what = item.partition(", ")
-    if not what.endswith("drawn"):
+    if not what.endswith("(drawing)"):
         return []
     return [
         command
         for other, found in COMMANDS.items()
-        if other.startswith(paper) and other.endswith("run")
+        if other.startswith(paper) and other.endswith("(verdicts)")
         for command in found
     ]
 
