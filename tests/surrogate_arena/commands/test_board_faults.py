@@ -35,4 +35,5 @@ def test_a_ranked_system_says_which_of_its_answers_are_broken(small_arena, quick
     new = answers[answers["system"] == small_arena.info.systems[0]].assign(system="new", answer="")
     placed = rank_systems(quick_board, new, small_arena)
     (sentence,) = place_sentences(placed)
-    assert f"{len(new)} of {len(new)} answers have a certain fault: {len(new)} are empty" in sentence
+    clause = f"{len(new)} of {len(new)} answers have a certain fault: {len(new)} are empty"
+    assert clause in sentence
