@@ -12,6 +12,8 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 """Places in another array, or codes such as those of ``pandas.factorize``."""
+Codes = npt.NDArray[np.signedinteger[Any]]
+"""The same in as few bytes as they need, -1 where missing: too few to multiply them."""
 Integers = npt.NDArray[np.int64]
 """Counts, which must not depend on the platform's word."""
 Progress = Callable[[str, int, int], None]

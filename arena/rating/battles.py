@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.computing.codes import Distinct, distinct
+from arena.computing.codes import Distinct, blocks, distinct, looked_up
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
-from arena.data.types import Flags, Floats, Indices
+from arena.data.types import Codes, Flags, Floats, Indices
 from arena.rating.biases import TRAIT, Biases, trait_differences
 from arena.rating.judgments import (
     MIRRORED,
@@ -67,9 +67,9 @@ class Battles:
     """
 
     systems: tuple[str, ...]
-    side_a: Indices
-    side_b: Indices
-    winner: Indices
+    side_a: Codes
+    side_b: Codes
+    winner: Codes
     question: Indices
     n_questions: int
     questions: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Battles:
     is_soft: Flags | None = None
     judge: Indices | None = None
     judges: tuple[str, ...] = ("",)
-    voter: Indices | None = None
+    voter: Codes | None = None
     traits: tuple[str, ...] = ()
     differences: Floats | None = None
     n_copies: int = 0
@@ -154,6 +154,14 @@ class Battles:
         if self.weight is None:
             return len(self)
         return round(float(self.weight.sum()))
+
+    @property
+    def weights(self) -> Floats:
+        """Return how many battles each row counts for, shape (N,)."""
+        if self.weight is None:
+            # Ones that take no memory
+            return np.broadcast_to(1.0, len(self))
+        return self.weight
 
     def counted(self, ties: str) -> Battles:
         """Keep battles that count: ``drop`` leaves out ties."""
@@ -234,14 +242,14 @@ class Battles:
     def items(self) -> JudgedItems:
         """Sum outcomes by pair and question, systems ordered by name."""
         is_swapped = self.side_a > self.side_b
-        first = np.minimum(self.side_a, self.side_b)
+        first = np.minimum(self.side_a, self.side_b).astype(np.intp)
         second = np.maximum(self.side_a, self.side_b)
         # A pair is coded as one number: sorting those is faster than rows.
         # At least 1, so that divisions work without systems.
         n_systems = max(len(self.systems), 1)
         met = distinct(first * n_systems + second, n_systems**2)
         first, second = np.divmod(met.values, n_systems)
-        points = POINTS_OF_A[self.winner]
+        points = looked_up(POINTS_OF_A, self.winner)
         points = np.where(is_swapped, 1.0 - points, points)
         return self._items(Pairs(first, second, len(self.systems)), met.codes, points).merged()
 
@@ -253,7 +261,7 @@ class Battles:
             judges = distinct(self.judge, len(self.judges))
         met, (is_sided, judge, first, second) = self._met_by_side(judges)
         pairs = Pairs(first, second, len(self.systems))
-        items = self._items(pairs, met.codes, POINTS_OF_A[self.winner])
+        items = self._items(pairs, met.codes, looked_up(POINTS_OF_A, self.winner))
         names = tuple(self.judges[index] for index in judges.values)
         differences = None
         if self.differences is not None:
@@ -282,12 +290,12 @@ class Battles:
         return met, np.unravel_index(met.values, sizes)[:-1]
 
     def _items(self, pairs: Pairs, pair: Indices, points: Floats) -> JudgedItems:
-        weight = np.ones(len(self)) if self.weight is None else self.weight
+        weight = self.weights
         return JudgedItems(
             pairs=pairs,
             question=self.question,
             pair=pair,
-            points=weight * points,
+            points=points if self.weight is None else weight * points,
             counts=weight,
             n_questions=self.n_questions,
             soft_counts=None if self.is_soft is None else weight * self.is_soft,
@@ -304,7 +312,7 @@ def system_records(battles: Battles) -> pd.DataFrame:
 def pair_records(battles: Battles) -> pd.DataFrame:
     """Count ``wins, losses, ties`` of pairs, in both directions."""
     n_systems = max(len(battles.systems), 1)
-    system = np.concatenate([battles.side_a, battles.side_b])
+    system = np.concatenate([battles.side_a, battles.side_b]).astype(np.intp)
     opponent = np.concatenate([battles.side_b, battles.side_a])
     met = distinct(system * n_systems + opponent, n_systems**2)
     code_a, code_b = np.split(met.codes, 2)
@@ -315,12 +323,14 @@ def pair_records(battles: Battles) -> pd.DataFrame:
     return table.astype({"system": "str", "opponent": "str"})
 
 
-def _counts(battles: Battles, row_a: Indices, row_b: Indices, n_rows: int) -> npt.NDArray[Any]:
+def _counts(battles: Battles, row_a: Codes, row_b: Codes, n_rows: int) -> npt.NDArray[Any]:
     n_outcomes = len(RECORD)
-    size = n_rows * n_outcomes
-    weight = battles.weight
-    counts = np.bincount(row_a * n_outcomes + battles.winner, weight, size)
-    counts += np.bincount(row_b * n_outcomes + MIRRORED[battles.winner], weight, size)
-    if weight is not None and bool((weight == np.round(weight)).all()):
+    counts = np.zeros(n_rows * n_outcomes)
+    weight = battles.weights
+    for rows in blocks(len(battles)):
+        winner = battles.winner[rows]
+        np.add.at(counts, row_a[rows] * n_outcomes + winner, weight[rows])
+        np.add.at(counts, row_b[rows] * n_outcomes + MIRRORED[winner], weight[rows])
+    if battles.weight is None or bool((weight == np.round(weight)).all()):
         counts = counts.astype(np.intp)
     return counts.reshape(n_rows, n_outcomes)

@@ -131,16 +131,6 @@ class Biases:
             matrix[judges, trait, judges] = sums.reshape(-1, n_traits)
         return matrix.reshape(len(self), len(self))
 
-    def crossed(self, systems: Indices, n_systems: int, weights: Floats) -> Floats:
-        """Sum weighted traits over the pairs of each system, (P,) each, to (S, C)."""
-        n_judges = len(self.judges)
-        crossed = np.empty((n_systems, n_judges, len(self.traits)))
-        cells = systems * n_judges + self.judge
-        for trait in range(len(self.traits)):
-            sums = np.bincount(cells, weights * self.values[:, trait], n_systems * n_judges)
-            crossed[:, :, trait] = sums.reshape(n_systems, n_judges)
-        return crossed.reshape(n_systems, len(self))
-
     def estimated(
         self, coefficients: Floats, standard_errors: Floats, own_errors: Floats
     ) -> tuple[JudgeBias, ...]:

@@ -9,7 +9,7 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from arena.computing.codes import distinct, repeated_rows, text_codes, value_codes
+from arena.computing.codes import distinct, looked_up, repeated_rows, text_codes, value_codes
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError, argument
 from arena.data.frames import as_rows, frame_of, with_language_of
@@ -40,7 +40,7 @@ from arena.data.schema import (
     WEIGHT,
     WINNERS,
 )
-from arena.data.types import Flags, Floats, Indices
+from arena.data.types import Codes, Flags, Floats, Indices
 from arena.data.wording import first_of
 from arena.rating.biases import TRAIT
 
@@ -60,12 +60,12 @@ def named_voters(judgments: pd.DataFrame) -> Flags:
     return np.asarray(is_one)
 
 
-def _named_without_criterion(judge: Indices, names: Sequence[str], criterion: pd.Series) -> Flags:
+def _named_without_criterion(judge: Codes, names: Sequence[str], criterion: pd.Series) -> Flags:
     codes, criteria = text_codes(criterion)
     suffixes = ["", *(f":{text}" for text in criteria)]
     # The first ones are those of missing values.
     judges = ["", *names]
-    numbers = (codes + 1) * len(judges) + judge + 1
+    numbers = (codes.astype(np.intp) + 1) * len(judges) + judge + 1
     present = distinct(numbers, len(suffixes) * len(judges))
     bare_names = []
     for number in present.values:
@@ -95,16 +95,17 @@ def points_of_a(judgments: pd.DataFrame) -> pd.Series:
     return pd.Series(np.bincount(position, points, len(judgments)), index=judgments.index)
 
 
-def winner_codes(judgments: pd.DataFrame) -> Indices:
+def winner_codes(judgments: pd.DataFrame) -> Codes:
     """Return the index in ``WINNERS`` of each winner, shape (N,)."""
     # Large arenas have few distinct winners: each is looked up once, not once per row.
     codes, winners = value_codes(judgments["winner"])
-    outcomes = np.append(pd.Index(WINNERS).get_indexer(winners.astype(object)), -1)[codes]
+    numbers = pd.Index(WINNERS).get_indexer(winners.astype(object)).astype(np.int8)
+    outcomes = looked_up(numbers, codes)
     is_unknown = outcomes < 0
     if is_unknown.any():
         unknown = sorted(set(judgments["winner"][is_unknown].astype(str)))
         raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
-    return np.asarray(outcomes, dtype=np.intp)
+    return outcomes
 
 
 def sided_flags(judgments: pd.DataFrame) -> Flags | None:
@@ -128,14 +129,13 @@ def shown_sides(judgments: pd.DataFrame) -> pd.DataFrame:
 
 def side_codes(
     judgments: pd.DataFrame, systems: Sequence[str] = ()
-) -> tuple[Indices, Indices, pd.Index]:
+) -> tuple[Codes, Codes, pd.Index]:
     """Code both sides by sorted names of systems, (N,) each; -1 where a name is missing."""
     code_a, names_a = text_codes(judgments["system_a"])
     code_b, names_b = text_codes(judgments["system_b"])
     names = pd.Index(sorted({*names_a, *names_b, *systems}), dtype=object)
-    # The last is that of a missing name, whose code is -1.
-    side_a = np.append(names.get_indexer(names_a), -1)[code_a]
-    side_b = np.append(names.get_indexer(names_b), -1)[code_b]
+    side_a = looked_up(names.get_indexer(names_a).astype(np.int32), code_a)
+    side_b = looked_up(names.get_indexer(names_b).astype(np.int32), code_b)
     return side_a, side_b, names
 
 
@@ -197,7 +197,7 @@ def judge_codes(judgments: pd.DataFrame) -> tuple[Indices | None, tuple[str, ...
     return numbers[codes], tuple(judges)
 
 
-def voter_codes(judgments: pd.DataFrame) -> Indices | None:
+def voter_codes(judgments: pd.DataFrame) -> Codes | None:
     """Number voters, (N,); -1 where not named, None if nowhere."""
     if VOTER not in judgments:
         return None
@@ -280,13 +280,14 @@ def question_codes(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
     if "language" in judgments:
         language, languages = text_codes(judgments["language"])
         if len(languages) > 1:
-            present = distinct(language * len(ids) + codes, len(languages) * len(ids))
+            number = language.astype(np.intp) * len(ids) + codes
+            present = distinct(number, len(languages) * len(ids))
             of_language, of_id = np.divmod(present.values, len(ids))
             names = pd.Index(languages, dtype="str")[of_language]
             ids = names + "/" + ids[of_id].astype("str")
             codes = present.codes
     order, sorted_ids = pd.factorize(ids, sort=True)
-    return order[codes], tuple(sorted_ids.tolist())
+    return looked_up(order, codes), tuple(sorted_ids.tolist())
 
 
 def copies_of_others(judgments: pd.DataFrame) -> Flags:

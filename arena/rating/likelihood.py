@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit
 
-from arena.computing.codes import DENSE, distinct, stable_order
+from arena.computing.codes import DENSE, blocks, distinct, stable_order
 from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
@@ -25,9 +26,6 @@ LEAST_DISPERSION = 0.01
 LEAST_EFFECT = 0.25
 """Smallest design effect of whole verdicts that is believed: an estimate from few questions may be
 far too small."""
-
-ITEMS_AT_ONCE = 500_000
-"""Items whose scores are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +157,7 @@ class BattleLikelihood:
             return self._sparse_squares(expected, cluster, n_clusters)
         sums = np.zeros(n_cells)
         has_score = np.zeros(n_cells, dtype=np.bool_)
-        for start in range(0, len(self.items), ITEMS_AT_ONCE):
-            rows = slice(start, start + ITEMS_AT_ONCE)
+        for rows in blocks(len(self.items)):
             first_cells = cluster[rows] * n_parameters
             for scores, parameter in self._scores(rows, expected):
                 cells = first_cells + parameter
@@ -176,10 +173,10 @@ class BattleLikelihood:
         squares = np.zeros(n_parameters)
         n_counted = np.zeros(n_parameters)
         order = stable_order(cluster, n_clusters)
-        n_blocks = 1 + len(order) // ITEMS_AT_ONCE
-        starts = np.linspace(0, n_clusters, n_blocks, endpoint=False).astype(np.intp)
-        blocks = np.split(order, np.searchsorted(cluster[order], starts[1:]))
-        for start, rows in zip(starts, blocks, strict=True):
+        n_parts = max(len(blocks(len(order))), 1)
+        starts = np.linspace(0, n_clusters, n_parts, endpoint=False).astype(np.intp)
+        parts = np.split(order, np.searchsorted(cluster[order], starts[1:]))
+        for start, rows in zip(starts, parts, strict=True):
             entries = list(self._scores(rows, expected))
             scores = np.concatenate([values for values, _ in entries])
             parameters = np.concatenate([columns for _, columns in entries])
@@ -190,18 +187,28 @@ class BattleLikelihood:
             n_counted += np.bincount(parameter, minlength=n_parameters)
         return squares, n_counted
 
-    def _scores(self, rows: Indices | slice, expected: Floats) -> Iterator[tuple[Floats, Indices]]:
+    @cached_property
+    def _parameters(self) -> list[npt.NDArray[np.int32]]:
+        """Parameters of each pair: of its systems, then its judge's biases, shape (P,) each."""
+        biases = self.biases
+        parameters = [self.pairs.first, self.pairs.second]
+        for trait in range(len(biases.traits)):
+            parameters.append(self.pairs.n_systems + biases.judge * len(biases.traits) + trait)
+        # In half the bytes, as items look them up in a quarter of the time.
+        return [indices.astype(np.int32) for indices in parameters]
+
+    def _scores(
+        self, rows: Indices | slice, expected: Floats
+    ) -> Iterator[tuple[Floats, npt.NDArray[np.int32]]]:
         """Yield scores of some items, and the parameters that they belong to."""
         pair = self.items.pair[rows]
         residuals = self.items.points[rows] - self.items.counts[rows] * expected[pair]
+        first, second, *biases = self._parameters
         # What the first system of a pair wins beyond expectation, the second one loses.
-        yield residuals, self.pairs.first[pair]
-        yield -residuals, self.pairs.second[pair]
-        biases = self.biases
-        n_traits = len(biases.traits)
-        for trait in range(n_traits):
-            scores = residuals * biases.values[pair, trait]
-            yield scores, self.pairs.n_systems + biases.judge[pair] * n_traits + trait
+        yield residuals, first[pair]
+        yield -residuals, second[pair]
+        for trait, parameters in enumerate(biases):
+            yield residuals * self.biases.values[:, trait][pair], parameters[pair]
 
     def slope(self, parameters: Floats) -> Floats:
         """Return the gradient of the logarithm, shape (K,)."""

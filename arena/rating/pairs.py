@@ -62,10 +62,15 @@ class Pairs:
         crossed = matrix[..., self.first, self.second] + matrix[..., self.second, self.first]
         return np.asarray(diagonal[..., self.first] + diagonal[..., self.second] - crossed)
 
+    @cached_property
+    def _cells(self) -> Indices:
+        """Place of each pair in a matrix of systems, (P,)."""
+        return self.first * self.n_systems + self.second
+
     def laplacian(self, weights: Floats) -> Floats:
         """Sum weighted d d' over pairs: (P,) to (S, S)."""
         size = self.n_systems
-        cells = np.bincount(self.first * size + self.second, weights, size * size)
+        cells = np.bincount(self._cells, weights, size * size)
         met = cells.astype(np.float64).reshape(size, size)
         matrix = -(met + met.T)
         np.fill_diagonal(matrix, 0.0)
@@ -78,14 +83,29 @@ class Pairs:
         if biases is None or not len(biases):
             return matrix
         size = self.n_systems
-        crossed = biases.crossed(self.first, size, weights)
-        crossed -= biases.crossed(self.second, size, weights)
+        crossed = self._crossed(weights, biases)
         full = np.empty((size + len(biases), size + len(biases)))
         full[:size, :size] = matrix
         full[:size, size:] = crossed
         full[size:, :size] = crossed.T
         full[size:, size:] = biases.information(weights)
         return full
+
+    def _crossed(self, weights: Floats, biases: Biases) -> Floats:
+        """Sum weighted x z' over pairs, x of ratings, z of biases: (P,) to (S, C)."""
+        n_judges = len(biases.judges)
+        shape = (self.n_systems, n_judges)
+        crossed = np.empty((*shape, len(biases.traits)))
+        for trait in range(len(biases.traits)):
+            values = weights * biases.values[:, trait]
+            if n_judges == 1:
+                # The usual case, in a third of the time
+                crossed[:, 0, trait] = self.sums(values)
+                continue
+            won = np.bincount(self.first * n_judges + biases.judge, values, prod(shape))
+            lost = np.bincount(self.second * n_judges + biases.judge, values, prod(shape))
+            crossed[:, :, trait] = (won - lost).reshape(shape)
+        return crossed.reshape(self.n_systems, len(biases))
 
 
 def checked_number(systems: int) -> int:

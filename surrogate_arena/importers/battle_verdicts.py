@@ -70,7 +70,7 @@ def read_verdicts(
 def _verdicts(outcomes: Indices) -> pd.DataFrame:
     rows = np.flatnonzero(outcomes >= 0)
     winners = pd.Categorical.from_codes(outcomes[rows], categories=WINNERS)
-    return pd.DataFrame({"row": rows, "winner": winners})
+    return pd.DataFrame({"row": rows, "winner": winners}, copy=False)
 
 
 def one_row_each(verdicts: pd.DataFrame) -> pd.DataFrame:

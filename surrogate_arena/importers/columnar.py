@@ -14,10 +14,11 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
+from arena.computing.codes import looked_up
 from arena.data.errors import Problem, UsageError
 from arena.data.parquet import objects_of
 from arena.data.rows import is_unstorable
-from arena.data.types import Flags, Indices
+from arena.data.types import Codes, Flags, Indices
 from surrogate_arena.importers.clone_files import shown_path
 from surrogate_arena.importers.tables import delimiter_of, read_table
 
@@ -36,7 +37,7 @@ class Column:
     """
 
     name: str
-    codes: Indices
+    codes: Codes
     cells: tuple[object, ...]
 
     @classmethod
@@ -66,9 +67,9 @@ class Column:
         for text in texts:
             if text is not None and is_unstorable(text):
                 raise UsageError(f"column {self.name!r} holds half a surrogate pair, in {text!r}")
-        codes, names = pd.factorize(np.array([*texts, None], dtype=object))
+        numbers, names = pd.factorize(np.array(texts, dtype=object))
         # Texts are at most as many as cells: their codes are as small.
-        codes = codes.astype(self.codes.dtype)[self.codes]
+        codes = looked_up(numbers.astype(self.codes.dtype), self.codes)
         return pd.Series(pd.Categorical.from_codes(codes, categories=names))
 
     def where(self, has: Callable[[object], bool]) -> Flags:
@@ -76,6 +77,8 @@ class Column:
         flags = np.zeros(len(self.cells) + 1, dtype=np.bool_)
         for code, cell in enumerate(self.cells):
             flags[code] = has(cell)
+        if not flags.any():
+            return np.zeros(len(self.codes), dtype=np.bool_)
         return np.asarray(flags[self.codes])
 
 
@@ -123,23 +126,25 @@ def column_table(path: Path, source: str | None = None) -> ColumnTable:
     ending = path.suffix.lower()
     if path.is_file() and ending in (CSV, PARQUET):
         try:
-            table = _csv_table(path) if ending == CSV else _parquet_table(path)
+            frame = _frame_of(_csv_columns(path) if ending == CSV else _parquet_columns(path))
         except (pa.ArrowException, OSError, UnicodeDecodeError):
             # Whoever reads by row says on which line the file is damaged,
             return _table_of_rows(path, source)
         # or which column the header has twice.
-        if len(set(map(str.strip, table.column_names))) < table.num_columns:
-            return _table_of_rows(path, source)
-        return ColumnTable(_frame_of(table), source, path)
+        if frame.columns.is_unique:
+            return ColumnTable(frame, source, path)
     return _table_of_rows(path, source)
 
 
-def _csv_table(path: Path) -> pa.Table:
+_NamedColumns = Iterator[tuple[str, pa.ChunkedArray]]
+
+
+def _csv_columns(path: Path) -> _NamedColumns:
     delimiter = _delimiter_in(path)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         header = next(csv.reader(stream, delimiter=delimiter), [])
     text = pa.dictionary(pa.int32(), pa.string())
-    return arrow_csv.read_csv(
+    table = arrow_csv.read_csv(
         path,
         read_options=arrow_csv.ReadOptions(block_size=_BLOCK_BYTES),
         parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
@@ -147,27 +152,37 @@ def _csv_table(path: Path) -> pa.Table:
             column_types=dict.fromkeys(header, text), strings_can_be_null=True, null_values=[""]
         ),
     )
+    yield from zip(table.column_names, table.columns, strict=True)
 
 
-def _parquet_table(path: Path) -> pa.Table:
+def _parquet_columns(path: Path) -> _NamedColumns:
     schema = parquet.read_schema(path)
     texts = []
     for column in schema:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             texts.append(column.name)
-    table = parquet.read_table(path, read_dictionary=texts)
-    return table.select([name for name in table.column_names if not name.startswith(_PANDAS_INDEX)])
+    file = parquet.ParquetFile(path, read_dictionary=texts)
+    for name in schema.names:
+        if not name.startswith(_PANDAS_INDEX):
+            # One at a time: all together would take twice the memory. A name also selects those
+            # that follow it after a dot.
+            selected = file.read([name], use_threads=False)
+            yield name, selected.column(selected.column_names.index(name))
 
 
-def _frame_of(table: pa.Table) -> pd.DataFrame:
-    columns = {}
-    for field, column in zip(table.schema, table.columns, strict=True):
-        if pa.types.is_nested(field.type):
-            columns[field.name] = pd.Series(objects_of(column), dtype=object)
+def _frame_of(named: _NamedColumns) -> pd.DataFrame:
+    names = []
+    columns = []
+    for name, column in named:
+        names.append(name.strip())
+        if pa.types.is_nested(column.type):
+            columns.append(pd.Series(objects_of(column), dtype=object))
+        elif pa.types.is_dictionary(column.type):
+            columns.append(_coded(column).to_pandas())
         else:
-            is_coded = pa.types.is_dictionary(field.type)
-            columns[field.name] = (_coded(column) if is_coded else column).to_pandas()
-    return pd.DataFrame(columns, copy=False).rename(columns=str.strip)
+            columns.append(column.to_pandas())
+    frame = pd.DataFrame(dict(enumerate(columns)), copy=False)
+    return frame.set_axis(names, axis="columns")
 
 
 def _coded(texts: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:

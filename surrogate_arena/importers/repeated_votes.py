@@ -52,7 +52,9 @@ def with_repeats(rows: BattleRows, table: pd.DataFrame) -> pd.DataFrame:
         repeats = np.full(len(table), None, dtype=object)
         repeats[alike[~is_copy][is_repeat]] = number[is_repeat].astype(str)
         table = table.assign(**{REPEAT: repeats})
-    return table.iloc[np.delete(np.arange(len(table)), alike[is_copy])]
+    is_kept = np.ones(len(table), dtype=np.bool_)
+    is_kept[alike[is_copy]] = False
+    return table[is_kept]
 
 
 def _names_one(names: pd.Series) -> Flags:
