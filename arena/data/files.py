@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -63,6 +64,12 @@ def parsed_json(text: str, decoder: json.JSONDecoder = _DECODER) -> Any:  # noqa
     if level:
         raise ValueError(fault)
     return value
+
+
+def cache_folder(name: str) -> Path:
+    """Return where to keep, for this user, what can be made again."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - never fails
+    return Path(home, "surrogate-arena", name)
 
 
 def file_digest(path: Path) -> str:

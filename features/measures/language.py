@@ -6,14 +6,18 @@ import io
 import lzma
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from arena.data.errors import MissingDependencyError
+from arena.data.files import cache_folder
 from arena.data.languages import MIRACL_LANGUAGES
+from arena.data.writing import replaced_folder
 from arena.text.answers import strip_citations
 from features.declare.feature import Value, choice, declared
 from features.declare.sample import (
@@ -30,6 +34,7 @@ PY3LANGID = "py3langid"
 LANGID = "langid"
 WINDOW = 6
 """Bytes of the longest n-gram of py3langid's model."""
+MODEL_ARRAYS = ("ptc", "pc", "classes", "nextmove", "nextmove_row", "out_feat")
 
 
 def identify(text: str, identifier: str = PY3LANGID) -> Mapping[str, float]:
@@ -66,7 +71,7 @@ def _ranker(identifier: str) -> Callable[[str], Any]:
 
 def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no types
     """Load py3langid, and run its automaton on whole texts."""
-    from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
+    from py3langid.langid import LanguageIdentifier
 
     class Identifier(LanguageIdentifier):  # type: ignore[misc]
         def _raw_score(self, text: bytes) -> Any:  # noqa: ANN401
@@ -87,7 +92,7 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
             probabilities = self._decide(text).tolist()
             return list(zip(self.nb_classes[::-1], probabilities[::-1], strict=True))
 
-    arrays = np.load(io.BytesIO(lzma.decompress((MODEL_DIR / MODEL_FILE).read_bytes())))
+    arrays = _model_arrays()
     next_states = arrays["nextmove"]
     state_features = arrays["out_feat"]
     row_starts = arrays["nextmove_row"].astype(np.intp) << 8  # rows of 256 bytes
@@ -100,6 +105,24 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
         norm_probs=True,
         tk_row=(),
     )
+
+
+def _model_arrays() -> dict[str, npt.NDArray[Any]]:
+    """Read py3langid's model; it is unpacked once, which takes half a second."""
+    import py3langid
+    from py3langid.langid import MODEL_DIR, MODEL_FILE
+
+    folder = cache_folder(f"py3langid-{py3langid.__version__}")
+    with suppress(OSError, EOFError, ValueError):  # absent, or cut short
+        return {name: np.asarray(np.load(folder / f"{name}.npy", "r")) for name in MODEL_ARRAYS}
+    packed = np.load(io.BytesIO(lzma.decompress((MODEL_DIR / MODEL_FILE).read_bytes())))
+    arrays = {name: packed[name] for name in MODEL_ARRAYS}
+    # Quicker to multiply with than half precision, and the result is the same.
+    arrays["ptc"] = arrays["ptc"].astype(np.float32)
+    with suppress(OSError), replaced_folder(folder) as new:
+        for name, array in arrays.items():
+            np.save(new / f"{name}.npy", array)
+    return arrays
 
 
 def _require_identifier(identifier: str, **_: object) -> None:

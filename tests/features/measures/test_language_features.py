@@ -36,6 +36,25 @@ def test_long_and_short_texts_have_what_py3langid_gives_them():
 
 
 @pytest.mark.slow
+def test_the_unpacked_model_is_kept_and_made_again_if_damaged(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    unpacked = language._model_arrays()
+    (folder,) = tmp_path.glob("surrogate-arena/py3langid-*")
+    for damage in (None, b"", b"cut"):
+        if damage is not None:
+            (folder / "ptc.npy").write_bytes(damage)
+        read = language._model_arrays()
+        assert all((read[name] == unpacked[name]).all() for name in language.MODEL_ARRAYS)
+
+
+@pytest.mark.slow
+def test_a_cache_that_cannot_be_written_changes_nothing(tmp_path, monkeypatch):
+    (tmp_path / "surrogate-arena").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert set(language._model_arrays()) == set(language.MODEL_ARRAYS)
+
+
+@pytest.mark.slow
 def test_languages_an_identifier_lacks_are_missing(make_sample):
     assert LANGID.measure(make_sample(SENTENCES["yo"], "yo")) == LANGUAGE_NOT_COVERED
     assert TARGET.measure(make_sample("some text", "zzz")) == LANGUAGE_NOT_COVERED
