@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from html import escape
@@ -14,6 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from arena.data import __version__
+from arena.data.files import cache_folder
 from arena.data.languages import language_name
 from arena.data.wording import count_of, sentence
 from arena.judging.answer_pairs import ShownPassage, ShownTurn
@@ -210,10 +213,15 @@ def _shown_question(
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
+    folder = cache_folder(f"templates-{__version__}")
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    compiled = FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
     environment = Environment(
         loader=PackageLoader("surrogate_arena.pages"),
+        bytecode_cache=compiled,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -221,8 +229,9 @@ def _environment() -> Environment:
     )
     filters: dict[str, Any] = {name: getattr(formats, name) for name in FILTERS}
     filters |= {name: getattr(shown_numbers, name) for name in NUMBER_FILTERS}
-    filters |= {"language_name": language_name, "sentence": sentence}
-    environment.filters.update(filters, count_of=count_of)
+    environment.filters.update(
+        filters, count_of=count_of, language_name=language_name, sentence=sentence
+    )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment
 

@@ -49,6 +49,7 @@ def filled_in_values():
     environment = pages._environment()
     environment.cache.clear()
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(environment, "bytecode_cache", None)
         patch.setattr(environment, "finalize", marked)
         patch.setattr(environment, "template_text", TemplateText, raising=False)
         patch.setattr(environment, "code_generator_class", TextTellingCodeGenerator)
