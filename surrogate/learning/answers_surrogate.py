@@ -100,7 +100,7 @@ class AnswersSurrogate(Surrogate):
         training_rows = []
         for language, rated in sorted(training_ratings(ratings).items()):
             rows = drawn_rows(X[X["language"] == language], rated, self.seed)
-            answering = set(rows["system"])
+            answering = set(rows["system"].unique())
             known = np.compress(~np.isnan(rated.means), rated.systems)
             systems = [name for name in known.tolist() if name in answering]
             if systems:
@@ -119,7 +119,7 @@ class AnswersSurrogate(Surrogate):
 
     def unread_questions(self, X: pd.DataFrame, judged: Collection[str]) -> set[str]:
         """Return the questions of one language that are not drawn."""
-        return set(X["query_id"]) - drawn_questions(X, judged, self.seed)
+        return set(X["query_id"].unique()) - drawn_questions(X, judged, self.seed)
 
     def _learn(self) -> None:
         ratings = self._ratings_learned_from()
@@ -301,7 +301,7 @@ class AnswersSurrogate(Surrogate):
 
     def _new_peers(self, rows: pd.DataFrame) -> dict[str, PeerAnswers]:
         peers_by_language = {}
-        new_languages = set(rows["language"]) - self.peers_.keys() - self.failures_.keys()
+        new_languages = set(rows["language"].unique()) - self.peers_.keys() - self.failures_.keys()
         for language in sorted(new_languages):
             part = rows[rows["language"] == language]
             if part["system"].nunique() >= FEWEST_SYSTEMS:

@@ -84,7 +84,7 @@ class LanguageData:
     @property
     def unmeasured(self) -> tuple[str, ...]:
         """Return judged systems without features."""
-        measured = set(self.X["system"])
+        measured = set(self.X["system"].unique())
         return tuple(name for name in self.systems if name not in measured)
 
     @cached_property

@@ -131,7 +131,7 @@ class _Prior:
 def _is_never_judged(
     systems: pd.Index, observed: Mapping[str, Observation], X: pd.DataFrame | None
 ) -> Flags:
-    never_judged = set() if X is None else set(X["system"])
+    never_judged = set() if X is None else set(X["system"].unique())
     for observation in observed.values():
         never_judged.difference_update(observation.systems)
     return np.asarray(systems.isin(never_judged))
