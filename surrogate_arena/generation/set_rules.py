@@ -45,7 +45,7 @@ class SelectSettings(SetRules):
     bm25: int | None = Field(
         default=None,
         ge=1,
-        description="Passages to keep for each question, by BM25 (MEMERAG, 3.1).",
+        description="Passages to keep for each question, by BM25 (MEMERAG, 3.2).",
     )
     corpus: Path | None = Field(
         default=None,
