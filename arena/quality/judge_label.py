@@ -11,7 +11,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.judges import is_person, judges_named
-from arena.quality.agreement import oriented_verdicts, without_identical
+from arena.quality.agreement import CountedVerdicts, without_identical
 from arena.quality.decisive_verdicts import LISTED, first_places
 from arena.quality.judge_report import (
     FAULTS,
@@ -36,7 +36,7 @@ from arena.quality.people_agreement import (
     recorded_agreement,
 )
 from arena.quality.preferences import length_test, side_test
-from arena.rating.judgments import copies_of_others, shown_sides
+from arena.rating.judgments import copies_of_others
 
 
 def label_judge(
@@ -98,11 +98,12 @@ def verdict_tests(
         tests.append(length_test(judged, answers))
     side = side_test(judged)
     tests.append(same_verdict_test(judged, side))
-    tests.append(flip_test(oriented_verdicts(shown_sides(judged))))
+    counted = CountedVerdicts.of(judged)
+    tests.append(flip_test(counted))
     tests.append(repeat_test(judged))
     tests.append(side)
     tests.append(tie_test(judged["winner"], n_identical=len(judgments) - len(judged)))
-    tests.append(cycle_test(judged))
+    tests.append(cycle_test(judged, counted))
     return tuple(test for test in tests if test is not None)
 
 

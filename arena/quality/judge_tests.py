@@ -10,11 +10,11 @@ import pandas as pd
 from scipy.sparse import coo_array, csr_array
 from scipy.special import expit
 
-from arena.computing.codes import distinct, row_keys, text_codes
+from arena.computing.codes import distinct, row_keys
 from arena.data.schema import REPEAT
-from arena.data.types import Floats, Indices
+from arena.data.types import Codes, Floats, Indices
 from arena.data.wording import count_of
-from arena.quality.agreement import GROUP, ITEM, majorities, oriented_verdicts
+from arena.quality.agreement import GROUP, NOT_SHOWN, CountedVerdicts
 from arena.quality.judge_report import (
     Grade,
     JudgeTest,
@@ -90,15 +90,16 @@ def same_verdict_test(judgments: pd.DataFrame, side: JudgeTest | None) -> JudgeT
     return Share(count, len(winners)).test("same verdict", "unreliable", sentence)
 
 
-def flip_test(oriented: pd.DataFrame) -> JudgeTest:
+def flip_test(counted: CountedVerdicts) -> JudgeTest:
     """Compare both orders of every pair judged in both."""
     # Share of flips of a judge whose single verdicts cannot be relied on
     unreliable_flips = 0.25
-    orders = majorities(oriented, [*ITEM, "first_on_a"])
-    items, _ = row_keys(orders[ITEM])
+    # Sides that were not shown are no order.
+    is_shown = counted.order != NOT_SHOWN
+    items = counted.item[is_shown]
+    outcome = counted.majority[is_shown]
     # Both orders of an item follow each other.
     has_both = items[1:] == items[:-1]
-    outcome = orders["outcome"].to_numpy()
     n_items = int(has_both.sum())
     n_flipped = int((has_both & (outcome[1:] * outcome[:-1] == -1)).sum())
     if not n_items:
@@ -170,15 +171,15 @@ class Cycles:
     share_low: float
 
 
-def cycles(judgments: pd.DataFrame) -> Cycles:
+def cycles(judgments: pd.DataFrame, counted: CountedVerdicts) -> Cycles:
     """Count one judge's triples on a question that run in a circle.
 
     Ratings tell the expected number: few where systems are far apart, a quarter where equal.
     """
     decided = judgments[judgments["winner"] != "tie"]
     counts = [np.empty((0, 3))]
-    for _, language_judgments in decided.groupby("language", observed=True):
-        counts.append(_question_cycles(language_judgments))
+    for language, rows in decided.groupby("language", observed=True):
+        counts.append(_question_cycles(rows, counted, str(language)))
     triples, circular, expected = np.concatenate(counts).T
     has_triples = triples > 0
     if not has_triples.any():
@@ -207,9 +208,9 @@ def cycles(judgments: pd.DataFrame) -> Cycles:
     )
 
 
-def cycle_test(judgments: pd.DataFrame) -> JudgeTest | None:
+def cycle_test(judgments: pd.DataFrame, counted: CountedVerdicts) -> JudgeTest | None:
     """Test whether verdicts on a question contradict each other."""
-    counts = cycles(judgments)
+    counts = cycles(judgments, counted)
     if not counts.triples:
         return None
     share = counts.circular / counts.triples
@@ -231,12 +232,12 @@ def cycle_test(judgments: pd.DataFrame) -> JudgeTest | None:
     return JudgeTest("circles", grade, sentence, share)
 
 
-def _question_cycles(decided: pd.DataFrame) -> Floats:
+def _question_cycles(decided: pd.DataFrame, counted: CountedVerdicts, language: str) -> Floats:
     """Count triples, circles and expected circles of each question of one language, (Q, 3)."""
     # Questions of which all steps between systems are held at a time
     questions_at_once = 100
     battles = Battles.from_judgments(decided).largest_group()
-    question, winner, loser = _decided_pairs(decided, battles.systems)
+    question, winner, loser = _decided_pairs(counted, language, battles.systems)
     if not len(question):
         return np.empty((0, 3))
     ratings = battle_posterior(battles).ratings
@@ -249,40 +250,46 @@ def _question_cycles(decided: pd.DataFrame) -> Floats:
 
 
 def _decided_pairs(
-    decided: pd.DataFrame, systems: Sequence[str]
-) -> tuple[Indices, Indices, Indices]:
+    counted: CountedVerdicts, language: str, systems: Sequence[str]
+) -> tuple[Indices, Codes, Codes]:
     # Systems judged on one question above which its circles are not counted
     largest_field = 300
-    table = majorities(oriented_verdicts(decided), ITEM)
-    first = _indices_of(table["first"], systems)
-    second = _indices_of(table["second"], systems)
-    question, n_questions = row_keys(table[["query_id"]], is_sorted=True)
-    outcome = table["outcome"].to_numpy()
-    is_decided = (first >= 0) & (second >= 0) & (outcome != 0)
-    first, second = first[is_decided], second[is_decided]
-    question, outcome = question[is_decided], outcome[is_decided]
+    question_of_group, n_questions = _questions_of(counted.groups, language)
+    position = pd.Index(systems).get_indexer(counted.systems).astype(np.int32)
+    question = question_of_group[counted.group]
+    first = position[counted.first]
+    second = position[counted.second]
+    is_decided = (question >= 0) & (first >= 0) & (second >= 0) & (counted.balance != 0)
+    question, first, second = question[is_decided], first[is_decided], second[is_decided]
     sizes = _field_sizes(question, first, second, n_questions, len(systems))
     is_counted = ((sizes >= 3) & (sizes <= largest_field))[question]
-    is_first_better = outcome > 0
-    winner = np.where(is_first_better, first, second)
-    loser = np.where(is_first_better, second, first)
+    has_first_won = counted.balance[is_decided] > 0
+    winner = np.where(has_first_won, first, second)
+    loser = np.where(has_first_won, second, first)
     return question[is_counted], winner[is_counted], loser[is_counted]
 
 
-def _indices_of(names: pd.Series, systems: Sequence[str]) -> Indices:
-    codes, distinct_names = text_codes(names)
-    return np.asarray(pd.Index(systems).get_indexer(distinct_names)[codes])
+def _questions_of(groups: pd.DataFrame, language: str) -> tuple[Indices, int]:
+    """Number the questions of groups, -1 in other languages; also count possible numbers."""
+    is_language = (groups["language"] == language).to_numpy()
+    questions = np.full(len(groups), -1)
+    numbers, n_possible = row_keys(groups.loc[is_language, ["query_id"]], is_sorted=True)
+    questions[is_language] = numbers
+    return questions, n_possible
 
 
 def _field_sizes(
-    question: Indices, first: Indices, second: Indices, n_questions: int, n_systems: int
+    question: Indices, first: Codes, second: Codes, n_questions: int, n_systems: int
 ) -> Indices:
-    nodes = np.concatenate([first, second]) + n_systems * np.tile(question, 2)
-    fields = distinct(nodes, n_questions * n_systems)
+    n_possible = n_questions * n_systems
+    nodes = []
+    for system in (first, second):
+        nodes.append(distinct(n_systems * question + system, n_possible).values)
+    fields = distinct(np.concatenate(nodes), n_possible)
     return np.bincount(fields.values // n_systems, minlength=n_questions)
 
 
-def _counts(question: Indices, winner: Indices, loser: Indices, ratings: Floats) -> Floats:
+def _counts(question: Indices, winner: Codes, loser: Codes, ratings: Floats) -> Floats:
     """Count triples, circles and expected circles of some questions that have any pair, (Q, 3)."""
     # A system on one question is a node; no step leads from one question to another.
     n_systems = len(ratings)

@@ -34,9 +34,9 @@ def lead_of(judgments, system):
 
 
 def without(judgments, decisive):
-    dropped = pd.DataFrame(decisive)
     keys = ["query_id", "system_a", "system_b", "winner"]
-    rows = judgments.merge(dropped[keys].assign(gone=True), on=keys, how="left")
+    dropped = pd.DataFrame(decisive, columns=keys)
+    rows = judgments.merge(dropped.assign(gone=True), on=keys, how="left")
     return judgments[rows["gone"].isna().to_numpy()]
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.quality import label_judge
+from arena.quality.agreement import CountedVerdicts
 from arena.quality.judge_report import GRADES
 from arena.quality.judge_tests import cycles
 from arena.quality.people_agreement import PeopleAgreement
@@ -197,14 +198,15 @@ def test_the_effect_of_length_is_the_one_verdicts_were_drawn_with():
 
 def test_verdicts_in_a_circle_are_counted_and_enter_the_label():
     verdicts, answers = tournament(round_and_round)
-    found = cycles(verdicts)
+    found = cycles(verdicts, CountedVerdicts.of(verdicts))
     assert (found.triples, found.circular) == (4 * 40, 40)
     assert found.beyond > 3
     label = label_judge("j", verdicts, answers)
     assert label.grade == "unreliable" or "circle" in "; ".join(label.faults)
     only = verdicts[~verdicts[["system_a", "system_b"]].isin(["d"]).any(axis=1)]
     assert label_judge("j", only).grade == "unreliable"  # every triple is a circle
-    straight = cycles(tournament(by_name)[0])
+    verdicts, _ = tournament(by_name)
+    straight = cycles(verdicts, CountedVerdicts.of(verdicts))
     assert straight.circular == 0
 
 
@@ -216,7 +218,8 @@ def test_circles_that_equal_ratings_let_expect_are_no_fault():
         pair = tuple(sorted((one, other)))
         return toss.setdefault((q, *pair), pair[int(rng.integers(2))])
 
-    found = cycles(tournament(tossed, questions=200)[0])
+    verdicts, _ = tournament(tossed, questions=200)
+    found = cycles(verdicts, CountedVerdicts.of(verdicts))
     assert found.circular / found.triples == pytest.approx(0.25, abs=0.05)
     assert abs(found.beyond) < 3
 
