@@ -76,6 +76,8 @@ def value_codes(values: pd.Series) -> tuple[Codes, pd.Index]:
     # A missing value has the code -1, which is the last place.
     is_used[codes] = True
     is_used = is_used[:-1]
+    if is_used.all():
+        return codes, categories
     numbers = (np.cumsum(is_used) - 1).astype(codes.dtype)
     return looked_up(numbers, codes), categories[is_used]
 
