@@ -6,7 +6,7 @@
 A session is a block ``console``: lines that begin with ``$ `` are commands, those below are what
 they print. A line ``…`` stands for lines that are left out. All sessions of a page run in one new
 folder, which holds the files of ``examples/rag_versions``, and the demo in ``out/demo`` where the
-page mentions it.
+page mentions it. The demo runs once, for all pages.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -29,6 +30,7 @@ FILES = ROOT / "examples" / "rag_versions"
 SESSION = re.compile(r"^```console\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 PROMPT = "$ "
 LEFT_OUT = "…"
+DEMO = "surrogate-arena demo --out out/demo"
 WIDTH = "88"
 SHOWN_VERSION = "0.1.0"
 
@@ -40,10 +42,11 @@ def main() -> int:
     options = parser.parse_args()
     changed = []
     with tempfile.TemporaryDirectory() as folder:
-        demo = Path(folder) / "demo"
+        with contextlib.chdir(folder):
+            known = {DEMO: run(DEMO)}
         for page in pages_with_sessions():
             text = page.read_text(encoding="utf-8")
-            new = run_page(text, demo)
+            new = run_page(text, Path(folder), known)
             if new == text:
                 continue
             changed.append(page)
@@ -59,25 +62,26 @@ def pages_with_sessions() -> list[Path]:
     return [page for page in PAGES if SESSION.search(page.read_text(encoding="utf-8"))]
 
 
-def run_page(text: str, demo: Path) -> str:
+def run_page(text: str, demo: Path, known: Mapping[str, list[str]]) -> str:
     """Run the sessions of a page, and return the page with what they print."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         shutil.copytree(FILES, ".", dirs_exist_ok=True)
         if "out/demo" in text:
-            if not demo.exists():
-                run("surrogate-arena demo --out out/demo")
-                shutil.copytree("out/demo", demo)
-            else:
-                shutil.copytree(demo, "out/demo")
-        return SESSION.sub(lambda found: f"```console\n{run_session(found[1])}```", text)
+            shutil.copytree(demo, ".", dirs_exist_ok=True)
+        return SESSION.sub(lambda found: f"```console\n{run_session(found[1], known)}```", text)
 
 
-def run_session(session: str) -> str:
-    """Run the commands of a block; each is followed by as much as the block shows of its output."""
+def run_session(session: str, known: Mapping[str, list[str]]) -> str:
+    """Run the commands of a block, unless it is known what they print.
+
+    Each is followed by as much as the block shows of its output.
+    """
     parts = []
     for step in re.split(rf"^(?={re.escape(PROMPT)})", session, flags=re.MULTILINE)[1:]:
         command, shown = parted(step)
-        parts.append(command + elided(run(command), shown))
+        words = command.strip().removeprefix(PROMPT)
+        printed = known[words] if words in known else run(command)
+        parts.append(command + elided(printed, shown))
     return "".join(parts)
 
 
