@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,13 @@ from reliability import ceiling, split_half
 from arena import Arena, read_arena
 from features import extract
 from surrogate.learning.cross_fitting import Repeats
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.replication import Replication, replicate
 from surrogate.learning.surrogate import find_surrogate
-from surrogate_arena.studies import Study, compare
+from surrogate_arena.studies.comparison import PairedTaus
+from surrogate_arena.studies.scores import Contender
+from surrogate_arena.studies.study import Study
+from surrogate_arena.studies.untrained import rate_by_score, untrained
 
 Cell = Any
 REPEATS, SPLITS = 20, 10
@@ -54,23 +58,27 @@ def features_of(folder: Path) -> pd.DataFrame:
     return extract(folder)
 
 
+@cache
+def rated_unseen(folder: Path, judge: str | None) -> tuple[Study, dict[str, list[Outcome]]]:
+    """Rate systems by surrogates that have not seen them, once for the table and what checks it."""
+    study = Study.of(folder, SURROGATES, REPEATS, judge=judge, feature_table=features_of(folder))
+    return study, {surrogate.name: study.unseen(surrogate) for surrogate in study.surrogates}
+
+
 def unseen(folder: Path, judge: str | None) -> list[Cell]:
     """Compare surrogates and the length of answers on systems that no surrogate has seen."""
-    options = {"judge": judge, "feature_table": features_of(folder)}
-    study = compare(
-        *(folder, SURROGATES),
-        scores=["answer_length"],
-        against="default",
-        repeats=REPEATS,
-        **options,
-    )
-    taus = study.table.query("language == 'macro'")
+    study, outcomes = rated_unseen(folder, judge)
+    contenders = {name: Contender(rated) for name, rated in outcomes.items()}
+    rate = partial(rate_by_score, column="answer_length", draws=None)
+    contenders["answer_length"] = untrained(study.languages, rate, outcomes["default"])
+    comparison = PairedTaus.of(contenders, study.settings.seed)
+    taus = comparison.table.query("language == 'macro'")
     cells: list[Cell] = [[row.tau, row.standard_error] for row in taus.itertuples()]
-    forest = study.differences.query("language == 'macro' and rated_by == 'random-forest'")
-    cells.append([-forest["difference"].iloc[0], forest["standard_error"].iloc[0]])
-    languages = Study.of(folder, **options).languages
-    cells.append(split_half(languages))
-    cells.append(float(np.mean([ceiling(data) for data in languages])))
+    differences = comparison.differences([("default", "random-forest")])
+    (macro,) = differences.query("language == 'macro'").itertuples()
+    cells.append([macro.difference, macro.standard_error])
+    cells.append(split_half(study.languages))
+    cells.append(float(np.mean([ceiling(data) for data in study.languages])))
     return cells
 
 
@@ -98,13 +106,12 @@ def replicated(folder: Path, judge: str | None, number: int) -> Replication:
 
 def predictions(folder: Path, judge: str | None) -> pd.DataFrame:
     """Return the ratings behind ``unseen``: of systems by surrogate, language, split and fold."""
-    study = Study.of(folder, SURROGATES, REPEATS, judge=judge, feature_table=features_of(folder))
     tables = []
-    for surrogate in study.surrogates:
-        for outcome in study.unseen(surrogate):
+    for surrogate, outcomes in rated_unseen(folder, judge)[1].items():
+        for outcome in outcomes:
             folds = outcome.groups.reshape(outcome.predicted.shape)
             for split, (ratings, fold) in enumerate(zip(outcome.predicted, folds, strict=True)):
-                key = {"rated_by": surrogate.name, "language": outcome.language, "split": split}
+                key = {"rated_by": surrogate, "language": outcome.language, "split": split}
                 rows = {"system": outcome.systems, "fold": fold, "rating": ratings}
                 tables.append(pd.DataFrame(rows).assign(**key))
     return pd.concat(tables)
