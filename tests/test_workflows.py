@@ -45,7 +45,7 @@ def run_steps(job, folder, programs, **environment):
 @pytest.mark.slow
 @pytest.mark.parametrize("is_broken", [False, True])
 def test_a_pull_request_gets_its_place_and_its_pages(tmp_path, is_broken):
-    arena = small_simulation(range(6), ["en"], questions=6).arena
+    arena = small_simulation(range(4), ["en"], questions=6).arena
     write_arena(arena, tmp_path / "my-arena")
     new = arena.answers[arena.answers["system"] == arena.info.systems[0]].assign(system="mine")
     (tmp_path / "sent").mkdir()

@@ -18,8 +18,11 @@ BASE = "cli"
 """Folder that all others use; it stays."""
 PROGRAM = """
 import json, os, sys
-# What packages of others cost is paid once: each folder's process is a fork of this one.
+# What other packages cost is paid once: each folder's process is a fork of this one.
 import hypothesis, matplotlib, openai, pandas, polars, pytest, scipy.stats, sklearn.ensemble
+from features.measures.language import identify
+from surrogate import build_board
+identify("a text")
 
 def use(commands, tests):
     import surrogate_arena
@@ -114,12 +117,15 @@ def in_process(checkout):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("deleted", FOLDERS)
-def test_a_folder_can_be_deleted(deleted, without, in_process, tmp_path):
+def test_a_folder_can_be_deleted(
+    deleted, without, in_process, tiny_folder, quick_options, tmp_path
+):
     """Tests of the packages below import none of the application: test_house.py."""
     absent = {name for name, entry in COMMANDS.items() if entry.folder in those_that_need(deleted)}
     commands = [["--help"]]
-    if "demo" not in absent:
-        commands.append(["demo", f"--out={tmp_path / 'demo'}"])
+    if "board" not in absent:
+        board = ["board", tiny_folder, "--out", tmp_path / "board", *quick_options]
+        commands.append(list(map(str, board)))
     tests = [
         str(folder)
         for folder in sorted(without.glob("tests/surrogate_arena/*/"))

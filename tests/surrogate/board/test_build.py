@@ -150,21 +150,6 @@ def test_what_is_misspelt_is_said_before_anything_is_measured(tiny_arena, option
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_path):
-    files = {}
-    for jobs in (1, 2):
-        board = build_board(small_arena, tournaments=30, seed=3, n_jobs=jobs)
-        board.save(tmp_path / str(jobs), tmp_path / "arena")
-        files[jobs] = {
-            path.name: path.read_bytes()
-            for path in (tmp_path / str(jobs)).iterdir()
-            if path.suffix in (".csv", ".json", ".jsonl")
-        }
-    assert files[1] == files[2]
-    assert {"board.csv", "judge_report.json", "manifest.json", "summary.json"} <= set(files[1])
-
-
-@pytest.mark.slow
 def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_board):
     shuffled = replace(
         small_arena,

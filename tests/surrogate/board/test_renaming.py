@@ -34,30 +34,31 @@ def called(arena, names):
 
 
 @pytest.fixture(scope="module")
-def names(small_arena):
-    systems = sorted(small_arena.info.systems)
+def names(english_arena):
+    systems = sorted(english_arena.info.systems)
     order = np.random.default_rng(2).permutation(len(systems))
     return {name: systems[place] for name, place in zip(systems, order, strict=True)}
 
 
 @pytest.fixture(scope="module")
-def published(small_arena, simulation):
+def published(english_arena, simulation):
     """The arena with ratings as published, and no judgments."""
-    ratings = simulation.truth.rename(columns={"quality": "rating"})
+    truth = simulation.truth[simulation.truth["language"] == "en"]
+    ratings = truth.rename(columns={"quality": "rating"})
     table = ratings[["language", "system", "rating"]].assign(judge="people", standard_error=0.2)
-    return replace(small_arena, judgments=small_arena.judgments[:0], published_ratings=table)
+    return replace(english_arena, judgments=english_arena.judgments[:0], published_ratings=table)
 
 
 @pytest.fixture
-def arenas(small_arena, published):
+def arenas(small_arena, english_arena, published):
     judgments = small_arena.judgments
     unjudged = small_arena.info.systems[3]
     without = judgments[(judgments[["system_a", "system_b"]] != unjudged).all(axis=1)]
     return {
-        "judged": small_arena,
-        "some unjudged": replace(small_arena, judgments=without),
+        "judged": english_arena,
+        "some unjudged in two languages": replace(small_arena, judgments=without),
         "published": published,
-        "without verdicts": replace(small_arena, judgments=judgments[:0]),
+        "without verdicts": replace(english_arena, judgments=english_arena.judgments[:0]),
     }
 
 
@@ -68,14 +69,15 @@ def arenas(small_arena, published):
         ("without verdicts", "linear"),
         ("judged", "default"),
         ("judged", "random-forest"),
-        ("some unjudged", "default"),
+        ("some unjudged in two languages", "default"),
         ("published", "random-forest"),
     ],
 )
 def test_a_renaming_changes_nothing_but_names(arenas, kind, names, quick_features, surrogate):
     arena, options = arenas[kind], {"surrogate": surrogate, "tournaments": 2, "seed": 5}
-    one = build_board(arena, feature_table=quick_features, **options)
-    features = renamed(quick_features, names, "system")
+    features = quick_features[quick_features["language"].isin(arena.info.languages)]
+    one = build_board(arena, feature_table=features, **options)
+    features = renamed(features, names, "system")
     two = build_board(called(arena, names), feature_table=features, **options)
     for table in ("ratings", "overall", "verdict_ratings", "importances"):
         ours, theirs = getattr(one, table), getattr(two, table)
