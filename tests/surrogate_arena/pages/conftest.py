@@ -9,6 +9,7 @@ import pytest
 from altered_boards import about, of_arena, renamed, renamed_arena
 from hostile_pages import HOSTILE, IN_PAGES, watched
 
+from arena.quality.judge_report import MetaEvaluation
 from surrogate import Board, build_board
 from surrogate_arena.pages.site import write_site
 
@@ -86,7 +87,18 @@ def hostile_arena(board, small_arena):
 
 @pytest.fixture(scope="session")
 def hostile_board(board, hostile_arena):
-    return of_arena(renamed(board, IN_PAGES), hostile_arena)
+    compared = MetaEvaluation(
+        judge=HOSTILE,
+        dataset=HOSTILE,
+        metric="balanced_accuracy",
+        value=0.81,
+        standard_error=0.02,
+        n=240,
+        languages=["en"],
+    )
+    report = board.judge_report.model_copy(update={"metaevaluations": (compared,)})
+    named = replace(renamed(board, IN_PAGES), judge_report=report)
+    return of_arena(named, hostile_arena)
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,10 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import pandas as pd
 import pytest
+from hostile_pages import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import escape
 
 from arena import UsageError, write_arena
 from arena.data.systems import HELD, WITHDRAWN
@@ -95,6 +97,11 @@ def test_hostile_names_are_text(hostile_site):
     data = text.split('<script type="application/json" id="data">')[1].split("</script>")[0]
     assert "<" not in data
     assert "<script>alert(1)</script>" in [name for name, _ in json.loads(data)["systems"]]
+    text = (hostile_site / "judge.html").read_text(encoding="utf-8")
+    row = text.split('id="people-table"')[1].split("<tbody>")[1].split("</tbody>")[0]
+    assert re.findall(r"<bdi>(.*?)</bdi>", row) == [escape(HOSTILE)]
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", row)
+    assert cells == [escape(HOSTILE), "balanced accuracy", "0.810", "0.020", "240"]
 
 
 @pytest.mark.slow

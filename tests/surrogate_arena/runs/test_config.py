@@ -96,6 +96,7 @@ def test_a_preset_lies_under_what_the_defaults_and_a_board_state(read):
     ("text", "named"),
     [
         ("[boards.a]\narena = 3", "boards.a.arena = 3: "),
+        ("[boards.a]\nseed = 3", "boards.a.arena = None: is missing"),
         ("[boards.a]\narena = 'x'\ntournament = 3", "did you mean 'tournaments'?"),
         ("[boards.a]\narena = 'x'\nholdout = 2", "write a list of texts"),
         ("[boards.a]\narena = 'x'\nfeatures = 'blue'", "did you mean 'bleu'?"),
@@ -110,6 +111,7 @@ def test_a_preset_lies_under_what_the_defaults_and_a_board_state(read):
         ("[boards.a]\narena = 'x'\n[boards.A]\narena = 'x'", "is the name of two boards"),
         ("[board.a]\narena = 'x'", "did you mean 'boards'?"),
         ("[boards.a", "is not valid TOML"),
+        (f"x = {'[' * 9000}", "is nested too deeply"),
     ],
 )
 def test_what_is_wrong_is_named(read, text, named):
