@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pandas as pd
+
 from arena.data.errors import UsageError
 from arena.data.rows import Rows
 from arena.data.wording import all_of, first_of
@@ -207,7 +209,9 @@ def _has_repeats(frames: Frames, names: Mapping[str, str]) -> bool:
     fields = [names[name] for name in ("question", "system", "answer") if name in names]
     for frame in frames:
         present = [name for name in fields if name in frame]
-        distinct = frame[present].map(str).drop_duplicates()
+        # Arrow's texts cannot hold lone surrogates, which JSON may.
+        texts = {name: pd.Series(list(map(str, frame[name])), dtype=object) for name in present}
+        distinct = pd.DataFrame(texts).drop_duplicates()
         key = [name for name in present if name != names.get("answer")]
         if key and distinct.duplicated(subset=key).any():
             return True

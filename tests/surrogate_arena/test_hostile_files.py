@@ -81,3 +81,12 @@ def test_any_rows_are_read_or_refused(kind, data, tmp_path):
     write_import(read, tmp_path / "out" / "arena", is_replaced=True)
     again = read_arena(tmp_path / "out" / "arena")
     assert len(again.answers) == len(read.arena.answers)
+
+
+def test_half_an_emoji_that_cut_an_answer_is_replaced_and_counted(tmp_path):
+    path = tmp_path / "cut.jsonl"
+    row = {"question": "Is it fixed?", "system": "a", "answer": "It is fixed \ud83d"}
+    path.write_text(json.dumps(row), encoding="utf-8")
+    read = import_arena("csv", [path])
+    assert read.arena.answers["answer"].tolist() == ["It is fixed \ufffd"]
+    assert read.skipped["item"].tolist() == ["half a surrogate pair"]
