@@ -75,8 +75,9 @@ class FirstPlace:
     def sentence(self) -> str:
         """Say how few verdicts decide first place, without the full stop."""
         return (
-            f"by the verdicts alone {self.first} is first, and without {self.dropped:,} of "
-            f"{count_of(self.verdicts, 'verdict')} ({self.share:.2%}) {self.successor} would be"
+            f"by the verdicts alone, {self.first} is first; if {self.dropped:,} of "
+            f"{count_of(self.verdicts, 'verdict')} ({self.share:.2%}) were removed, "
+            f"{self.successor} would be"
         )
 
 

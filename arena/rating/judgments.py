@@ -210,8 +210,7 @@ def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats
     """Replace each soft judgment by one row per likely outcome.
 
     Returns:
-        The rows; the judgment of each, shape (N,); and weights, (N,), that sum to 1 by judgment, or
-        None if none is soft.
+        The rows; each one's judgment, (N,); weights, (N,), that sum to 1, or None if none is soft.
     """
     indices = np.arange(len(judgments), dtype=np.intp)
     is_soft = soft_flags(judgments)

@@ -41,7 +41,7 @@ NO_STATUS = pd.DataFrame(columns=STATUS_COLUMNS)
 
 BEYOND = "no upper bound: may be better than every judged system, so have it judged"
 VERDICTS_ONLY = "by its verdicts alone: {}"
-NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
+NOT_UNSEEN = "not rated by a surrogate trained without it: {}"
 UNJUDGED = "no verdicts here; estimated from those elsewhere"
 UNCONNECTED = "rated by its answers: its verdicts connect it with no system of the largest group"
 BORROWED = "few verdicts here; also estimated from those elsewhere"

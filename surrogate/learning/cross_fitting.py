@@ -197,8 +197,8 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
     n_systems = len(systems)
     if n_systems < FEWEST_SYSTEMS_TO_FOLD:
         raise UsageError(
-            f"{n_systems} judged systems are too few to leave some out: "
-            f"at least {FEWEST_SYSTEMS_TO_FOLD} are needed"
+            f"leaving systems out takes at least {FEWEST_SYSTEMS_TO_FOLD} judged systems, and "
+            f"there are {n_systems}"
         )
     n_folds = fold_count(n_systems)
     times_together = np.zeros((n_systems, n_systems))

@@ -193,6 +193,8 @@ def print_board(
 
 
 def _next_command(board: Board, arena: Path) -> str:
+    from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
+
     summary = board.summary
     if summary.is_first:
         return command("judge", arena, "--model", "MODEL", "--dry-run")
@@ -201,5 +203,8 @@ def _next_command(board: Board, arena: Path) -> str:
         return command("diagnose", arena, "--judge", summary.judge)
     is_unchecked = label is not None and label.grade in ("not known", "consistent")
     if is_unchecked and not board.judge_report.metaevaluations:
+        return command("vote", arena, "--out", "vote.html")
+    n_judged = board.ratings.loc[board.ratings["judgments"] > 0, "system"].nunique()
+    if n_judged < FEWEST_SYSTEMS_TO_FOLD:
         return command("vote", arena, "--out", "vote.html")
     return command("validate", arena, "--judge", summary.judge)

@@ -183,7 +183,7 @@ def _reference(table: pd.DataFrame, reference: str) -> list[str]:
     present = sorted(set(table["judge"]))
     if reference == PEOPLE and not any(map(is_person, present)):
         raise UsageError(
-            "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect FILES"
-            f", or name judges (--reference): {', '.join(present)}"
+            "nobody has voted here; let people vote: surrogate-arena vote ARENA --out vote.html; "
+            f"or name judges to compare with (--reference): {', '.join(present)}"
         )
     return list(judges_named(present, reference))

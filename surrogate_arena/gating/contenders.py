@@ -72,7 +72,7 @@ def contenders(
     choices = []
     is_choice = len(arena.info.systems) > 2
     if candidate is None:
-        candidate = _latest(arena)
+        candidate = _latest(arena, baseline)
         choices.append(f"the candidate is {candidate}, the last system in the arena")
     judged_as = candidate if _is_system(arena, candidate) else ""
     arena, name = _entered(arena, candidate, "candidate", kept_names)
@@ -135,14 +135,16 @@ def _answers_of(arena: Arena, system: str, languages: Collection[str]) -> pd.Dat
     return rows[rows["language"].isin(languages)] if languages else rows
 
 
-def _latest(arena: Arena) -> str:
-    """Return the system named last; files and ``add`` append."""
-    versions = arena.info.systems
-    if len(versions) == 1:
+def _latest(arena: Arena, baseline: Answers | None) -> str:
+    """Return the system named last, but for the baseline; files and ``add`` append."""
+    systems = arena.info.systems
+    if len(systems) == 1:
         raise UsageError(
-            f"the arena has one system, {versions[0]}; name the answers of another one "
+            f"the arena has one system, {systems[0]}; name the answers of another one "
             f"({argument('candidate')}), or add them to the arena"
         )
+    excluded = baseline if isinstance(baseline, str) else None
+    versions = [system for system in systems if system != excluded]
     latest = versions[-1]
     same_names = [name for name in versions if _without_numbers(name) == _without_numbers(latest)]
     highest = max(same_names, key=_numbers)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from arena.data.answer_digests import outdated_remark
+from arena.data.judges import UNKNOWN_JUDGE, is_person
 from arena.data.languages import language_name
 from arena.data.wording import count_of, sentence
 from arena.quality.agreement import without_identical
@@ -148,7 +149,7 @@ class Gate:
     @property
     def is_judge_unchecked(self) -> bool:
         """Return whether too few people have judged what the judge did."""
-        is_by_people = self.judge is None or self.judge.grade == "people"
+        is_by_people = self.judge is None or is_person(self.judge.judge)
         has_checked = self.people is not None and self.people.items >= FEWEST_SHARED
         return self.verdicts is not None and not is_by_people and not has_checked
 
@@ -267,22 +268,23 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
 
 
 def _outlook(result: Gate) -> str:
-    needed = f"about {result.verdicts_needed:,} verdicts for a power of {result.rates.power:.0%}"
+    needed = f"about {result.verdicts_needed:,} verdicts"
+    power = f"with a probability of {result.rates.power:.0%}"
     margin = f"{100 * result.rates.margin:g} points"
     reach = f"{100 * result.difference_found:.0f} points"
     asked = f"the {count_of(result.questions, 'question')} here, each judged in both orders"
     if result.rates.cheaper:
         return (
-            f"To show that a system as good as the baseline has a win rate at most {margin} lower "
-            f"takes {needed}. With {asked}, the gate can show at most {reach}."
+            f"To show {power} that a system as good as the baseline has a win rate at most "
+            f"{margin} lower takes {needed}. With {asked}, the gate can show at most {reach}."
         )
     outlook = (
-        f"To detect a difference of {margin} in the win rate takes {needed}. With {asked}, the "
-        f"gate can detect one of {reach}."
+        f"To show a difference of {margin} in the win rate {power} takes {needed}. With {asked}, "
+        f"the gate can show one of {reach}."
     )
     if result.questions_to_decide:
         count_text = count_of(result.questions_to_decide, "more question")
-        outlook += f" If the difference stays as it is, it takes about {count_text}."
+        outlook += f" If the difference stays as it is here, about {count_text} will show it."
     return outlook
 
 
@@ -306,7 +308,12 @@ def _headline(result: Gate) -> str:
         judge_text = result.judge.short if is_constant else result.judge.sentence
         headline = f"{headline} {judge_text}."
     elif result.is_judge_unchecked:
-        if result.people is None:
+        if result.judge is not None and result.judge.judge == UNKNOWN_JUDGE:
+            headline = (
+                f"{headline} Who judged is unknown: if people did, import their verdicts with "
+                "--judge people."
+            )
+        elif result.people is None:
             headline = f"{headline} No person has checked this judge."
         else:
             n_shared = count_of(result.people.items, "pair")

@@ -19,14 +19,15 @@ _PARTS = re.compile(r"[^A-Za-z]+")
 def files_below(
     paths: Sequence[Path | str], suffixes: Sequence[str] = TABLE_SUFFIXES
 ) -> list[Path]:
-    """List files, and those with some endings in folders at any depth."""
-    files: set[Path] = set()
+    """List files as they were named, and, sorted, those with some endings in folders."""
+    files: dict[Path, None] = {}
     for path in paths:
-        files.update(_files_at(Path(path), tuple(suffixes)))
+        found = sorted(_files_at(Path(path), tuple(suffixes)))
+        files.update(dict.fromkeys(found))
     if not files:
         named = ", ".join(map(str, paths)) or "no path"
         raise UsageError(f"there is no file to read in {named}; expected {', '.join(suffixes)}")
-    return sorted(files)
+    return list(files)
 
 
 def _files_at(path: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:

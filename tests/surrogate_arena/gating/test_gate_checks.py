@@ -69,6 +69,11 @@ def test_broken_answers_are_listed_with_question_and_answer(arena):
     assert "the candidate is v10, the last system in the arena" in found.sentences[1]
 
 
+def test_the_candidate_is_the_last_system_that_is_not_the_baseline(arena):
+    found = gate(arena=arena, baseline="v10")
+    assert (found.candidate, found.baseline) == ("v9", "v10")
+
+
 def test_a_fault_of_both_is_not_new_and_breaks_nothing(arena):
     rows = arena.answers[arena.answers["system"] == "v10"].assign(system="v11")
     found = gate(arena=arena, candidate=rows, baseline="v10")

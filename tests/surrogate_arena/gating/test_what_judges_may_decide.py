@@ -94,6 +94,25 @@ def test_a_judge_that_nobody_checked_is_said_to_be_so_in_the_first_line(gated):
     assert "No person has checked this judge." in first
 
 
+@pytest.mark.parametrize(
+    ("judge", "sentence"),
+    [
+        ("human", ""),
+        ("unknown", "Who judged is unknown: if people did,"),
+        ("gpt-4o", "No person has checked this judge."),
+    ],
+)
+def test_people_need_no_check_by_people(judge, sentence):
+    rows = []
+    for number in range(N_QUESTIONS):
+        sides = ("new", "old") if number % 2 else ("old", "new")
+        rows.append((f"q{number}", "en", *sides, "a" if number % 3 else "b", judge))
+    found = gate(arena=arena_of(50, rows))
+    first = found.sentences[0]
+    assert sentence in first
+    assert ("judge" in first or "judged" in first) == bool(sentence)
+
+
 @pytest.mark.parametrize(("n_shared", "verdict"), [(40, "cannot say"), (20, "better")])
 def test_a_judge_that_agrees_with_people_by_chance_decides_nothing(gated, n_shared, verdict):
     """Both judged older versions, from some number of pairs on enough to see it."""

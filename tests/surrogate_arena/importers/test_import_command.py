@@ -47,6 +47,15 @@ def test_an_arena_of_a_users_battles_is_named_for_its_folder(run, tmp_path):
     assert read_arena(tmp_path / "support").info.name == "support"
 
 
+def test_systems_of_a_file_each_keep_the_order_of_the_files(run, tmp_path):
+    for name in ("old", "new"):
+        table = pd.DataFrame({"question": ["Where?"], "answer": [f"In the {name} town."]})
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    files = (tmp_path / "old.csv", tmp_path / "new.csv")
+    assert run("import", "csv", *files, "--out", tmp_path / "arena") == 0
+    assert read_arena(tmp_path / "arena").info.systems == ("old", "new")
+
+
 def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, capsys):
     out, damaged = tmp_path / "arena", tmp_path / "damaged.csv"
     damaged.write_text('"')
