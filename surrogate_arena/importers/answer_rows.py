@@ -212,7 +212,7 @@ class AnswerRows:
             return {}
         mark = mark_of(values["verdict"])
         if mark is None:
-            hint = "write a number, the higher the better, true or false, or nothing"
+            hint = "write a number, the higher the better, true or false, up or down, or nothing"
             self.collected.fault(place, "verdict", values["verdict"], "is no score", hint)
             return {}
         column = self.collected.names.get("verdict", "")
@@ -223,9 +223,6 @@ class AnswerRows:
             self.collected.criteria[judge] = str(criterion)
         if lowest_wins(column):
             self.collected.lower_is_better.add(judge)
-            note = f"of {column!r} the lowest wins"
-            if note not in self.collected.notes:
-                self.collected.notes.append(note)
         return {judge: mark}
 
     def _asking(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +11,6 @@ from arena.data.errors import UsageError
 from arena.data.frames import as_list
 from arena.data.rows import Rows
 from arena.data.types import Record
-from arena.data.wording import first_of
 from surrogate_arena.importers.answer_rows import (
     Repeats,
     add_rows,
@@ -20,12 +18,12 @@ from surrogate_arena.importers.answer_rows import (
     row_values,
 )
 from surrogate_arena.importers.collected import Collected, Place
-from surrogate_arena.importers.contract import MOST_NAMED, NO_COLUMNS
+from surrogate_arena.importers.contract import NO_COLUMNS
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.plain_tables import (
     PlainTables,
     known_tables,
-    read_plain_tables,
+    tables_of_files,
     with_file,
 )
 from surrogate_arena.importers.score_columns import lowest_wins
@@ -55,7 +53,7 @@ def read_answer_tables(
         scores: Further columns of marks.
         language: Language of rows that name none: a code, or by default ``auto``, which detects it
             by question.
-        judge: Judge of rows that name none.
+        judge: Judge of rows that name none, or of a single column of scores.
         name: Name of the arena.
         reference_system: System whose answers serve as reference.
         repeats: Treatment of questions that a system answers again; None refuses them.
@@ -65,8 +63,15 @@ def read_answer_tables(
         DataError: With all problems of all files.
     """
     check_repeats_choice(repeats)
-    known = read_plain_tables(paths, columns=columns, scores=scores, may_repeat=repeats is not None)
-    return _arena(_collected(known, language, judge, repeats), name, reference_system)
+    known = known_tables(
+        tables_of_files(paths),
+        columns=columns,
+        scores=scores,
+        judge=judge,
+        may_repeat=repeats is not None,
+    )
+    collected = _collected(known, language, judge, repeats)
+    return foreign_arena(collected, name, reference=reference_system)
 
 
 def _collected(
@@ -75,7 +80,9 @@ def _collected(
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
     collected.n_empty = sum(n for (_, item, _), n in known.left_out.items() if item == "row")
-    collected.lower_is_better.update(filter(lowest_wins, known.scores))
+    for column, score_judge in known.scores.items():
+        if lowest_wins(column):
+            collected.lower_is_better.add(score_judge)
     rows: list[tuple[Place, Record, Mapping[str, float]]] = []
     for table in known.tables:
         for place, record in collected.raw(table):
@@ -88,20 +95,6 @@ def _collected(
         if field in later_fields:
             collected.notes.append(f"{field} is read from {column!r}; the first row has none")
     return collected
-
-
-def _arena(collected: Collected, name: str, reference_system: str | None) -> ForeignArena:
-    foreign = foreign_arena(collected, name, reference=reference_system)
-    judged = set(foreign.arena.judgments["judge"])
-    judges = dict.fromkeys(judge for *_, judge in collected.marks)
-    unused = [judge for judge in judges if judge not in judged]
-    if not unused:
-        return foreign
-    note = (
-        f"no verdicts by {first_of(unused, MOST_NAMED)}: scores become verdicts where two systems "
-        "answered a question"
-    )
-    return replace(foreign, notes=(*foreign.notes, note))
 
 
 def _table_in_memory(name: str, frame: pd.DataFrame) -> Rows:
@@ -126,4 +119,4 @@ def read_tables(
         raise UsageError("there is no table to read")
     rows = [with_file(_table_in_memory(name, frame), name) for name, frame in tables.items()]
     known = known_tables(rows, columns=columns, scores=scores, may_repeat=repeats is not None)
-    return _arena(_collected(known, language, None, repeats), "answers", None)
+    return foreign_arena(_collected(known, language, None, repeats), "answers")

@@ -13,7 +13,7 @@ from arena.data.errors import Problem
 from arena.data.rows import is_null
 from arena.data.types import Flags, Floats
 from surrogate_arena.importers.columnar import Column, ColumnTable
-from surrogate_arena.importers.values import is_missing_cell, mark_of, name_text, opened_or_same
+from surrogate_arena.importers.values import is_missing_cell, name_text, opened_or_same, truth_of
 from surrogate_arena.importers.verdict_values import UnclearValuesError
 
 
@@ -62,9 +62,9 @@ class BattleRows:
     def numbers(self, name: str, fault: str, hint: str) -> Floats:
         """Return a field as numbers, shape (N,), NaN where missing; texts are faults."""
         column = self.column(name)
-        is_text = column.where(lambda cell: mark_of(cell) is None and not is_missing_cell(cell))
+        is_text = column.where(lambda cell: truth_of(cell) is None and not is_missing_cell(cell))
         self.fault(is_text, column, fault, hint)
-        return np.asarray(column.mapped(mark_of), dtype=np.float64)
+        return np.asarray(column.mapped(truth_of), dtype=np.float64)
 
     def fault(self, is_bad: Flags, column: Column, fault: str, hint: str) -> None:
         """Note what is wrong with a column in some rows, shape (N,)."""

@@ -16,7 +16,7 @@ from arena.judging.verdict_parsing import likeliest_winner
 from surrogate_arena.importers.battle_rows import BattleRows
 from surrogate_arena.importers.columnar import Column
 from surrogate_arena.importers.contract import bare_column, paired_columns
-from surrogate_arena.importers.values import is_missing_cell, mark_of, number_of
+from surrogate_arena.importers.values import is_missing_cell, number_of, truth_of
 from surrogate_arena.importers.verdict_values import (
     NO_VERDICT,
     ReadValues,
@@ -209,17 +209,17 @@ def _with_tie_columns(
             continue
         column, is_open = rows.column(name), outcomes < 0
         is_unclear = column.where(
-            lambda cell: _is_no_mark(cell) or mark_of(cell) not in (0, 1, None)
+            lambda cell: not is_missing_cell(cell) and truth_of(cell) not in (0, 1)
         )
         rows.fault(is_unclear & is_open, column, "is neither true nor false", "write one of these")
-        is_tie = column.where(lambda cell: mark_of(cell) == 1) & is_open
+        is_tie = column.where(lambda cell: truth_of(cell) == 1) & is_open
         outcomes[is_tie] = _OUTCOMES["tie"]
         is_both_bad |= is_tie & (name == "both_bad")
     return outcomes, is_both_bad
 
 
 def _is_no_mark(cell: object) -> bool:
-    return mark_of(cell) is None and not is_missing_cell(cell)
+    return truth_of(cell) is None and not is_missing_cell(cell)
 
 
 # By counts of wins, and by probabilities

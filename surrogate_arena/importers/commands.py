@@ -70,7 +70,7 @@ def import_command(
         Path | None,
         Option("--map", help="TOML file that maps another tool's records to fields."),
     ] = None,
-    judge: Annotated[str | None, Option(help="Judge for rows that name none.")] = None,
+    judge: Annotated[str | None, Option(help="Judge for rows or scores that name none.")] = None,
     scores: Annotated[
         str | None,
         Option(help="Comma-separated columns or scores to use as judges, besides known metrics."),

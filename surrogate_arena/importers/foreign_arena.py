@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,7 +26,9 @@ from arena.data.schema import (
     TableSchema,
 )
 from arena.data.types import Record
+from arena.data.wording import first_of
 from surrogate_arena.importers.collected import Collected, Place
+from surrogate_arena.importers.contract import MOST_NAMED
 from surrogate_arena.importers.values import short, storable
 
 
@@ -73,7 +75,10 @@ def foreign_arena(
         _add_judgments_of_marks(collected, f"verdicts of {answers.source}")
     judgments = collected_rows(_completed_judgments(collected), JUDGMENTS)
     if collected.problems:
-        raise _error_with(collected, queries, answers, judgments)
+        problems = [*collected.problems]
+        for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
+            problems += _by_file_names(collected, check_table(rows, schema))
+        raise _error_of(problems)
     info = ArenaInfo(
         name=name,
         languages=tuple(sorted({language for language, _ in collected.queries})),
@@ -96,13 +101,6 @@ def foreign_arena(
         shown=shown_answer(collected),
         tally=collected.tally(),
     )
-
-
-def _error_with(collected: Collected, queries: Rows, answers: Rows, judgments: Rows) -> DataError:
-    problems = list(collected.problems)
-    for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
-        problems += _by_file_names(collected, check_table(rows, schema))
-    return _error_of(problems)
 
 
 def in_file_order(problems: Sequence[Problem]) -> list[Problem]:
@@ -161,11 +159,25 @@ def _replace_half_surrogates(collected: Collected) -> None:
 def _add_judgments_of_marks(collected: Collected, source: str) -> None:
     rows = [(*key, mark) for key, mark in collected.marks.items()]
     marks = pd.DataFrame(rows, columns=[*ANSWER_KEY, "judge", "mark"])
+    collected.notes.append(_use_of_marks(marks, collected.lower_is_better))
     is_reversed = marks["judge"].isin(collected.lower_is_better)
-    marks["mark"] = marks["mark"].where(~is_reversed, -marks["mark"])
+    marks.loc[is_reversed, "mark"] *= -1
     table = _judgments_of_marks(marks)
     for line, row in enumerate(table.to_dict(orient="records"), start=1):
         collected.judgments.append({**row, "place": Place(source, line)})
+
+
+def _use_of_marks(marks: pd.DataFrame, lower_is_better: Collection[str]) -> str:
+    """Say how many marks become verdicts: those of answers to one question."""
+    is_used = marks.duplicated([*QUESTION_KEY, "judge"], keep=False)
+    uses = []
+    for judge, used in is_used.groupby(marks["judge"], sort=False):
+        direction = " (the lowest wins)" if judge in lower_is_better else ""
+        uses.append(f"{judge}{direction} {used.sum():,} of {len(used):,}")
+    return (
+        "scores used in verdicts (which need two systems' scores on a question): "
+        f"{first_of(uses, MOST_NAMED)}"
+    )
 
 
 def _completed_judgments(collected: Collected) -> list[Record]:
@@ -181,9 +193,8 @@ def _completed_judgments(collected: Collected) -> list[Record]:
 
 
 def _by_file_names(collected: Collected, problems: Iterable[Problem]) -> list[Problem]:
-    names = collected.names
     return [
-        replace(problem, field=names.get(problem.field or "", problem.field))
+        replace(problem, field=collected.names.get(problem.field or "", problem.field))
         for problem in problems
     ]
 
@@ -193,10 +204,10 @@ def collected_rows(records: Iterable[Record], schema: TableSchema) -> Rows:
     records = list(records)
     columns = dict.fromkeys(schema.columns)
     for record in records:
-        columns.update(dict.fromkeys(record))
+        columns |= dict.fromkeys(record)
     columns.pop("place", None)
     sources = [record["place"].source for record in records]
-    distinct = list(dict.fromkeys(sources))
+    distinct = dict.fromkeys(sources)
     name = " + ".join(distinct)
     most_named = 3
     if len(distinct) > most_named:
@@ -212,12 +223,11 @@ def collected_rows(records: Iterable[Record], schema: TableSchema) -> Rows:
 def _judgments_of_marks(marks: pd.DataFrame) -> pd.DataFrame:
     """Turn marks of answers into sorted judgments: the higher mark wins; content decides sides."""
     key = [*QUESTION_KEY, "judge"]
-    columns = [*key, "system", "mark"]
-    pairs = marks[columns].merge(marks[columns], on=key, suffixes=("_a", "_b"))
+    pair = [*key, "system_a", "system_b"]
+    pairs = marks.merge(marks, on=key, suffixes=("_a", "_b"))
     pairs = pairs[pairs["system_a"] < pairs["system_b"]].reset_index(drop=True)
     # A digest of names draws the same in every run, whatever the order of rows.
-    names = pairs[[*key, "system_a", "system_b"]].astype(str)
-    draw = pd.util.hash_pandas_object(names, index=False)
+    draw = pd.util.hash_pandas_object(pairs[pair].astype(str), index=False)
     mirrored = pairs.rename(
         columns={
             "system_a": "system_b",
@@ -231,5 +241,5 @@ def _judgments_of_marks(marks: pd.DataFrame) -> pd.DataFrame:
     shown = pd.concat([pairs[~is_mirrored], mirrored[is_mirrored]])
     difference = shown["mark_a"] - shown["mark_b"]
     shown["winner"] = np.select([difference > 0, difference < 0], ["a", "b"], default="tie")
-    ordered = shown.sort_values([*key, "system_a", "system_b"], ignore_index=True)
+    ordered = shown.sort_values(pair, ignore_index=True)
     return ordered[list(JUDGMENTS.columns)].astype(object)

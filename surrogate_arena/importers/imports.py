@@ -41,7 +41,7 @@ from surrogate_arena.importers.tables import (
 )
 from surrogate_arena.importers.tool_maps import MAP_ENDING, map_of_file, shipped_maps
 from surrogate_arena.importers.tool_records import ToolReader
-from surrogate_arena.importers.verdict_files import split_options, with_verdicts
+from surrogate_arena.importers.verdict_files import VERDICT_OPTIONS, split_options, with_verdicts
 
 Reader = Callable[..., ForeignArena]
 MOST_READ = 16 * 2**20
@@ -95,8 +95,14 @@ def import_arena(
     shown_kind = kind if isinstance(kind, str) else getattr(reader, "__name__", "this reader")
     if verdicts is not None:
         options, verdict_file = split_options(Path(verdicts), options)
+    known = reader_options(kind)
     for name in options:
-        checked_choice(name, reader_options(kind), f"option of {shown_kind}")
+        if name in VERDICT_OPTIONS and name not in known:
+            raise UsageError(
+                f"{shown_kind} takes {name!r} only with verdicts on pairs: --verdicts FILE, or "
+                "'import lmarena'; scores of single answers need --scores NAME alone"
+            )
+        checked_choice(name, known, f"option of {shown_kind}")
     try:
         foreign = reader(paths, **options)
     except (UsageError, DataError) as error:
@@ -111,9 +117,7 @@ def import_arena(
         raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
     if options.get("repeats") != "first" and _is_mostly_left_out(foreign):
         raise _with_evident_kind(UsageError(_most_left_out(foreign)), kind, paths)
-    if verdicts is not None:
-        return with_verdicts(foreign, verdict_file)
-    return foreign
+    return foreign if verdicts is None else with_verdicts(foreign, verdict_file)
 
 
 def _is_mostly_left_out(foreign: ForeignArena) -> bool:

@@ -87,9 +87,8 @@ def _items(cell: object) -> list[object]:
 
 
 def n_unread_marks(rows: Rows, column: str) -> int:
-    """Count cells in a column of scores that are no numbers."""
-    cells = [cell for cell in rows.table.get(column, ()) if is_value(cell)]
-    return sum(mark_of(cell) is None for cell in cells)
+    """Count cells in a column of scores that are no marks."""
+    return sum(is_value(cell) and mark_of(cell) is None for cell in rows.table.get(column, ()))
 
 
 def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> list[str]:

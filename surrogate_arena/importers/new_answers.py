@@ -26,7 +26,7 @@ from surrogate_arena.importers.collected import Collected, Place, question_id
 from surrogate_arena.importers.contract import NO_COLUMNS
 from surrogate_arena.importers.foreign_arena import collected_rows, shown_answer
 from surrogate_arena.importers.passages import number_of_first
-from surrogate_arena.importers.plain_tables import read_plain_tables
+from surrogate_arena.importers.plain_tables import known_tables, tables_of_files
 from surrogate_arena.importers.values import name_text
 
 _LOG = logging.getLogger(__name__)
@@ -67,15 +67,15 @@ def read_answers(
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
-    known = read_plain_tables(
-        [path], columns=columns, needed=("system", "answer"), may_repeat=repeats is not None
+    tables = tables_of_files([path])
+    known = known_tables(
+        tables, columns=columns, needed=("system", "answer"), may_repeat=repeats is not None
     )
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
     questions = _Questions(queries)
-    [table] = known.tables
     placed = []
-    for place, record in collected.raw(table):
+    for place, record in collected.raw(known.tables[0]):
         placed.append((place, row_values(collected, place, known.columns.values(record))))
     first_number = number_of_first(values for _, values in placed)
     rows = AnswerRows(collected, repeats=repeats, first_number=first_number)

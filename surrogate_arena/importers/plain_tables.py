@@ -38,7 +38,7 @@ from surrogate_arena.importers.refused_tables import (
     check_repeats,
     check_verdict_files,
 )
-from surrogate_arena.importers.score_columns import lowest_wins, score_columns
+from surrogate_arena.importers.score_columns import judges_of_scores, score_columns
 from surrogate_arena.importers.tables import SHEET, read_table
 from surrogate_arena.importers.values import mark_of, option
 
@@ -51,44 +51,34 @@ class PlainTables:
 
     Attributes:
         tables: The tables, each with a column ``file``.
-        scores: Columns of marks, named for judges.
+        scores: Columns of marks, and the judge of each.
         left_out: Source, item and reason to the count of what was left out.
     """
 
     tables: Sequence[Rows]
     columns: Columns
-    scores: Sequence[str]
+    scores: Mapping[str, str]
     notes: Sequence[str]
     left_out: Mapping[tuple[str, str, str], int]
 
     def marks(self, record: Record) -> dict[str, float]:
         """Return the marks of a row by judge."""
         marks: dict[str, float] = {}
-        for judge in self.scores:
-            number = mark_of(record.get(judge))
+        for column, judge in self.scores.items():
+            number = mark_of(record.get(column))
             if number is not None:
                 marks[judge] = number
         return marks
 
 
-def read_plain_tables(
-    paths: Sequence[Path | str],
-    *,
-    columns: Mapping[str, str] = NO_COLUMNS,
-    scores: Sequence[str] = (),
-    needed: Sequence[str] = NEEDED,
-    may_repeat: bool = False,
-) -> PlainTables:
-    """Read tables of answers."""
+def tables_of_files(paths: Sequence[Path | str]) -> list[Rows]:
+    """Read tables, each with a column ``file``."""
     files = files_below(paths)
     tables = [read_table(path, shown_path(path, paths)) for path in files]
     broken = [problem for rows in tables for problem in rows.problems]
     if broken:
         raise DataError(counted_problems(broken))
-    tables = list(map(with_file, tables, distinct_names(files)))
-    return known_tables(
-        tables, columns=columns, scores=scores, needed=needed, may_repeat=may_repeat
-    )
+    return list(map(with_file, tables, distinct_names(files)))
 
 
 def known_tables(
@@ -96,10 +86,11 @@ def known_tables(
     *,
     columns: Mapping[str, str] = NO_COLUMNS,
     scores: Sequence[str] = (),
+    judge: str | None = None,
     needed: Sequence[str] = NEEDED,
     may_repeat: bool = False,
 ) -> PlainTables:
-    """Find the columns of tables; see ``read_plain_tables``."""
+    """Find the columns of tables of answers."""
     if len(tables) > 1:
         check_verdict_files(tables)
     tables, columns = _one_answer_per_row(tables, columns)
@@ -111,11 +102,13 @@ def known_tables(
     if "passages" not in columns:
         known, passed = with_true_passages([rows.table for rows in filled], known)
     frames = [rows.table for rows in filled]
-    judges = score_columns(frames, list(known.names.values()), scores)
-    left_out = _left_out(tables, filled, passed, judges, reasons_unread(frames, known, judges))
-    notes += _notes(known, passed, judges, columns)
+    marked = score_columns(frames, known.names.values(), scores)
+    left_out = _left_out(tables, filled, passed, marked, reasons_unread(frames, known, marked))
+    notes += _notes(known, passed, columns)
     for rows in tables:
         notes += rows.notes
+    # Where a column holds verdicts, the judge is theirs.
+    judges = judges_of_scores(marked, None if "verdict" in known.names else judge)
     return PlainTables(filled, known, judges, notes, left_out)
 
 
@@ -186,22 +179,15 @@ def _left_out(
         for column, kind in passed.items():
             left_out[rows.source, "column", f"{column!r} holds {kind}, not passages"] += 1
         for judge in judges:
-            left_out[rows.source, "score", f"{judge!r} is no number"] += n_unread_marks(kept, judge)
+            left_out[rows.source, "score", f"{judge!r} is no score"] += n_unread_marks(kept, judge)
     source = tables[0].source if len(tables) == 1 else f"{len(tables)} files"
     left_out.update((source, "column", reason) for reason in reasons)
     # Without zeros
     return +left_out
 
 
-def _notes(
-    known: Columns, passed: Mapping[str, str], judges: Sequence[str], stated: Mapping[str, str]
-) -> list[str]:
+def _notes(known: Columns, passed: Mapping[str, str], stated: Mapping[str, str]) -> list[str]:
     notes = [f"no passages: {column!r} holds {kind}" for column, kind in passed.items()]
-    if judges:
-        notes.append(f"judges, by their scores: {first_of(judges, MOST_NAMED)}")
-    lowest = sorted(filter(lowest_wins, judges))
-    if lowest:
-        notes.append(f"of {all_of(lowest)} the lowest wins")
     notes += known.notes()
     latency = known.names.get("latency", "latency_s")
     if "latency" not in stated and not bare_column(latency).endswith(("_s", "_seconds")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from arena.data.errors import UsageError
@@ -21,7 +21,7 @@ from surrogate_arena.importers.tables import SHEET
 from surrogate_arena.importers.values import mark_of
 
 
-def score_columns(frames: Frames, taken: Sequence[str], named: Sequence[str]) -> list[str]:
+def score_columns(frames: Frames, taken: Collection[str], named: Sequence[str]) -> list[str]:
     """Return the columns of marks: each is a judge."""
     columns = columns_in(frames)
     for name in named:
@@ -30,7 +30,9 @@ def score_columns(frames: Frames, taken: Sequence[str], named: Sequence[str]) ->
             listed = first_of(of_user, MOST_NAMED)
             raise UsageError(f"no column {name!r} of scores; the columns are {listed}")
         if not _n_marks(cells_of(frames, name)):
-            raise UsageError(f"{name!r} holds no numbers, which scores are")
+            raise UsageError(
+                f"{name!r} holds no scores, which are numbers, true or false, or up or down"
+            )
     scores = dict.fromkeys(named)
     for column in columns:
         if not _is_known(column) or column in taken:
@@ -44,6 +46,19 @@ def score_columns(frames: Frames, taken: Sequence[str], named: Sequence[str]) ->
 
 def _n_marks(cells: Sequence[object]) -> int:
     return sum(mark_of(cell) is not None for cell in cells)
+
+
+def judges_of_scores(columns: Sequence[str], judge: str | None) -> dict[str, str]:
+    """Return the judge of each column of scores: its name, or ``judge`` for a single column."""
+    if judge is None:
+        return {column: column for column in columns}
+    if len(columns) != 1:
+        raise UsageError(
+            f"{judge!r} can judge by one column of scores, and the table has "
+            f"{first_of(columns, MOST_NAMED) or 'none'}: name that column by --column "
+            "verdict=NAME instead of --scores"
+        )
+    return {columns[0]: judge}
 
 
 def lowest_wins(column: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import fsum
 
 from arena.data.types import Record
@@ -19,12 +18,8 @@ _TYPES = ("dataType", "data_type")
 """Fields of a score, the first with a value."""
 
 
-@dataclass(frozen=True)
-class _Category:
-    """A score that is a label, not a number."""
-
-
-_CATEGORY = _Category()
+_CATEGORY = object()
+"""A score that is a label, not a number."""
 
 
 def marks_of(
@@ -127,7 +122,7 @@ def _value_of_score(record: Mapping[str, object]) -> object:
     if value is None and is_labeled:
         return _CATEGORY
     # Langfuse writes 0 where a score has a label alone.
-    return _CATEGORY if value == 0 and "stringValue" in record and mark_of(label) is None else value
+    return label if value == 0 and record.get("stringValue") else value
 
 
 def _first(record: Mapping[str, object], names: tuple[str, ...]) -> object:
@@ -135,9 +130,8 @@ def _first(record: Mapping[str, object], names: tuple[str, ...]) -> object:
 
 
 def _number(value: object, words: Mapping[str, float]) -> float | None:
-    if isinstance(value, str) and value.strip() in words:
-        return words[value.strip()]
-    return None if value is _CATEGORY else mark_of(value)
+    word = str(value).strip()
+    return words[word] if word in words else mark_of(value)
 
 
 def _fault(value: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from arena.data.errors import DataError, Problem
 from arena.data.types import Record
 from surrogate_arena.importers.tables import text_of_file
-from surrogate_arena.importers.values import mark_of
+from surrogate_arena.importers.values import truth_of
 
 LINE_FORMS = "a topic (an id, a tab and a text), a grade or a measure"
 """What a line may be, for messages."""
@@ -49,7 +49,7 @@ def read_lines(path: Path, source: str) -> Iterator[tuple[int, Record]]:
 
 def _record_of(line: str) -> Record | None:
     cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
-    if len(cells) in (3, 4) and mark_of(cells[-1]) is not None:
+    if len(cells) in (3, 4) and truth_of(cells[-1]) is not None:
         if len(cells) == 3:
             return {"measure": cells[0], "topic_id": cells[1], "value": cells[2]}
         if cells[1] in _ITERATIONS:

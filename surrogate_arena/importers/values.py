@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from functools import partial
 from shlex import quote
 from typing import Any
 
@@ -13,7 +14,11 @@ from arena.data.rows import finite_number, is_null, is_unstorable, whole_digits
 
 MISSING_WORDS = frozenset({"", "none", "nan", "null", "nat", "<na>", "n/a", "na", "-"})
 """What programs write for missing values, in lower case."""
-_MARKS = {"true": 1.0, "yes": 1.0, "pass": 1.0, "false": 0.0, "no": 0.0, "fail": 0.0}
+_TRUTHS = {"true": 1.0, "yes": 1.0, "pass": 1.0, "false": 0.0, "no": 0.0, "fail": 0.0}
+_UP = ("up", "thumbs up", "thumbs_up", "like", "positive", "good", "👍")
+_DOWN = ("down", "thumbs down", "thumbs_down", "dislike", "negative", "bad", "👎")
+_MARKS = {**_TRUTHS, **dict.fromkeys(_UP, 1.0), **dict.fromkeys(_DOWN, 0.0)}
+"""Words for 1 and 0, in lower case."""
 _DECIMAL_COMMA = re.compile(r"[-+]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))")
 _PRINTED_ARRAY = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))+\s*\]""")
 """Texts in brackets without commas between them: an array as numpy prints it."""
@@ -67,13 +72,14 @@ def number_of(value: object) -> float | None:
     return finite_number(text)
 
 
-def mark_of(value: object) -> float | None:
-    """Return a cell's number, or 1 or 0 for true or false, pass or fail."""
-    if isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str) and value.strip().casefold() in _MARKS:
-        return _MARKS[value.strip().casefold()]
-    return number_of(value)
+def mark_of(value: object, words: Mapping[str, float] = _MARKS) -> float | None:
+    """Return a cell's number, or 1 or 0 for true or false, or for one of the words."""
+    word = str(value).strip().casefold()
+    return words[word] if word in words else number_of(value)
+
+
+truth_of = partial(mark_of, words=_TRUTHS)
+"""Return a cell's number, or 1 or 0 for true or false, yes or no, pass or fail."""
 
 
 def opened(value: object) -> object:
@@ -100,10 +106,9 @@ def opened(value: object) -> object:
         literal = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return value
-    is_collection = isinstance(literal, list | dict | tuple | set)
-    return (
-        list(literal) if isinstance(literal, tuple | set) else literal if is_collection else value
-    )
+    if isinstance(literal, tuple | set):
+        return list(literal)
+    return literal if isinstance(literal, list | dict) else value
 
 
 def opened_or_same(value: object) -> object:

@@ -27,7 +27,7 @@ from surrogate_arena.importers.judgments import skips_of
 from surrogate_arena.importers.values import option
 from surrogate_arena.importers.verdict_values import stated_values
 
-_OPTIONS = ("columns", "values", "has_sides", "judge")
+VERDICT_OPTIONS = ("columns", "values", "has_sides", "judge")
 """Options of reading verdicts."""
 _PREFIX = "verdicts."
 """What a field begins with whose column is meant for the file of verdicts alone."""
@@ -53,7 +53,7 @@ def split_options(
     path: Path, options: Mapping[str, object]
 ) -> tuple[dict[str, object], VerdictFile]:
     """Return the options for reading answers, and how to read the verdicts."""
-    of_answers = {name: value for name, value in options.items() if name not in _OPTIONS}
+    of_answers = {name: value for name, value in options.items() if name not in VERDICT_OPTIONS}
     verdict_fields = field_names("battles").keys() - _SHARED
     own = {}
     others = {}

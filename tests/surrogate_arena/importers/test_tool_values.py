@@ -206,9 +206,11 @@ def test_no_other_name_stands_for_a_missing_system(tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".json", ".csv", ".parquet"])
-@pytest.mark.parametrize("values", [(0.5, 0.25), (True, False), (1, 0), ("0.5", "0.25")])
+@pytest.mark.parametrize(
+    "values", [(0.5, 0.25), (True, False), (1, 0), ("0.5", "0.25"), ("good", "bad")]
+)
 def test_numbers_beside_the_scores_are_counted_and_read_if_named(tmp_path, ending, values):
-    rows = traces(QUESTION, ANSWERS, right=values, latency=[0.1, 0.2], note=["good", "bad"])
+    rows = traces(QUESTION, ANSWERS, right=values, latency=[0.1, 0.2], note=["polite", "rude"])
     read = read_of(tmp_path, rows, ending)
     (reason,) = skipped(read)
     assert "'right'" in reason
@@ -373,6 +375,12 @@ def test_truth_values_are_read_and_a_grade_is_no_word_of_inspects(tmp_path):
     read = read_of(tmp_path, traces(QUESTION, ANSWERS, scores=scores))
     assert winners(read, "ok") == ["v1"]
     assert winners(read, "grade") == []
+
+
+def test_labels_up_and_down_count_where_the_number_beside_them_is_a_filler(tmp_path):
+    scores = [[{"name": "thumb", "value": 0, "stringValue": word}] for word in ("down", "up")]
+    read = read_of(tmp_path, traces(QUESTION, ANSWERS, scores=scores))
+    assert winners(read, "thumb") == ["v1"]
 
 
 def test_columns_of_labels_are_counted(tmp_path):

@@ -1,0 +1,108 @@
+"""Columns of scores in plain tables: thumbs and other words, their judges, and their use."""
+
+import pandas as pd
+import pytest
+
+from arena import DataError, UsageError, import_arena
+
+ANSWERS = [
+    ("When?", "one", "It opened in 1932."),
+    ("When?", "two", "Nobody can say."),
+    ("Who?", "one", "J. Holt did."),
+    ("Who?", "two", "The city, in the end."),
+]
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return what imports the four answers with further columns."""
+
+    def read_with(cells, **options):
+        table = pd.DataFrame(ANSWERS, columns=["question", "system", "answer"])
+        path = tmp_path / "answers.csv"
+        table.assign(**cells).to_csv(path, index=False)
+        return import_arena("csv", path, language="en", **options)
+
+    return read_with
+
+
+def winners(foreign):
+    """Return the winning system of each verdict."""
+    judgments = foreign.arena.judgments.to_dict(orient="records")
+    return [row.get(f"system_{row['winner']}", "tie") for row in judgments]
+
+
+@pytest.mark.parametrize(
+    ("up", "down"),
+    [
+        ("up", "down"),
+        ("Thumbs up", "thumbs down"),
+        ("THUMBS_UP", "THUMBS_DOWN"),
+        ("like", "dislike"),
+        ("Positive", "Negative"),
+        ("good", "bad"),
+        ("👍", "👎"),
+        ("true", "false"),
+    ],
+)
+def test_words_of_praise_are_scores_and_empty_cells_are_missing(read, up, down):
+    thumbs = {"thumbs": [up, down, up, None]}
+    foreign = read(thumbs, scores=["thumbs"])
+    assert winners(foreign) == ["one"]
+    assert foreign.skipped.empty
+    assert winners(read(thumbs, columns={"verdict": "thumbs"})) == ["one"]
+    assert "if it is a score: --scores thumbs" in " ".join(read(thumbs).skipped["reason"])
+
+
+def test_strange_words_among_thumbs_are_counted_and_a_column_of_them_is_refused(read):
+    foreign = read({"thumbs": ["up", "down", "up", "sideways"]}, scores=["thumbs"])
+    assert foreign.skipped["reason"].tolist() == ["'thumbs' is no score"]
+    with pytest.raises(UsageError, match=r"'thumbs' holds no scores, which are .* up or down"):
+        read({"thumbs": ["sideways"] * 4}, scores=["thumbs"])
+
+
+def test_words_of_praise_do_not_say_whether_two_answers_tied(tmp_path):
+    path = tmp_path / "battles.csv"
+    path.write_text("question,system_a,system_b,winner,both_bad\nq1,x,y,,good\n")
+    with pytest.raises(DataError, match="neither true nor false"):
+        import_arena("lmarena", path, language="en")
+
+
+def test_the_judge_of_one_column_of_scores_can_be_named(read):
+    thumbs = {"thumbs": ["up", "down", "up", "up"]}
+    assert set(read(thumbs, scores=["thumbs"]).arena.judgments["judge"]) == {"thumbs"}
+    foreign = read(thumbs, scores=["thumbs"], judge="human")
+    assert set(foreign.arena.judgments["judge"]) == {"human"}
+    assert "judge human: 1" in foreign.shown
+
+
+def test_places_of_a_named_judge_are_better_the_lower_they_are(read):
+    foreign = read({"rank": [1, 2, 1, 2]}, scores=["rank"], judge="human")
+    assert winners(foreign) == ["one", "one"]
+
+
+def test_one_judge_of_several_columns_is_refused_with_what_to_do(read):
+    columns = {"thumbs": ["up", "down", "up", "up"], "f1": [0.1, 0.2, 0.3, 0.4]}
+    with pytest.raises(UsageError, match=r"has thumbs, f1: .* --column verdict=NAME"):
+        read(columns, scores=["thumbs"], judge="human")
+    foreign = read(columns, columns={"verdict": "thumbs"}, judge="human")
+    assert set(foreign.arena.judgments["judge"]) == {"human", "f1"}
+
+
+def test_a_judge_without_scores_is_refused(read):
+    with pytest.raises(UsageError, match=r"'human' .* has none: .* --column verdict=NAME"):
+        read({}, judge="human")
+
+
+def test_one_note_says_how_many_scores_are_used(read):
+    columns = {"thumbs": ["up", "down", "up", None], "f1": [0.1, 0.2, 0.3, 0.4]}
+    assert read(columns, scores=["thumbs"]).notes == (
+        "scores used in verdicts (which need two systems' scores on a question): thumbs 2 of 3, "
+        "f1 4 of 4",
+    )
+
+
+@pytest.mark.parametrize("option", [{"values": ["thumbs:up=a,down=b"]}, {"has_sides": False}])
+def test_options_of_verdicts_say_which_tables_they_are_for(read, option):
+    with pytest.raises(UsageError, match=r"--verdicts FILE, or 'import lmarena'.*--scores NAME"):
+        read({"thumbs": ["up", "down", "up", "up"]}, scores=["thumbs"], **option)
