@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
@@ -46,15 +46,18 @@ class AnswerFaults:
         return self.found[self.found["check"].isin(of_class(certainty))]
 
     @property
+    def broken(self) -> pd.DataFrame:
+        """The answers with a certain fault."""
+        return self.of_class("certain").drop_duplicates(ANSWER_KEY)
+
+    @property
     def n_broken(self) -> int:
         """Count the answers with a certain fault."""
-        return len(self.of_class("certain").drop_duplicates(ANSWER_KEY))
+        return len(self.broken)
 
     @property
     def broken_clause(self) -> str:
-        """Say how many answers have a certain fault; empty where none has."""
-        if not self.n_broken:
-            return ""
+        """Say how many answers have a certain fault."""
         verb = "has" if self.n_broken == 1 else "have"
         n_answers = count_of(len(self.answers), "answer")
         return f"{self.n_broken:,} of {n_answers} {verb} a certain fault"
@@ -65,18 +68,16 @@ class AnswerFaults:
         clauses = []
         if self.n_broken:
             clauses.append(f"{self.broken_clause}: {'; '.join(self._clauses('certain'))}")
-        likely = self._clauses("likely")
+        likely = "; ".join(self._clauses("likely"))
         if likely:
-            clauses.append(f"likely faults: {'; '.join(likely)}")
+            clauses.append(f"likely faults: {likely}")
         return tuple(clauses)
 
-    def _clauses(self, certainty: CheckClass) -> list[str]:
-        clauses = []
+    def _clauses(self, certainty: CheckClass) -> Iterator[str]:
         for name, rows in self.of_class(certainty).groupby("check", sort=False):
             questions = self._question_names(rows)
             clause = CHECKS[str(name)].clause(len(rows))
-            clauses.append(f"{clause} ({first_of(questions, MOST_SHOWN)})")
-        return clauses
+            yield f"{clause} ({first_of(questions, MOST_SHOWN)})"
 
     def _question_names(self, rows: pd.DataFrame) -> list[str]:
         if self.answers["language"].nunique() == 1:
@@ -102,12 +103,12 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
     words = list(map(folded_words, texts))
     table["query"] = pd.Series([question.query for question in questions], dtype="str")
     is_long = table["text"].map(is_prose).astype(bool)
-    results["same-text"] = pd.Series(same_texts(table), dtype=float).where(is_long)
-    varied = pd.Series(varied_texts(table, words, questions), dtype=float)
-    results["varied-text"] = varied.where(is_long)
+    results["same-text"] = same_texts(table).astype(float)
+    results["varied-text"] = varied_texts(table, words, questions).astype(float)
     has_passages = np.array([len(question.passages) > 0 for question in questions], bool)
-    of_others = pd.Series(texts_of_others(table, words, questions), dtype=float)
-    results["other-question"] = of_others.where(is_long & has_passages)
+    results["other-question"] = texts_of_others(table, words, questions).astype(float)
+    results.loc[~is_long, ["same-text", "varied-text", "other-question"]] = np.nan
+    results.loc[~has_passages, "other-question"] = np.nan
     results.loc[results["same-text"] == 1, ["varied-text", "other-question"]] = 0.0
     results.loc[results["varied-text"] == 1, "other-question"] = 0.0
     results.loc[results["failure-message"] == 1, ["refusal", "other-question"]] = 0.0

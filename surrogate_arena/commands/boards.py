@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -139,21 +139,22 @@ def publish_board(
         }
         show(content, as_json)
         return
-    sentences = [_fault_sentence(faults), cost_sentence]
-    print_board(saved, _next_command(saved, folder), index, [text for text in sentences if text])
+    sentences = filter(None, [_fault_sentence(faults), cost_sentence])
+    print_board(saved, _next_command(saved, folder), index, sentences)
     print_remarks(list(look_alike_remarks(built.overall["system"])))
 
 
 def _fault_sentence(faults: AnswerFaults | None) -> str:
-    """Say how many answers have a certain fault, and of whom most; empty if none has."""
-    from arena.data.schema import ANSWER_KEY
+    """Say how many answers have a certain fault, which, and of whom most; empty if none has."""
+    from surrogate.checks.table import CHECKS
 
     if faults is None or not faults.n_broken:
         return ""
-    broken = faults.of_class("certain").drop_duplicates(ANSWER_KEY)
-    n_by_system = broken["system"].value_counts()
-    share = "" if len(n_by_system) == 1 else f"{n_by_system.iloc[0]:,} of them "
-    return f"{faults.broken_clause}, {share}by {n_by_system.index[0]}."
+    n_by_check = faults.of_class("certain")["check"].value_counts(sort=False)
+    clauses = [CHECKS[str(name)].clause(number) for name, number in n_by_check.items()]
+    n_by_system = faults.broken["system"].value_counts()
+    clauses.append(f"{n_by_system.index[0]} alone has {n_by_system.iloc[0]:,}")
+    return f"{faults.broken_clause}: {'; '.join(clauses)}."
 
 
 def board_site(
@@ -170,7 +171,7 @@ def board_site(
 
 
 def print_board(
-    board: Board, then: str, index: Path | None = None, further: Sequence[str] = ()
+    board: Board, then: str, index: Path | None = None, further: Iterable[str] = ()
 ) -> None:
     """Print a board's ranks, what limits them, ``further`` sentences, and what to do next."""
     from surrogate.board.remarks import cautions, conclusion, fragile_places, in_its_language
