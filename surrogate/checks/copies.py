@@ -12,7 +12,7 @@ from scipy import sparse
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags, Floats, Indices
-from arena.data.wording import Remark, count_of, first_of
+from arena.data.wording import Remark, first_of
 from arena.text.answers import parse_answer
 from arena.text.ngrams import hashed
 from arena.text.reader import as_read
@@ -127,12 +127,13 @@ def same_answer_remarks(arena: Arena) -> Iterator[Remark]:
     for (language, system), answers in rows.groupby(["language", "system"]):
         if len(answers) < FEWEST_ANSWERS:
             continue
+        n_answers = len(answers)
         n_repeated = int((answers["text"] == answers["question"]).sum())
         n_same = int(answers["text"].value_counts().iloc[0])
-        if n_repeated > len(answers) / 2:
-            sentence = f"{n_repeated:,} of {count_of(len(answers), 'answer')} repeat the question"
-        elif n_same > len(answers) / 2:
-            sentence = f"{n_same:,} of {count_of(len(answers), 'answer')} are the same text"
+        if n_repeated > n_answers / 2:
+            sentence = f"{n_repeated:,} of {n_answers:,} answers repeat the question"
+        elif n_same > n_answers / 2:
+            sentence = f"{n_same:,} of {n_answers:,} answers are the same text"
         else:
             continue
         yield Remark("same answers", "warning", sentence, subject=f"{language}, {system}")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from arena.data.arena import Arena
-from arena.data.wording import Remark, count_of
+from arena.data.wording import Remark
 from features.measures.language import SUPPORTED, likeliest_language
 
 FEWEST_QUESTIONS = 5
@@ -19,14 +19,14 @@ def language_remarks(arena: Arena) -> Iterator[Remark]:
         language = str(name)
         if language not in SUPPORTED:
             continue
-        looks = Counter(map(likeliest_language, questions["query"]))
-        others = {code: n for code, n in looks.items() if code not in (language, None)}
-        n_others = sum(others.values())
+        others = Counter(filter(None, map(likeliest_language, questions["query"])))
+        del others[language]
+        n_others = others.total()
         if n_others < FEWEST_QUESTIONS or n_others < smallest_share * len(questions):
             continue
-        most, _ = Counter(others).most_common(1)[0]
+        most = others.most_common(1)[0][0]
         sentence = (
-            f"{n_others:,} of {count_of(len(questions), 'question')} do not look like {language}; "
-            f"most of them look like {most}"
+            f"{n_others:,} of {len(questions):,} questions do not look like {language}; most of "
+            f"them look like {most}"
         )
         yield Remark("languages", "warning", sentence, statistic=n_others / len(questions))

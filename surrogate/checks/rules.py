@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from arena.data.languages import language_name
-from arena.text.answers import cited_passages, find_citations
+from arena.text.answers import find_citations
 from arena.text.reader import shows_nothing
 from arena.text.thoughts import has_thoughts
 from features.declare.sample import Question, Sample, passage_text
@@ -115,9 +115,13 @@ def content_words(tokens: Sequence[str]) -> set[str]:
 
 def cites_nothing_given(sample: Sample) -> bool | None:
     """Return whether it cites a passage that was not given, by a number in square brackets."""
-    passages = sample.question.passages
-    if not passages:
+    if not sample.question.passages:
         return None
+    return any(dead_citations(sample))
+
+
+def dead_citations(sample: Sample) -> Iterator[str]:
+    """Yield each citation in square brackets of a passage that was not given."""
     ids = sample.question.passage_ids
     has_numbers = any(passage_id.isdecimal() for passage_id in ids)
     given = given_text(sample.question)
@@ -127,12 +131,14 @@ def cites_nothing_given(sample: Sample) -> bool | None:
         citation = prose[marker.start : marker.end]
         if citation in given or "](http" in citation:
             continue
-        for cited in cited_passages(citation, ids).unmatched:
-            is_place = cited.isdecimal() and not has_numbers and int(cited) <= len(passages)
-            is_year = cited.isdecimal() and 1000 <= int(cited) <= 2999
-            if not (is_place or is_year or _is_own_source(sample, cited)):
-                return True
-    return False
+        for cited in set(marker.ids).difference(ids):
+            if cited.isdecimal():
+                is_place = not has_numbers and int(cited) <= len(ids)
+                is_year = 1000 <= int(cited) <= 2999
+                if is_place or is_year:
+                    continue
+            if not _is_own_source(sample, cited):
+                yield cited
 
 
 def _is_own_source(sample: Sample, cited: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -25,23 +24,45 @@ def arena_counts(arena: Arena) -> dict[str, int]:
 
 def counts_line(counts: Mapping[str, int]) -> str:
     """Write counts in a line, such as ``8 systems, 1 judgment``."""
-    parts: list[str] = []
-    for key, number in counts.items():
-        parts.append(count_of(number, key.replace("_", " ").removesuffix("s")))
-    return ", ".join(parts)
+    return ", ".join(
+        count_of(number, key.replace("_", " ").removesuffix("s")) for key, number in counts.items()
+    )
 
 
-def thoughts_remarks(arena: Arena) -> Iterator[Remark]:
+def contract_remarks(arena: Arena) -> Iterator[Remark]:
+    """Say what an importer may have read otherwise than its user meant."""
+    from surrogate.checks.citations import citation_remarks
+
+    yield from _unshared_remarks(arena)
+    yield from citation_remarks(arena)
+    yield from _thoughts_remarks(arena)
+
+
+def _unshared_remarks(arena: Arena) -> Iterator[Remark]:
+    from arena.data.schema import QUESTION_KEY
+
+    is_shared = arena.answers.duplicated(QUESTION_KEY).any()
+    if arena.answers["system"].nunique() > 1 and arena.judgments.empty and not is_shared:
+        sentence = (
+            "no two systems answered the same question, so nothing can be compared: if each row "
+            "has a query_id of its own, leave query_id out of the import, so that equal texts "
+            "are one question"
+        )
+        yield Remark("questions", "error", sentence)
+
+
+def _thoughts_remarks(arena: Arena) -> Iterator[Remark]:
     """Name the systems whose answers begin with thoughts."""
     from arena.text.answers import is_empty_answer
     from arena.text.thoughts import has_thoughts
 
-    counts: Counter[str] = Counter()
-    for system, text in zip(arena.answers["system"], arena.answers["answer"], strict=True):
-        if has_thoughts(text) and not is_empty_answer(text):
-            counts[system] += 1
-    if counts:
-        listed = first_of([f"{system} {count}" for system, count in counts.most_common()])
-        answers = count_of(counts.total(), "answer")
-        sentence = f"thoughts before {answers} ({listed}): everybody reads what follows them"
-        yield Remark("thoughts", "info", sentence, statistic=counts.total())
+    begins = [has_thoughts(text) and not is_empty_answer(text) for text in arena.answers["answer"]]
+    n_begun = sum(begins)
+    if n_begun:
+        counts = arena.answers.loc[begins, "system"].value_counts()
+        listed = first_of([f"{system} {count}" for system, count in counts.items()])
+        sentence = (
+            f"thoughts before {count_of(n_begun, 'answer')} ({listed}): everybody reads what "
+            "follows them"
+        )
+        yield Remark("thoughts", "info", sentence, statistic=n_begun)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +13,7 @@ from arena.data.errors import DataError, UsageError
 from arena.data.judges import PEOPLE, is_person
 from arena.data.wording import Remark, count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.counts import arena_counts, counts_line, thoughts_remarks
+from surrogate_arena.cli.counts import arena_counts, contract_remarks, counts_line
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import FILE, FOLDER, given_answers
 from surrogate_arena.cli.printing import command, print_notes, print_remarks, show, wrapped
@@ -39,14 +39,12 @@ def init(
 
 
 def _template(name: str) -> Arena:
-    from arena.data.rows import are_in
-    from arena.data.schema import QUESTION_KEY
-    from arena.judging.choosing.drawn_questions import choose_questions
+    from arena.judging.choosing.drawn_questions import choose_questions, with_questions
     from arena.simulation import simulated_arena
 
     simulated = simulated_arena()
     part = simulated.select(["en"], list(simulated.info.systems[:3]))
-    queries = choose_questions(part.queries, questions=4)
+    part = with_questions(part, choose_questions(part.queries, questions=4))
     info = part.info.model_copy(
         update={
             "name": name,
@@ -54,13 +52,7 @@ def _template(name: str) -> Arena:
             "reference_system": None,
         }
     )
-    return replace(
-        part,
-        info=info,
-        queries=queries,
-        answers=part.answers[are_in(part.answers, queries, QUESTION_KEY)],
-        judgments=part.judgments[are_in(part.judgments, queries, QUESTION_KEY)],
-    )
+    return replace(part, info=info)
 
 
 def check(
@@ -99,7 +91,7 @@ def check(
         unit = f"tokens of {token_counter.name}"
         length = token_counter.count
     contents = arena_contents(read, length, split_names(systems))
-    remarks = [*answer_remarks(read), *gap_remarks(read), *_unlisted_remarks(arena)]
+    remarks = [*arena_remarks(read), *_unlisted_remarks(arena)]
     if as_json:
         show({"problems": [], "unit": unit, "languages": contents, "remarks": remarks}, as_json)
         return
@@ -121,7 +113,7 @@ def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None
     judges = list(arena.judges)
     # Hundreds of voters are one judge to a board, and would fill the screen here.
     if len(people) > 1:
-        voters = f"{PEOPLE} ({count_of(len(people), 'voter')})"
+        voters = f"{PEOPLE} ({len(people):,} voters)"
         judges = [voters, *(name for name in judges if name not in people)]
     print_notes([first_of(judges) or "none"], "Judges")
     print_remarks(remarks)
@@ -137,8 +129,8 @@ def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None
     print(command("board", folder, *choice, "--out", "out/board"))
 
 
-def answer_remarks(arena: Arena) -> Iterator[Remark]:
-    """Say what is odd about an arena's names and answers."""
+def arena_remarks(arena: Arena) -> Iterator[Remark]:
+    """Say what is odd about an arena's names and answers, and what it lacks."""
     from arena.data.answer_digests import outdated_remark
     from arena.data.names import look_alike_remarks
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
@@ -146,10 +138,9 @@ def answer_remarks(arena: Arena) -> Iterator[Remark]:
     from arena.rating.ratings import copies_remark
     from surrogate.checks.copies import same_answer_remarks
     from surrogate.checks.languages import language_remarks
-    from surrogate_arena.commands.contents import citation_remarks
 
     yield from language_remarks(arena)
-    yield from thoughts_remarks(arena)
+    yield from contract_remarks(arena)
     yield from look_alike_remarks([*arena.info.systems, *arena.judges])
     if len(arena.outdated):
         yield outdated_remark(len(arena.outdated))
@@ -164,10 +155,10 @@ def answer_remarks(arena: Arena) -> Iterator[Remark]:
     if n_copies:
         yield copies_remark(n_copies)
     yield from same_answer_remarks(arena)
-    yield from citation_remarks(arena)
+    yield from _gap_remarks(arena)
 
 
-def gap_remarks(arena: Arena) -> Iterator[Remark]:
+def _gap_remarks(arena: Arena) -> Iterator[Remark]:
     """Say which answers, judgments and passages an arena lacks."""
     from arena.data.schema import QUESTION_KEY
 
@@ -220,7 +211,9 @@ def add(
     before = read_arena(arena, is_judged=False)
     new = given_answers(answers, before.queries, columns)
     systems = list(dict.fromkeys(new["system"]))
-    places = None if board is None else rank_systems(Board.load(board), new, before)
+    sentences: Iterable[str] = ()
+    if board is not None:
+        sentences = place_sentences(rank_systems(Board.load(board), new, before))
     file, n_added, n_present = add_answers(arena, new, is_held=hold)
     added = f"{count_of(n_added, 'answer')} of {', '.join(systems)}"
     unlisted = read_unlisted(arena)
@@ -228,9 +221,8 @@ def add(
     states = "".join(f"; {system} is {unlisted[system]}" for system in left_out)
     print(f"{added} added to {file} ({n_present} were there){states}")
     _print_submission(read_arena(arena, is_judged=False, has_unlisted=True), systems)
-    if places is not None:
-        for text in place_sentences(places):
-            print("\n".join(wrapped(f"  {text}")))
+    for text in sentences:
+        print("\n".join(wrapped(f"  {text}")))
     if left_out:
         print(command("withdraw", arena, left_out[0], "--undo"))
     else:

@@ -1,17 +1,15 @@
-"""The contents of an arena: questions, passages, answers, their lengths and citations."""
+"""The contents of an arena: questions, passages, answers, and their lengths."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
-from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
-from arena.data.wording import Remark
-from arena.text.answers import cited_passages, parse_answer
+from arena.text.answers import parse_answer
 
 
 def white_space_words(text: str) -> int:
@@ -38,7 +36,7 @@ def arena_contents(
         chosen = [checked_choice(system, arena.info.systems, "system") for system in systems]
         answers = answers[answers["system"].isin(chosen)]
         judgments = judgments[judgments[["system_a", "system_b"]].isin(chosen).all(axis=1)]
-    questions = _question_counts(arena.queries, length).groupby("language", sort=True)
+    questions = _question_counts(arena.queries, length).groupby("language")
     means = questions.mean()
     totals = questions.sum()
     by_language = _answer_lengths(answers, length).groupby("language")
@@ -70,22 +68,23 @@ def _answer_lengths(answers: pd.DataFrame, length: Callable[[str], int]) -> pd.D
 
 def _question_counts(queries: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:
     rows = []
-    for query in queries[["language", "query", "passages"]].to_dict("records"):
+    for query in queries.to_dict("records"):
         labels = [passage.get("relevance") for passage in query["passages"]]
         passage_lengths = [
             length(f"{passage.get('title') or ''} {passage['text']}".strip())
             for passage in query["passages"]
         ]
-        row = (
-            query["language"],
-            length(query["query"]),
-            labels.count(1),
-            labels.count(0),
-            labels.count(None),
-            len(passage_lengths),
-            sum(passage_lengths),
+        rows.append(
+            (
+                query["language"],
+                length(query["query"]),
+                labels.count(1),
+                labels.count(0),
+                labels.count(None),
+                len(passage_lengths),
+                sum(passage_lengths),
+            )
         )
-        rows.append(row)
     columns = [
         "language",
         "question_length",
@@ -96,30 +95,3 @@ def _question_counts(queries: pd.DataFrame, length: Callable[[str], int]) -> pd.
         "context_length",
     ]
     return pd.DataFrame(rows, columns=columns)
-
-
-def citation_remarks(arena: Arena) -> Iterator[Remark]:
-    """Name languages whose answers cite, but never the id of a passage: ``[1]`` for ``doc-17``."""
-    most_read = 500
-    answers = arena.answers
-    if OWN_PASSAGES in answers:
-        answers = answers[answers[OWN_PASSAGES].isna()].drop(columns=OWN_PASSAGES)
-    answers = answers.groupby("language").head(most_read)
-    answers = answers.merge(arena.queries[[*QUESTION_KEY, "passages"]], on=QUESTION_KEY)
-    for language, rows in answers.groupby("language"):
-        n_matched = 0
-        dead = []
-        for answer, passages in zip(rows["answer"], rows["passages"], strict=True):
-            passage_ids = [passage["passage_id"] for passage in passages]
-            found = cited_passages(answer, passage_ids)
-            n_matched += len(found.matched)
-            if passage_ids and found.unmatched:
-                dead.append((found.unmatched[0], passage_ids[0]))
-        if n_matched or len(dead) < 5:  # a few may be slips of a model
-            continue
-        cited, passage_id = dead[0]
-        sentence = (
-            f"answers cite, such as [{cited}], but never the id of a passage, such as "
-            f"{passage_id}: citations and grounding are not measured; use the same ids in both"
-        )
-        yield Remark("citations", "warning", sentence, subject=str(language))

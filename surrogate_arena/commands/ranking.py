@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from surrogate_arena.cli import options as opt
@@ -89,12 +90,12 @@ def print_ranked(placed: RankedSystems, then: str = "") -> None:
     # Ranks are those of the board, which does not change, and of each new system among its rows.
     is_new = table["system"].isin(set(placed.new["system"]))
     table["new"] = is_new.map({True: "new", False: ""})
-    sentences = first_lines(place_sentences(placed), 2)
+    sentences = first_lines(list(place_sentences(placed)), 2)
     sentences += first_lines(placed.remarks, 3)
     print_ranks(table, [*columns, "new"], sentences, [then] if then else [])
 
 
-def place_sentences(placed: RankedSystems) -> list[str]:
+def place_sentences(placed: RankedSystems) -> Iterator[str]:
     """Say of each new system which rank or place it has, and why."""
     import pandas as pd
 
@@ -104,7 +105,6 @@ def place_sentences(placed: RankedSystems) -> list[str]:
     rows = placed.board if placed.board["language"].nunique() == 1 else placed.overall
     is_new = rows["system"].isin(set(placed.new["system"]))
     n_ranked = int(rows.loc[~is_new, "rank"].notna().sum())
-    sentences: list[str] = []
     for row in rows[is_new].itertuples():
         system = row.system
         place = ""
@@ -112,9 +112,8 @@ def place_sentences(placed: RankedSystems) -> list[str]:
             place = f"rank {row.rank} of {n_ranked + 1}"
         elif not pd.isna(row.place):
             bounds = ""
-            if not pd.isna(row.place_low) and not pd.isna(row.place_high):
+            if not pd.isna([row.place_low, row.place_high]).any():
                 bounds = f" ({row.place_low} to {row.place_high})"
             place = f"about place {row.place}{bounds} if it joins the {n_ranked} ranked systems"
-        parts = [text for text in (place, reasons[system]) if text]
-        sentences.append(f"{system}: {'; '.join(parts)}")
-    return sentences
+        parts = filter(None, (place, reasons[system]))
+        yield f"{system}: {'; '.join(parts)}"

@@ -14,7 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags
-from arena.judging.choosing.drawn_questions import choose_questions, is_drawn
+from arena.judging.choosing.drawn_questions import choose_questions, is_drawn, with_questions
 from arena.statistics.bootstrap import generator
 from arena.text.answers import parse_answer
 from surrogate_arena.generation.context import context_words
@@ -35,12 +35,12 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
         choice = choose(arena, queries, rules)
         if choice is None:
             continue
-        counts = queries[~choice.is_kept].groupby("language").size().rename("count").reset_index()
+        counts = queries[~choice.is_kept].groupby("language").size().reset_index(name="count")
         left_out.append(counts.assign(reason=choice.reason)[["language", "reason", "count"]])
         queries = queries[choice.is_kept]
         if queries.empty:
             raise UsageError(choice.none_left)
-    evaluation = _with_questions(arena, queries)
+    evaluation = with_questions(arena, queries)
     if rules.one_answer:
         chosen = one_answer_each(evaluation.answers, rules.seed)
         # Judgments compare two answers to a question, of which one is left.
@@ -102,7 +102,7 @@ def _drawn_questions(_arena: Arena, queries: pd.DataFrame, rules: SetRules) -> _
 def one_answer_each(answers: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Keep one answer to each question, as many of each system (MEMERAG, section 3.5)."""
     chosen: list[int] = []
-    for language, rows in answers.groupby("language", sort=True):
+    for language, rows in answers.groupby("language"):
         query_ids = sorted(rows["query_id"].unique())
         systems = sorted(rows["system"].unique())
         random = generator(seed, "generation", "one answer", str(language))
@@ -132,15 +132,3 @@ def _is_hard(queries: pd.DataFrame, rules: SetRules) -> Flags:
         if n_missing > 0:
             is_hard[easy.index[is_drawn(easy, n_missing, rules.seed)]] = True
     return np.asarray(is_hard, np.bool_)
-
-
-def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
-    part = arena.select(languages=set(queries["language"]))
-    answers = part.answers[are_in(part.answers, queries, QUESTION_KEY)]
-    judgments = part.judgments[are_in(part.judgments, queries, QUESTION_KEY)]
-    return replace(
-        part,
-        queries=queries.reset_index(drop=True),
-        answers=answers.reset_index(drop=True),
-        judgments=judgments.reset_index(drop=True),
-    )

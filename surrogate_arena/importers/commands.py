@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.counts import counts_line, thoughts_remarks
+from surrogate_arena.cli.counts import contract_remarks, counts_line
 from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import named_columns
 from surrogate_arena.cli.printing import command, show
@@ -165,13 +165,13 @@ def _write_and_print(
         # Answers kept apart have a line that names their file.
         counts = counts_line({key: n for key, n in written.counts.items() if n and key != "apart"})
     content = {
-        "shown": _as_table(read.shown) if not as_json else list(read.shown),
+        "shown": list(read.shown) if as_json else _as_table(read.shown),
         "arena": written.folder,
         "counts": counts,
         "features": written.features,
         "apart": written.apart,
         "skipped": read.skipped,
-        "notes": _import_notes(read),
+        "notes": list(_import_notes(read)),
     }
     titles = {
         "shown": "The first row, as it was understood",
@@ -188,24 +188,20 @@ def _write_and_print(
 def _as_table(shown: Sequence[str]) -> pd.DataFrame:
     import pandas as pd
 
-    parts = [line.partition(": ") for line in shown]
-    return pd.DataFrame({"field": [name for name, _, _ in parts], "value": [v for *_, v in parts]})
+    rows = [line.split(": ", maxsplit=1) for line in shown]
+    return pd.DataFrame(rows, columns=["field", "value"])
 
 
-def _import_notes(read: ForeignArena) -> list[str]:
-    notes: list[str] = []
+def _import_notes(read: ForeignArena) -> Iterator[str]:
     outcomes = []
     for name, count in read.tally.items():
         if name != "records":
             outcomes.append(f"{count} {name}" if name == "left out" else f"{count} became {name}")
     if outcomes:
-        notes.append(f"{count_of(read.tally['records'], 'record')}: {', '.join(outcomes)}")
+        yield f"{count_of(read.tally['records'], 'record')}: {', '.join(outcomes)}"
     if read.arena.info.note:
-        notes.append(read.arena.info.note)
-    notes.extend(read.notes)
-    notes.extend(map(str, thoughts_remarks(read.arena)))
+        yield read.arena.info.note
+    yield from read.notes
     if UNDETERMINED in read.arena.info.languages:
-        notes.append(
-            "some rows name no language: if it is English, import again with --language en"
-        )
-    return notes
+        yield "some rows name no language: if it is English, import again with --language en"
+    yield from map(str, contract_remarks(read.arena))

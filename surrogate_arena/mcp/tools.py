@@ -118,7 +118,7 @@ class Tools:
                 ArenaReport(is_valid=False, problems=problems, remarks=[], languages=[]),
                 str(error),
             )
-        remarks = [*arenas.answer_remarks(read), *arenas.gap_remarks(read)]
+        remarks = list(arenas.arena_remarks(read))
         contents = plain(arena_contents(read, white_space_words, []))
         return _result(
             ArenaReport(is_valid=True, problems=[], remarks=plain(remarks), languages=contents),

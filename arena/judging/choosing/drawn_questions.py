@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -59,9 +60,21 @@ def by_draw(queries: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 def with_several_answers(arena: Arena) -> pd.DataFrame:
     """Return the questions that two systems or more answered."""
-    n_answers = arena.answers.groupby(QUESTION_KEY).size()
-    several = n_answers[n_answers > 1].reset_index()
+    several = arena.answers[arena.answers.duplicated(QUESTION_KEY)]
     return arena.queries[are_in(arena.queries, several, QUESTION_KEY)]
+
+
+def with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
+    """Keep some questions, and the answers and judgments on them."""
+    part = arena.select(languages=set(queries["language"]))
+    answers = part.answers[are_in(part.answers, queries, QUESTION_KEY)]
+    judgments = part.judgments[are_in(part.judgments, queries, QUESTION_KEY)]
+    return replace(
+        part,
+        queries=queries.reset_index(drop=True),
+        answers=answers.reset_index(drop=True),
+        judgments=judgments.reset_index(drop=True),
+    )
 
 
 def draw_questions(

@@ -1,4 +1,4 @@
-"""What an arena holds: counts and lengths of table 1, and citations of no passage."""
+"""What an arena holds: counts and lengths of table 1."""
 
 import math
 
@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena, ArenaInfo
-from surrogate_arena.commands.contents import arena_contents, citation_remarks
+from surrogate_arena.commands.contents import arena_contents
 
 
 def passage(number, text, label, title=None):
@@ -58,26 +58,3 @@ def test_counts_and_mean_lengths(arena):
     }
     assert (yoruba["questions"], yoruba["answers"], yoruba["judgments"]) == (1, 0, 0)
     assert all(math.isnan(yoruba[name]) for name in ("passage_length", "answer_length"))
-
-
-QUESTIONS = pd.DataFrame({"query_id": list("abcdef"), "query": [f"What is {x}?" for x in "abcdef"]})
-
-
-@pytest.mark.parametrize(
-    ("passage_ids", "cited", "is_named"),
-    [
-        (["doc-17", "doc-4"], "[1]", True),
-        (["doc-17", "doc-4"], "[doc-4]", False),
-        (["1", "2"], "[1]", False),
-        ([], "[1]", False),
-        (["doc-17", "doc-4"], "", False),
-    ],
-)
-def test_citations_that_are_no_ids_of_passages_are_named(passage_ids, cited, is_named):
-    passages = [passage(passage_id, "text", 1) for passage_id in passage_ids]
-    questions = QUESTIONS.assign(passages=[passages] * len(QUESTIONS))
-    said = pd.DataFrame({"query_id": QUESTIONS["query_id"], "system": "x"})
-    said = said.assign(answer=f"So it is {cited}.")
-    found = list(citation_remarks(Arena.from_frames(questions, said, language="en")))
-    assert [item.subject for item in found] == ["en"] * is_named
-    assert all("[1]" in item.sentence and "doc-17" in item.sentence for item in found)
