@@ -203,9 +203,8 @@ def _next_command(board: Board, arena: Path) -> str:
     if label is not None and label.faults:
         return command("diagnose", arena, "--judge", summary.judge)
     is_unchecked = label is not None and label.grade in ("not known", "consistent")
-    if is_unchecked and not board.judge_report.metaevaluations:
-        return command("vote", arena, "--out", "vote.html")
-    n_judged = board.ratings.loc[board.ratings["judgments"] > 0, "system"].nunique()
-    if n_judged < FEWEST_SYSTEMS_TO_FOLD:
+    needs_people = is_unchecked and not board.judge_report.metaevaluations
+    n_judged = board.verdict_ratings["system"].nunique()
+    if needs_people or n_judged < FEWEST_SYSTEMS_TO_FOLD:
         return command("vote", arena, "--out", "vote.html")
     return command("validate", arena, "--judge", summary.judge)

@@ -53,15 +53,17 @@ def test_board_writes_its_files(run, tiny_folder, quick_options, tmp_path):
 
 
 @pytest.mark.usefixtures("with_pages")
-@pytest.mark.parametrize("winner", ["as judged", "a", None])
+@pytest.mark.parametrize("winner", ["as judged", "as people judged", "a", None])
 def test_board_ends_in_a_screen_whose_last_line_runs_as_it_stands(
     run, bilingual_arena, quick_options, tmp_path, capsys, monkeypatch, winner
 ):
-    """Of a good judge, one that says the same to everything, and none; in two languages."""
+    """Of a good judge, people, a judge that says the same to everything, and none."""
     monkeypatch.chdir(tmp_path)
     judgments = bilingual_arena.judgments if winner else bilingual_arena.judgments.iloc[:0]
     if winner == "a":
         judgments = judgments.assign(winner="a")
+    if winner == "as people judged":
+        judgments = judgments.assign(judge="human")
     write_arena(replace(bilingual_arena, judgments=judgments), "arena")
     assert run("board", "arena", "--out", "out", *quick_options) == 0
     lines = capsys.readouterr().out.splitlines()
