@@ -73,7 +73,8 @@ def contenders(
     is_choice = len(arena.info.systems) > 2
     if candidate is None:
         candidate = _latest(arena, baseline)
-        choices.append(f"the candidate is {candidate}, the last system in the arena")
+        other = "" if baseline is None else "other "
+        choices.append(f"the candidate is {candidate}, the last {other}system in the arena")
     judged_as = candidate if _is_system(arena, candidate) else ""
     arena, name = _entered(arena, candidate, "candidate", kept_names)
     judged_as = str(judged_as) or name

@@ -72,6 +72,7 @@ def test_broken_answers_are_listed_with_question_and_answer(arena):
 def test_the_candidate_is_the_last_system_that_is_not_the_baseline(arena):
     found = gate(arena=arena, baseline="v10")
     assert (found.candidate, found.baseline) == ("v9", "v10")
+    assert "the candidate is v9, the last other system in the arena" in str(found)
 
 
 def test_a_fault_of_both_is_not_new_and_breaks_nothing(arena):
