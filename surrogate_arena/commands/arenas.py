@@ -117,6 +117,9 @@ def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None
         judges = [voters, *(name for name in judges if name not in people)]
     print_notes([first_of(judges) or "none"], "Judges")
     print_remarks(remarks)
+    # The remark says what to fix first.
+    if any(remark.severity == "error" for remark in remarks):
+        return
     if len(arena.info.systems) == 2 and has_folder("gating"):
         print(command("gate", "--arena", folder))
         return
