@@ -84,7 +84,7 @@ def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return rows.assign(outcome=has_won.astype(np.int64) - has_lost.astype(np.int64))
 
 
-_JUDGED = [*GROUP, "query_id"]
+_JUDGED_QUESTION = [*GROUP, "query_id"]
 NOT_SHOWN = 2
 """The order of verdicts without sides."""
 _N_ORDERS = 3
@@ -121,8 +121,8 @@ class CountedVerdicts:
     def of(cls, judgments: pd.DataFrame) -> CountedVerdicts:
         """Count judgments."""
         judgments = sideless_by_name(_with_all_names(judgments))
-        groups = distinct(*row_keys(judgments[_JUDGED], is_sorted=True))
-        named_groups = judgments[_JUDGED].iloc[groups.first_rows].reset_index(drop=True)
+        groups = distinct(*row_keys(judgments[_JUDGED_QUESTION], is_sorted=True))
+        named_groups = judgments[_JUDGED_QUESTION].iloc[groups.first_rows].reset_index(drop=True)
         side_a, side_b, systems = side_codes(judgments)
         n_systems = max(len(systems), 1)
         order, outcome = _orders_and_outcomes(judgments, side_a < side_b)
@@ -157,7 +157,7 @@ class CountedVerdicts:
 
 def _with_all_names(judgments: pd.DataFrame) -> pd.DataFrame:
     is_known = np.ones(len(judgments), dtype=np.bool_)
-    for name in (*_JUDGED, "system_a", "system_b"):
+    for name in (*_JUDGED_QUESTION, "system_a", "system_b"):
         is_known &= judgments[name].notna().to_numpy()
     return judgments if is_known.all() else judgments[is_known]
 
