@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from arena.data.rows import Rows
 from arena.data.wording import all_of
-from surrogate_arena.importers.column_hints import is_reference
+from surrogate_arena.importers.column_hints import is_reference, named_alike
 from surrogate_arena.importers.contract import (
     FILE,
     Columns,
@@ -91,8 +91,10 @@ def n_unread_marks(rows: Rows, column: str) -> int:
     return sum(is_value(cell) and mark_of(cell) is None for cell in rows.table.get(column, ()))
 
 
-def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> list[str]:
-    """Say what unread columns hold, and how to read them."""
+def reasons_unread(
+    frames: Frames, columns: Columns, judges: Sequence[str], n_answers: int
+) -> list[str]:
+    """Say what unread columns hold, and how to read them from rows of ``n_answers`` answers."""
     read = {*columns.names.values(), *judges}
     read = read.union(*map(whole_columns, read))
     reasons: list[str] = []
@@ -112,7 +114,10 @@ def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> l
         elif "query_id" not in columns.names and bare_column(column).split("_")[-1] == "id":
             reason += f"; if it is the question's id: {option('column', f'query_id={column}')}"
         elif all(mark_of(cell) is not None for cell in cells):
-            reason += f"; if it is a score: {option('scores', column)}"
+            if n_answers > 1:
+                reason += f"; a row holds {n_answers} answers and does not say whose score it is"
+            else:
+                reason += f"; if it is a score: {option('scores', column)}"
         elif are_texts(cells):
             reason += ", and holds texts"
             if is_reference(column) and "reference" not in columns.names:
@@ -120,7 +125,9 @@ def reasons_unread(frames: Frames, columns: Columns, judges: Sequence[str]) -> l
             elif column in numbered[:1]:
                 path = f"[{', '.join(map(json.dumps, numbered))}]"
                 reason += _passages_hint(path)
-            elif "passages" not in columns.names and all(isinstance(v, list) for v in values):
+            elif "passages" not in columns.names and (
+                named_alike([column], "passages") or all(isinstance(v, list) for v in values)
+            ):
                 reason += _passages_hint(column)
         reasons.append(reason)
     return reasons

@@ -43,6 +43,10 @@ from surrogate_arena.importers.tables import SHEET, read_table
 from surrogate_arena.importers.values import mark_of, option
 
 NEEDED = ("question", "system", "answer")
+_OF_QUESTIONS = {
+    "question", "query_id", "language", "system", "answer", "reference", "passages", "history",
+}  # fmt: skip
+"""Fields that may be read from a row that holds several systems' answers."""
 
 
 @dataclass(frozen=True)
@@ -93,17 +97,24 @@ def known_tables(
     """Find the columns of tables of answers."""
     if len(tables) > 1:
         check_verdict_files(tables)
-    tables, columns = _one_answer_per_row(tables, columns)
+    systems = _columns_of_answers(tables, columns)
+    if systems:
+        _check_of_questions(systems, [*(columns.keys() - _OF_QUESTIONS), *scores])
+        tables = [_one_answer_per_row(rows, systems) for rows in tables]
+        columns = {**columns, "answer": "answer"}
     named = {**columns, **{name: name for name in scores}}
     tables = [replace(rows, table=with_paths(rows.table, named)) for rows in tables]
     known, notes = _found_columns(tables, columns, scores, needed, may_repeat=may_repeat)
+    if systems:
+        known = _of_questions(known)
     filled = [without_empty_rows(rows, known.names) for rows in tables]
     passed: Mapping[str, str] = {}
     if "passages" not in columns:
         known, passed = with_true_passages([rows.table for rows in filled], known)
     frames = [rows.table for rows in filled]
-    marked = score_columns(frames, known.names.values(), scores)
-    left_out = _left_out(tables, filled, passed, marked, reasons_unread(frames, known, marked))
+    marked = [] if systems else score_columns(frames, known.names.values(), scores)
+    unread = reasons_unread(frames, known, marked, n_answers=len(systems) or 1)
+    left_out = _left_out(tables, filled, passed, marked, unread)
     notes += _notes(known, passed, columns)
     for rows in tables:
         notes += rows.notes
@@ -112,30 +123,54 @@ def known_tables(
     return PlainTables(filled, known, judges, notes, left_out)
 
 
-def _one_answer_per_row(
-    tables: Sequence[Rows], columns: Mapping[str, str]
-) -> tuple[Sequence[Rows], Mapping[str, str]]:
-    """Split rows where ``answer`` names several columns, each a system's answers."""
+def _columns_of_answers(tables: Sequence[Rows], columns: Mapping[str, str]) -> list[str]:
+    """Return the columns that ``answer`` names, if several: each has a system's answers."""
     present = columns_in([rows.table for rows in tables])
     systems = [name.strip() for name in columns.get("answer", "").split(",")]
     if len(systems) == 1 or not set(systems) <= set(present):
-        return tables, columns
+        return []
     if "system" in columns or "system" in present:
         raise UsageError(
             f"answers are read from {all_of(systems)}, whose names are the systems; leave out the "
             "column that names systems too"
         )
-    split = []
-    for rows in tables:
-        shared = rows.table.drop(columns=systems, errors="ignore")
-        held = [name for name in systems if name in rows.table]
-        if not held:
-            raise UsageError(f"{rows.source} has none of the columns {all_of(systems)}")
-        parts = [shared.assign(system=name, answer=rows.table[name]) for name in held]
-        table = pd.concat(parts, ignore_index=True)
-        lines = pd.concat([rows.lines] * len(held), ignore_index=True)
-        split.append(replace(rows, table=table, lines=lines))
-    return split, {**columns, "answer": "answer"}
+    return systems
+
+
+def _check_of_questions(systems: Sequence[str], asked: Sequence[str]) -> None:
+    if asked:
+        raise UsageError(
+            f"a row holds the answers of {all_of(systems)}, so it does not say whose {asked[0]!r} "
+            "it holds: write a row per answer, by the reference's recipe 'Answers and scores in "
+            "columns'"
+        )
+
+
+def _one_answer_per_row(rows: Rows, systems: Sequence[str]) -> Rows:
+    shared = rows.table.drop(columns=systems, errors="ignore")
+    held = [name for name in systems if name in rows.table]
+    if not held:
+        raise UsageError(f"{rows.source} has none of the columns {all_of(systems)}")
+    parts = [shared.assign(system=name, answer=rows.table[name]) for name in held]
+    table = pd.concat(parts, ignore_index=True)
+    lines = pd.concat([rows.lines] * len(held), ignore_index=True)
+    return replace(rows, table=table, lines=lines)
+
+
+def _of_questions(known: Columns) -> Columns:
+    """Return the fields that hold for all answers in a row; others count as unread."""
+    names: dict[str, str] = {}
+    competitors: dict[str, tuple[str, ...]] = {}
+    unread = list(known.unread)
+    for name, column in known.names.items():
+        others = known.competitors.get(name, ())
+        if name not in _OF_QUESTIONS:
+            unread += [column, *others]
+            continue
+        names[name] = column
+        if others:
+            competitors[name] = others
+    return Columns(names, competitors, tuple(unread))
 
 
 def _found_columns(

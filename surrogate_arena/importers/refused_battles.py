@@ -27,6 +27,9 @@ from surrogate_arena.importers.verdict_values import UnclearValuesError, read_va
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
     """Refuse a table that lacks fields, with the columns that may hold them."""
     fields = _suggested_fields(table, columns, missing)
+    answers = {**_suggested_answers(table, columns), **columns.names}
+    if {"system_a", "system_b"} <= set(missing) - fields.keys() and "answer_a" in answers:
+        _refuse_without_systems(table.source, answers["answer_a"], answers["answer_b"])
     if "loser" in fields:
         missing = ["winner", "loser"]
     elif "wins_a" in fields:
@@ -39,6 +42,14 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
         f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}; "
         f"the columns are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
         f"wins_b, ties), or winner and loser; {OTHER_SHAPES}"
+    )
+
+
+def _refuse_without_systems(source: str, first: str, second: str) -> NoReturn:
+    raise UsageError(
+        f"{source}: no column names the systems that wrote {first!r} and {second!r}: add columns "
+        "system_a and system_b; for answers without verdicts, where each column is one system: "
+        f"import csv FILE {option('column', f'answer={first},{second}')}"
     )
 
 

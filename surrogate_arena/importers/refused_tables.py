@@ -130,6 +130,10 @@ def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]
         system = system_of_repeats(frames, known["question"], candidates)
         if system is not None:
             hints.append(option("column", f"system={system}"))
+    for name in ("passages", "reference"):
+        if name not in names:
+            alike = named_alike(candidates.texts(), name)
+            hints += [option("column", f"{name}={column}") for column in alike[:1]]
     kind = "columns" if paths == columns else "columns and paths in them"
     raise UsageError(
         f"no column is known for {all_of(missing)}: {' '.join(hints)}; "

@@ -49,6 +49,11 @@ def follow(tmp_path, monkeypatch):
 [SHEET_COMMAND] = re.findall(r"```sh\n(.*)\n```", GUIDE)
 
 
+def write_table(table, path="table.csv"):
+    table.to_csv(path, index=False)
+    return path
+
+
 def winners(path="battles.csv"):
     table = counted_judgments_of(Path(path)).table
     sides = table[["system_a", "system_b", "winner"]].astype(str)
@@ -56,7 +61,7 @@ def winners(path="battles.csv"):
 
 
 def test_every_recipe_is_tried():
-    assert len(RECIPES) == 6
+    assert len(RECIPES) == 7
 
 
 def test_passages_in_numbered_columns_need_no_recipe():
@@ -89,6 +94,48 @@ def test_an_evaluation_sheet(follow, run):
     assert judgments["winner"].iloc[2] == "tie"
     assert set(judgments["judge"]) == {"human"}
     assert arena.queries["passages"][1][0]["text"] == "It is 1,149 m long."
+
+
+def test_answers_and_scores_in_columns(follow):
+    sheet = pd.DataFrame(
+        {
+            "question": ["When did it open?", "How long is it?"],
+            "old_answer": ["In 1932.", "1,149 m."],
+            "old_score": [2, 5],
+            "new_answer": ["It opened in 1932.", "It is long."],
+            "new_score": [4, 1],
+        }
+    )
+    columns = {"answer": "old_answer,new_answer"}
+    with pytest.raises(UsageError, match="'Answers and scores in columns'"):
+        import_arena("csv", [write_table(sheet)], columns=columns, scores=["old_score"])
+    follow("Answers and scores in columns", "sheet.csv", sheet)
+    arena = import_arena("csv", ["answers.csv"], judge="rater").arena
+    first_wins = arena.judgments.set_index("query_id")["winner"].eq("a")
+    assert set(arena.judgments["judge"]) == {"rater"}
+    assert sorted(first_wins) == [False, True]
+
+
+def test_a_column_beside_several_answers_is_nobodys_score(follow):
+    sheet = pd.DataFrame(
+        {
+            "question": ["When did it open?", "How long is it?"],
+            "old": ["It opened in 1932.", "1,149 m."],
+            "new": ["In the year 1932.", "It is long."],
+            "faithfulness": [0.5, 1.0],
+            "latency": [1.0, 2.0],
+            "context": ["It opened in 1932.", "It is 1,149 m long."],
+        }
+    )
+    read = import_arena("csv", [write_table(sheet)], columns={"answer": "old,new"})
+    assert read.arena.judgments.empty
+    assert "latency" not in read.arena.answers
+    assert read.arena.queries["passages"].map(len).eq(1).all()
+    left_out = read.skipped["reason"].str.cat(sep="; ")
+    assert "'faithfulness'" in left_out
+    assert "'latency'" in left_out
+    with pytest.raises(UsageError, match="'latency'"):
+        import_arena("csv", ["table.csv"], columns={"answer": "old,new", "latency": "latency"})
 
 
 def test_a_column_per_pair(follow):

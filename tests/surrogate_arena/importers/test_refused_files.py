@@ -119,6 +119,42 @@ def test_columns_of_pairs_are_refused_by_every_command(rag_case):
     assert "import lmarena" in refusal(import_arena, "csv", [path])
 
 
+def test_battles_of_unnamed_systems_are_refused_with_both_ways_on(tmp_path):
+    rows = []
+    for question, answer in zip(QUESTIONS, ANSWERS, strict=True):
+        rows.append({"question": question, "answer_1": answer, "answer_2": f"{answer} So."})
+    path = tmp_path / "sheet.csv"
+    pd.DataFrame(rows).assign(better="1").to_csv(path, index=False)
+    message = refusal(import_arena, "lmarena", [path])
+    assert "system_a and system_b" in message
+    arena = import_arena("csv", [path], columns=columns_shown(message)).arena
+    assert set(arena.info.systems) == {"answer_1", "answer_2"}
+    named = pd.DataFrame(rows).assign(better="1", system_a="x", system_b="y")
+    named.to_csv(path, index=False)
+    read = import_arena("lmarena", [path], columns={"winner": "better"}, values=["better:1=a"])
+    assert set(read.arena.info.systems) == {"x", "y"}
+
+
+def test_all_unknown_columns_are_suggested_at_once(tmp_path):
+    rows = []
+    for question, answer in zip(QUESTIONS, ANSWERS, strict=True):
+        rows.append(
+            {
+                "inputs.query": question,
+                "inputs.response": answer,
+                "inputs.context": f"{answer} It is said.",
+                "inputs.ground_truth": f"{answer} Yes.",
+            }
+        )
+    path = tmp_path / "eval_results.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    columns = columns_shown(refusal(import_arena, "csv", [path]))
+    queries = import_arena("csv", [path], columns=columns).arena.queries
+    assert list(queries["reference"]) == [row["inputs.ground_truth"] for row in rows]
+    texts = [passages[0]["text"] for passages in queries["passages"]]
+    assert texts == [row["inputs.context"] for row in rows]
+
+
 def test_a_table_of_versions_and_scores_has_no_answers(tmp_path):
     text = "version name,Faithfulness\nv1 (first try),0.5\nv2 (hybrid search),0.7\n"
     message = refusal(import_arena, "csv", [written(tmp_path / "scores.csv", text)])
