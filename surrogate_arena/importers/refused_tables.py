@@ -149,15 +149,13 @@ def _refuse_battles(frames: Frames, missing: Sequence[str]) -> None:
     battles = chosen_columns(frames, "battles", NO_COLUMNS).names
     has_sides = any({f"{name}_a", f"{name}_b"} <= battles.keys() for name in ("system", "answer"))
     if "answer" in missing and (has_sides or has_columns_of_pairs(frames)):
-        raise _battles_error()
+        raise UsageError(f"a row compares two systems: these are battles; {_FOR_BATTLES}")
 
 
-def _battles_error() -> UsageError:
-    return UsageError(
-        "a row compares two systems: these are battles; use 'import lmarena', or, if a file of "
-        "answers belongs to them, 'import csv ANSWERS --verdicts FILE'; for records within records "
-        "use a map: import --map FILE.toml"
-    )
+_FOR_BATTLES = (
+    "use 'import lmarena', or, if a file of answers belongs to them, 'import csv ANSWERS "
+    "--verdicts FILE'; for records within records use a map: import --map FILE.toml"
+)
 
 
 def _refuse_without_answers(
@@ -175,7 +173,11 @@ def _refuse_without_answers(
     # A pair beside another column of answers may be two sources of them.
     of_systems = [column for column in answers if not is_reference(column)]
     if len(pairs) == 1 and set(pairs[0]) == set(of_systems):
-        raise _battles_error()
+        columns_of_systems = option("column", f"answer={','.join(pairs[0])}")
+        raise UsageError(
+            f"a row holds two answers, {all_of(pairs[0])}; where each column has the answers of a "
+            f"system: {columns_of_systems}; where a row compares two systems: {_FOR_BATTLES}"
+        )
     systems = candidates.likely_answers()
     is_wide = 1 < len(systems) <= MOST_NAMED and set(systems) <= set(columns)
     if not is_wide or "question" not in known:

@@ -135,6 +135,15 @@ def test_battles_of_unnamed_systems_are_refused_with_both_ways_on(tmp_path):
     assert set(read.arena.info.systems) == {"x", "y"}
 
 
+def test_versions_in_columns_are_read_as_systems_by_the_columns_that_are_shown(tmp_path):
+    table = pd.DataFrame({"question": QUESTIONS, "v1": ANSWERS, "v2": ANSWERS[::-1]})
+    path = tmp_path / "versions.csv"
+    table.to_csv(path, index=False)
+    message = refusal(import_arena, "csv", [path]).replace("; where", "; the columns are")
+    arena = import_arena("csv", [path], columns=columns_shown(message)).arena
+    assert set(arena.info.systems) == {"v1", "v2"}
+
+
 def test_all_unknown_columns_are_suggested_at_once(tmp_path):
     rows = []
     for question, answer in zip(QUESTIONS, ANSWERS, strict=True):
