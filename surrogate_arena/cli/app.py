@@ -279,7 +279,7 @@ def named_option(name: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     # Most of what a command makes stays until it ends: look for garbage more rarely.
-    gc.set_threshold(20_000)
+    gc.set_threshold(200_000)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what it cannot write is escaped, not a traceback
             stream.reconfigure(errors="backslashreplace")
