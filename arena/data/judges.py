@@ -19,29 +19,25 @@ PANEL = "panel("
 """Start of the names of panels, whose verdicts follow from those of other judges."""
 _PEOPLE = "human|crowd|people|person|annotator|arena[ _-]?user"
 _VOTERS = "user|voter|worker|rater|expert|author|participant|evaluator|reviewer|labeler|labeller"
-_PERSON_NAME = re.compile(
+_PERSON_NAME = (
     rf"(?:{_PEOPLE})s?(?![a-z]).*|(?:{_VOTERS})s?|(?:{_VOTERS})[\s_#:.-]*\d+"
-    rf"|(?:{_VOTERS})[\s_#:.-]+(?:[0-9a-f]{{6,}}|[0-9a-f-]{{32,}})",
-    re.IGNORECASE,
+    rf"|(?:{_VOTERS})[\s_#:.-]+(?:[0-9a-f]{{6,}}|[0-9a-f-]{{32,}})"
 )
 _NOBODY = (
     r"unknown|unnamed|undefined|unspecified|not[ _-]given|anonymous|anonym|anon|guest|visitor"
     r"|nobody|somebody|default|none|null|nan|n/?a|[-?]+"
 )
-_UNNAMED = re.compile(
-    rf"(?:person:)?(?:(?:{_NOBODY})?[ _-]?(?:{_PEOPLE}|{_VOTERS})s?|{_NOBODY}|judge)?",
-    re.IGNORECASE,
-)
+_UNNAMED = rf"(?:person:)?(?:(?:{_NOBODY})?[ _-]?(?:{_PEOPLE}|{_VOTERS})s?|{_NOBODY}|judge)?"
 
 
 def is_person(judge: str) -> bool:
     """Return whether a judge is a person or people by its name."""
-    return _PERSON_NAME.fullmatch(judge.strip()) is not None
+    return re.fullmatch(_PERSON_NAME, judge.strip(), re.IGNORECASE) is not None
 
 
 def names_one_judge(judge: str) -> bool:
     """Return whether a name is one judge's, not people's or no one's."""
-    return _UNNAMED.fullmatch(judge.strip()) is None
+    return re.fullmatch(_UNNAMED, judge.strip(), re.IGNORECASE) is None
 
 
 def is_derived(judge: str) -> bool:

@@ -27,12 +27,12 @@ FAMILIES = MappingProxyType(
 )
 """Name of each family to a pattern of its models' names."""
 
-_PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in FAMILIES.items()}
-
 
 def model_families(name: str) -> frozenset[str]:
     """Return the families that a model's name mentions; a distilled model may have two."""
-    return frozenset(family for family, pattern in _PATTERNS.items() if pattern.search(name))
+    return frozenset(
+        family for family, pattern in FAMILIES.items() if re.search(pattern, name, re.IGNORECASE)
+    )
 
 
 def kinship(judges: Collection[str], systems: Sequence[str]) -> tuple[str, tuple[str, ...]]:

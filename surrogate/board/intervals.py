@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,10 @@ from scipy.special import ndtr, ndtri, stdtrit
 from arena.data.types import Floats
 from surrogate.board.summary import LEVEL, RatingInterval
 from surrogate.checks.copies import Key
-from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import ANSWER_MARK, FEWEST_SYSTEMS, Surrogate
+
+if TYPE_CHECKING:
+    from surrogate.learning.outcomes import Outcome
 
 NO_SURROGATE = "no surrogate could be trained"
 ALL_EQUAL = "all judged systems have the same rating"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -280,6 +281,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     # Most of what a command makes stays until it ends: look for garbage more rarely.
     gc.set_threshold(200_000)
+    # For plugins, pydantic would read the metadata of every installed package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what it cannot write is escaped, not a traceback
             stream.reconfigure(errors="backslashreplace")

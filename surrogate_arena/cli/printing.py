@@ -111,9 +111,9 @@ def print_table(
     printed = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for (heading, *texts), column_width in zip(texts_by_column, widths, strict=True):
         side: Any = "right" if all(map(NUMBER.fullmatch, texts)) else "left"
-        printed.add_column(heading, justify=side, overflow="fold", width=column_width)
+        # As Text, so that brackets and colons are not read as rich's markup and emoji.
+        printed.add_column(Text(heading), justify=side, overflow="fold", width=column_width)
     for row in rows:
-        # As Text, so that brackets in names are not read as rich's markup.
         printed.add_row(*map(Text, row))
     console.print(printed)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import pandas as pd
 from pydantic import StringConstraints
@@ -18,7 +18,9 @@ from arena.data.rows import Rows
 from arena.data.schema import BOTH_BAD, HISTORY, WEIGHT
 from arena.data.types import Record
 from surrogate_arena.importers.tables import SHEET
-from surrogate_arena.importers.verdict_values import StatedVerdict
+
+if TYPE_CHECKING:
+    from surrogate_arena.importers.verdict_values import StatedVerdict
 
 Key = tuple[str, str]
 """Language and id of a question."""
