@@ -36,7 +36,7 @@ from arena.statistics.bootstrap import generator
 from features import extract
 from surrogate import build_board
 from surrogate.board.tables import read_feature_table
-from surrogate.learning.language_data import with_answers
+from surrogate.learning.training_data import with_answers
 
 LANGUAGE = "en"
 

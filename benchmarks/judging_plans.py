@@ -50,7 +50,7 @@ from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_90
 from features import extract
 from surrogate.board.unjudged_board import first_ratings, preferences_for
-from surrogate.learning.language_data import with_answers
+from surrogate.learning.training_data import with_answers
 from surrogate_arena.diagnosis.judging_prior import first_prior, judging_prior
 
 LEVELS = (0.8, 0.9)

@@ -29,8 +29,9 @@ from features.engine.extraction import extract
 from surrogate.board.unjudged_board import first_ratings
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.cross_fitting import train_and_rate
-from surrogate.learning.language_data import TournamentSettings, language_data, with_answers
+from surrogate.learning.language_data import TournamentSettings, language_data
 from surrogate.learning.surrogate import ANSWER_MARK
+from surrogate.learning.training_data import with_answers
 
 Cell = Any
 LISTED = 10

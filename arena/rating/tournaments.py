@@ -33,6 +33,7 @@ from arena.statistics.bootstrap import (
     percentile_intervals,
     places_by_value,
 )
+from arena.statistics.significance import completed_variances
 
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
@@ -221,16 +222,6 @@ SOME_ASSUMED = (
     "{} of {} ratings are published without a standard error: {:.3g}, the median of the others', "
     "is assumed"
 )
-
-
-def completed_variances(variances: Floats) -> Floats:
-    """Replace unknown variances, NaN, by the others' median, (S,).
-
-    Exact ratings do not count for it.
-    """
-    positive = variances[np.isfinite(variances) & (variances > 0)]
-    assumed = np.median(positive) if len(positive) else np.nan
-    return np.asarray(np.where(np.isnan(variances), assumed, variances))
 
 
 @dataclass(frozen=True)

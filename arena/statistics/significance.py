@@ -13,6 +13,16 @@ NORMAL_90 = 1.6448536269514722
 """The 95% quantile, for intervals of 90%."""
 
 
+def completed_variances(variances: Floats) -> Floats:
+    """Replace unknown variances, NaN, by the others' median, (S,).
+
+    Exact ratings do not count for it.
+    """
+    positive = variances[np.isfinite(variances) & (variances > 0)]
+    assumed = np.median(positive) if len(positive) else np.nan
+    return np.asarray(np.where(np.isnan(variances), assumed, variances))
+
+
 def holm_adjusted(p_values: npt.ArrayLike) -> Floats:
     """Adjust p-values for testing several (Holm, 1979), without NaN."""
     unadjusted = np.asarray(p_values, dtype=np.float64)

@@ -19,7 +19,7 @@ from features.engine.extraction import extract
 from features.measures.registry import FEATURES
 from surrogate import build_board
 from surrogate.board.unjudged_board import EVIDENCE_FEATURES, first_ratings
-from surrogate.learning.language_data import with_answers
+from surrogate.learning.training_data import with_answers
 from surrogate_arena.diagnosis.judging_prior import first_prior
 
 JUDGE = "judge"

@@ -37,14 +37,10 @@ from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board
 from surrogate.checks.copies import flag_judged, near_copies
-from surrogate.learning.language_data import (
-    LanguageData,
-    TournamentSettings,
-    language_data,
-    with_answers,
-)
+from surrogate.learning.language_data import LanguageData, TournamentSettings, language_data
 from surrogate.learning.observations import JointPosterior
 from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.training_data import with_answers
 
 
 @dataclass(frozen=True)

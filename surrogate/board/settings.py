@@ -17,7 +17,6 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import did_you_mean, split_names
 
@@ -48,6 +47,12 @@ OMITTED_DEFAULTS = ("criterion", "by", "hard_verdicts", "unjudged")
 """Settings that a signature holds only where they are not the default ones."""
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
+
+
+def _version() -> str:
+    from arena.data import __version__  # reads the metadata of the package
+
+    return __version__
 
 
 def _surrogate_name(surrogate: object) -> object:
@@ -266,7 +271,7 @@ class ResolvedSettings(BoardSettings):
         default={},
         description="Divisor of the logits of each judge whose probabilities count.",
     )
-    version: str = Field(default=__version__, description="Version of surrogate-arena.")
+    version: str = Field(default_factory=_version, description="Version of surrogate-arena.")
 
     def __str__(self) -> str:
         return "|".join(f"{name}:{text}" for name, text, _ in self.fields())

@@ -40,7 +40,6 @@ from surrogate.board.summary_builder import (
     unused_features,
 )
 from surrogate.board.wins import WINS_COLUMNS
-from surrogate.learning.language_data import with_answers
 from surrogate.learning.peers import CONSENSUS, PeerAnswers
 from surrogate.learning.question_scores import (
     preference_slopes,
@@ -48,6 +47,7 @@ from surrogate.learning.question_scores import (
     shipped_weights,
 )
 from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.training_data import with_answers
 
 REFERENCE_FEATURES = ("bleu", "rouge_l")
 EVIDENCE_FEATURES = (*REFERENCE_FEATURES, "citation_recall", "citation_map")

@@ -24,8 +24,7 @@ from arena.rating.tournaments import (
     published_tournaments,
 )
 from arena.statistics.bootstrap import by_content
-from arena.text.reader import as_read
-from features.engine.extraction import FEATURE_KEY, MISSING_SUFFIX
+from features.engine.extraction import MISSING_SUFFIX
 from surrogate.learning.training_data import arranged, finite_means
 
 if TYPE_CHECKING:
@@ -190,18 +189,6 @@ def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
 def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, ...]]:
     """Return the judged questions by language; all where ratings are published."""
     return {data.language: data.tournaments.battles.questions for data in languages}
-
-
-def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Add a column ``answer``, as a reader sees it."""
-    is_first = ~answers.duplicated(FEATURE_KEY)
-    texts = [as_read(str(text)) for text in answers.loc[is_first, "answer"]]
-    keys = pd.MultiIndex.from_frame(answers.loc[is_first, [*FEATURE_KEY]])
-    places = keys.get_indexer(pd.MultiIndex.from_frame(X[[*FEATURE_KEY]]))
-    # An object column holds references: selecting rows does not copy the texts. Place -1, which is
-    # no answer, takes the last one.
-    shown = np.array([*texts, ""], dtype=object)[places]
-    return X.assign(answer=pd.Series(shown, X.index, dtype=object)).reset_index(drop=True)
 
 
 def language_data(

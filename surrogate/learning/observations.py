@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +17,12 @@ import scipy
 from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.likelihood import BattleLikelihood, DesignEffects
-from arena.rating.posterior import RatingPosterior
-from arena.rating.tournaments import completed_variances
+from arena.statistics.significance import completed_variances
 from surrogate.learning.gaussian_process import fit_process
 from surrogate.learning.training_data import TrainingRatings, rating_keys
+
+if TYPE_CHECKING:
+    from arena.rating.posterior import RatingPosterior
 
 UNKNOWN = 1e4
 """Sampling variance of a system without a verdict, in squared logits: as good as infinite."""
@@ -213,6 +216,8 @@ class JointPosterior:
 
     def __getitem__(self, language: str) -> RatingPosterior:
         """Return the ratings in a language, perhaps of no system."""
+        from arena.rating.posterior import RatingPosterior
+
         part = self.take(self.languages == language)
         systems = tuple(part.keys.get_level_values("system"))
         return RatingPosterior(systems, part.ratings, part.covariance, part.shares)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +14,19 @@ from arena.computing.codes import repeated_rows
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.pairs import JudgedItems
-from arena.rating.tournaments import DECIMALS, Tournaments
 from arena.statistics.bootstrap import generator
+from arena.text.reader import as_read
+from features.engine.extraction import FEATURE_KEY
+
+if TYPE_CHECKING:
+    from arena.rating.tournaments import Tournaments
 
 RowKind = Literal["system", "overall"]
 DEFAULT_ROWS: RowKind = "system"
 MissingRule = Literal["nan", "zero"]
 """How a missing value counts: not at all, or as 0."""
 RATING_COLUMNS = ("language", "system", "rating")
-KnownRatings: TypeAlias = Mapping[str, Tournaments] | Mapping[str, "TrainingRatings"] | pd.DataFrame
+KnownRatings: TypeAlias = Mapping[str, "Tournaments | TrainingRatings"] | pd.DataFrame
 """Language to tournaments, or a table ``language, system, rating`` with or without ``variance``."""
 
 
@@ -43,6 +47,18 @@ def rating_keys(systems: Mapping[str, Sequence[str]]) -> pd.MultiIndex:
         names=["language", "system"],
         verify_integrity=False,
     )
+
+
+def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Add a column ``answer``, as a reader sees it."""
+    is_first = ~answers.duplicated(FEATURE_KEY)
+    texts = [as_read(str(text)) for text in answers.loc[is_first, "answer"]]
+    keys = pd.MultiIndex.from_frame(answers.loc[is_first, [*FEATURE_KEY]])
+    places = keys.get_indexer(pd.MultiIndex.from_frame(X[[*FEATURE_KEY]]))
+    # An object column holds references: selecting rows does not copy the texts. Place -1, which is
+    # no answer, takes the last one.
+    shown = np.array([*texts, ""], dtype=object)[places]
+    return X.assign(answer=pd.Series(shown, X.index, dtype=object)).reset_index(drop=True)
 
 
 @dataclass(frozen=True)
@@ -199,7 +215,7 @@ def training_ratings(ratings: KnownRatings) -> dict[str, TrainingRatings]:
         return _of_table(ratings)
     by_language = {}
     for language, rated in ratings.items():
-        if isinstance(rated, Tournaments):
+        if not isinstance(rated, TrainingRatings):
             rated = _of_tournaments(rated)
         by_language[language] = rated
     return by_language
@@ -254,6 +270,8 @@ def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind
     coefficient (its boards).
     """
     if kind == "overall":
+        from arena.rating.tournaments import DECIMALS
+
         features = tensor.means()[0]
         # Rounded, because a tree chooses between equally good splits by the targets' last digits.
         targets = np.round(ratings.means, DECIMALS)

@@ -45,7 +45,7 @@ from surrogate.board.view import in_slices, judgments_view, sliced
 from surrogate.board.wins import WINS_COLUMNS, overall_wins, places_by_wins, wins_against
 from surrogate.checks.copies import Key, near_copies
 from surrogate.checks.faults import find_faults
-from surrogate.learning.language_data import with_answers
+from surrogate.learning.training_data import with_answers
 from surrogate.ranking.new_answers import measure_answers, refuse_taken_names, rows_of_answers
 from surrogate.ranking.ranked_systems import JUDGED_COLUMNS, RankedSystems
 

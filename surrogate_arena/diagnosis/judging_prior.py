@@ -22,7 +22,7 @@ from surrogate.board.unjudged_board import (
     first_ratings,
     preferences_for,
 )
-from surrogate.learning.language_data import with_answers
+from surrogate.learning.training_data import with_answers
 from surrogate.ranking.rank import rank_systems
 
 

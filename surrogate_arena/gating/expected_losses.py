@@ -6,8 +6,8 @@ import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 from surrogate.board.board import Board
-from surrogate.learning.language_data import with_answers
 from surrogate.learning.surrogate import ANSWER_MARK
+from surrogate.learning.training_data import with_answers
 from surrogate_arena.gating.contenders import Contenders
 from surrogate_arena.gating.lost_questions import LostQuestion, listed_questions
 

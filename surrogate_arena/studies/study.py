@@ -25,15 +25,11 @@ from surrogate.learning.cross_fitting import (
     leave_systems_out,
     system_folds,
 )
-from surrogate.learning.language_data import (
-    LanguageData,
-    TournamentSettings,
-    language_data,
-    with_answers,
-)
+from surrogate.learning.language_data import LanguageData, TournamentSettings, language_data
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.replication import FEWEST_QUESTIONS, replicate
 from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.training_data import with_answers
 from surrogate_arena.studies.comparison import RATED_BY, PairedTaus
 from surrogate_arena.studies.feature_groups import ALL, FeatureSubset, feature_subsets
 from surrogate_arena.studies.importances import PERMUTATIONS, importances

@@ -9,7 +9,7 @@ from arena.judging.ballots import ballot_pair
 from features.declare.sample import Question, Sample
 from features.measures.overlap import words_and_marks
 from surrogate.checks.copies import near_copies
-from surrogate.learning.language_data import with_answers
+from surrogate.learning.training_data import with_answers
 
 HIDDEN = "<think>a thought</think>"
 OUTPUT = HIDDEN + "A **bold** wo\u200brd, cited [1](https://e.org/an-address)."

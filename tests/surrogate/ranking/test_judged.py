@@ -10,7 +10,7 @@ from simulations import simulated_part
 from arena.data.errors import DataError, UsageError
 from surrogate import build_board, rank_systems
 from surrogate.board.rank_reasons import CONTRADICTED, FEWEST_JUDGED_QUESTIONS
-from surrogate.learning.language_data import with_answers
+from surrogate.learning.training_data import with_answers
 from surrogate.ranking.judged import NOBODY, _judged_in_language, judged_ratings
 from surrogate.ranking.rank import place_systems
 
