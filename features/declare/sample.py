@@ -105,6 +105,11 @@ class Question:
         return tuple(passage.passage_id for passage in self.passages)
 
     @cached_property
+    def passage_texts(self) -> tuple[str, ...]:
+        """Return title and text of each passage."""
+        return tuple(map(passage_text, self.passages))
+
+    @cached_property
     def relevant_ids(self) -> frozenset[str] | Missing:
         """Return the ids of the relevant passages, or why there are none."""
         return relevant_ids(self.passages)
@@ -205,10 +210,6 @@ def relevant_ids(passages: Collection[Passage]) -> frozenset[str] | Missing:
 
 def passage_text(passage: Passage) -> str:
     """Return title and text on their own lines; empty without words."""
-    return _titled_text(passage.title, passage.text)
-
-
-def _titled_text(title: str | None, text: str) -> str:
-    lines = [(title or "").strip(), text.strip()]
+    lines = [(passage.title or "").strip(), passage.text.strip()]
     joined = "\n".join(filter(None, lines))
     return joined if any(map(str.isalnum, joined)) else ""

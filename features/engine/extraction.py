@@ -303,19 +303,26 @@ def measure_chunk(
     memo = Memo()
     rows: list[list[Value]] = []
     for system, (question, output) in answers:
+        key = ("features", question.key, output)
         sample = Sample(question, output, memo)
-        row: list[Value] = []
-        for feature in features:
-            try:
-                row.append(feature.measure(sample))
-            except Exception as error:
-                error.add_note(
-                    f"feature {feature}, answer of {system} to question {question.query_id!r} "
-                    f"in {question.language}"
-                )
-                raise
-        rows.append(row)
+        # Systems that answer a question alike have the same values.
+        rows.append(memo.get(key, partial(_measure_sample, sample, system, features)))
     return rows
+
+
+def _measure_sample(sample: Sample, system: str, features: Sequence[Feature]) -> list[Value]:
+    row: list[Value] = []
+    for feature in features:
+        try:
+            row.append(feature.measure(sample))
+        except Exception as error:
+            question = sample.question
+            error.add_note(
+                f"feature {feature}, answer of {system} to question {question.query_id!r} "
+                f"in {question.language}"
+            )
+            raise
+    return row
 
 
 def _read(text: bytes) -> list[Value]:

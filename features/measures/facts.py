@@ -13,7 +13,6 @@ from features.declare.sample import (
     Missing,
     Question,
     Sample,
-    passage_text,
 )
 from features.measures.grounding import evidence, members, query_words
 from features.text.sentences import LIST_MARKER, THAI, Statement, cut_statements
@@ -138,7 +137,7 @@ def unsupported_names(sample: Sample) -> Value:
 
 
 def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
-    by_passage = [frozenset(numbers_in(passage_text(passage))) for passage in question.passages]
+    by_passage = [frozenset(numbers_in(text)) for text in question.passage_texts]
     return frozenset(numbers_in(question.query)), by_passage
 
 

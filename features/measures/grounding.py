@@ -24,7 +24,6 @@ from features.declare.sample import (
     SHORT_ANSWER,
     Missing,
     Sample,
-    passage_text,
 )
 from features.text.tokens import folded_line, folded_words
 
@@ -136,7 +135,7 @@ def _passage_index(sample: Sample) -> PassageIndex:
     question = sample.question
     return sample.memo.get(
         ("passage index", question.key),
-        lambda: PassageIndex([passage_text(passage) for passage in question.passages]),
+        lambda: PassageIndex(question.passage_texts),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import lzma
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ from features.declare.sample import (
     Part,
     Sample,
 )
-from features.text.tokens import without_surrogates
+from features.text.tokens import TEXTS_CACHED, without_surrogates
 
 PY3LANGID = "py3langid"
 LANGID = "langid"
@@ -79,20 +79,24 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
             padded = np.frombuffer(bytes([255] * (WINDOW - 1)) + text, np.uint8)
             states = np.zeros(len(text), np.intp)
             for first in range(WINDOW):  # each state after one more of its last bytes
-                states = next_states[row_starts[states] + padded[first : first + len(text)]]
-            features = state_features[states]
+                rows = row_starts.take(states) + padded[first : first + len(text)]
+                states = next_states.take(rows)
+            features = state_features.take(states)
             counts = Counter(features[features >= 0].tolist())
             if not counts:
                 return super()._raw_score(b"")
             return self._sparse_score(counts, self.nb_ptc)
 
-        def rank(self, text: str) -> list[tuple[str, float]]:
+        # Features and checks ask for the same texts.
+        _decide = lru_cache(maxsize=TEXTS_CACHED)(LanguageIdentifier._decide)
+
+        def rank(self, text: str) -> Iterator[tuple[str, float]]:
             # Of columns with one label the first holds the score: reversed, it comes last and
             # wins in a dictionary.
-            probabilities = self._decide(text).tolist()
-            return list(zip(self.nb_classes[::-1], probabilities[::-1], strict=True))
+            return zip(labels, self._decide(text)[::-1].tolist(), strict=True)
 
     arrays = _model_arrays()
+    labels = arrays["classes"][::-1].tolist()
     next_states = arrays["nextmove"]
     state_features = arrays["out_feat"]
     row_starts = arrays["nextmove_row"].astype(np.intp) << 8  # rows of 256 bytes

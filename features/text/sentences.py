@@ -292,12 +292,16 @@ def _is_sentence(line: str) -> bool:
     n_capitals = sum(token[0].isupper() for token in tokens)
     n_parts = len(_COMMA.split(line)) * tokens_per_word(tokens)
     # A title has a capital, and such a list a comma, at every other word.
-    return is_prose(line) and 2 * max(n_capitals, n_parts) <= len(tokens)
+    return are_prose(tokens) and 2 * max(n_capitals, n_parts) <= len(tokens)
 
 
 def is_prose(line: str) -> bool:
     """Return whether a line has as many words as a sentence."""
+    return are_prose(words(line))
+
+
+def are_prose(tokens: Sequence[str]) -> bool:
+    """Return whether words are as many as a sentence has."""
     # Words of a line that is prose rather than a name or a title; twice as many parts of words
     fewest_words_of_prose = 6
-    tokens = words(line)
     return len(tokens) >= fewest_words_of_prose * tokens_per_word(tokens)

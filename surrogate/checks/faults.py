@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -17,7 +18,7 @@ from arena.data.wording import count_of, first_of
 from arena.text.ngrams import mixed
 from features.declare.sample import Memo, Question, Sample
 from features.engine.extraction import answers_of
-from features.text.sentences import is_prose
+from features.text.sentences import are_prose
 from features.text.tokens import folded_words, tokens_per_word
 from surrogate.checks.rules import RULES, content_words, given_words, passages_words, refuses
 from surrogate.checks.table import CHECKS, CheckClass, of_class
@@ -89,20 +90,22 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
     """Check answers, perhaps with ``passages``, by the whole table."""
     memo = Memo()
     table = answers[ANSWER_KEY].reset_index(drop=True)
-    values: dict[str, list[bool | None]] = {name: [] for name in RULES}
     texts = []
+    words = []
+    flags = []
     questions = []
     for question, output in answers_of(arena, answers):
-        sample = Sample(question, output, memo)
+        key = ("faults", question.key, output)
+        # Systems that answer a question alike have the same faults.
+        text, text_words, found = memo.get(key, partial(_checked, Sample(question, output, memo)))
+        texts.append(text)
+        words.append(text_words)
+        flags.append(found)
         questions.append(question)
-        texts.append(" ".join(sample.text.split()).casefold())
-        for name, rule in RULES.items():
-            values[name].append(rule(sample))
-    results = pd.DataFrame({name: np.array(flags, float) for name, flags in values.items()})
+    results = pd.DataFrame(flags, columns=list(RULES), dtype=float)
     table["text"] = pd.Series(texts, dtype="str")
-    words = list(map(folded_words, texts))
     table["query"] = pd.Series([question.query for question in questions], dtype="str")
-    is_long = table["text"].map(is_prose).astype(bool)
+    is_long = np.array([are_prose(text_words) for text_words in words], bool)
     results["same-text"] = same_texts(table).astype(float)
     results["varied-text"] = varied_texts(table, words, questions).astype(float)
     has_passages = np.array([len(question.passages) > 0 for question in questions], bool)
@@ -123,6 +126,12 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
         found=_listed(table, results == 1),
         unchecked=_listed(table, results.isna()),
     )
+
+
+def _checked(sample: Sample) -> tuple[str, list[str], list[bool | None]]:
+    """Return an answer as it is compared, its words, and what the rules say."""
+    text = " ".join(sample.text.split()).casefold()
+    return text, folded_words(text), [rule(sample) for rule in RULES.values()]
 
 
 def arena_faults(arena: Arena) -> AnswerFaults | None:
