@@ -10,7 +10,7 @@ from arena.data.languages import language_name
 from arena.text.answers import find_citations
 from arena.text.reader import shows_nothing
 from arena.text.thoughts import has_thoughts
-from features.declare.sample import Question, Sample, passage_text
+from features.declare.sample import Question, Sample
 from features.measures.language import SUPPORTED, identify, likeliest_language
 from features.text.sentences import (
     LIST_MARKER,
@@ -21,7 +21,7 @@ from features.text.sentences import (
     is_terminated,
 )
 from features.text.tokens import folded_line, folded_words, tokens_per_word, word_ngrams, words
-from surrogate.checks.table import marks, refusals, unfinished_words
+from surrogate.checks.table import find_mark, refusals, unfinished_words
 
 Rule = Callable[[Sample], bool | None]
 OPENING = 100
@@ -30,11 +30,12 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _LOOP = re.compile(r"\W*+(.{8,300}?)\1{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。！？；।\n]")
 _QUOTE = re.compile('["“„«「『]')
-_INDEXED = re.compile(r"\b[A-Za-z]\[[^\[\]]*\]")
+_INDEXED = re.compile(r"\[(?<=\b[A-Za-z]\[)[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HYPHEN_AT_END = re.compile(r"[^\W\d_]{2}-\Z")
 _OPEN_AT_END = re.compile(r"(?:(?<!\\)\[[^\[\]\n]{0,20}|\n[ \t]*[-*+•])\s*\Z")
 """An open bracket, or an item without a text."""
+_LABEL_AT_END = re.compile(r"^\W*[^\W\d]+\W{0,3}[:：]\W{0,3}\Z", re.MULTILINE)
 _MARK_AT_END = re.compile(r"(?:#\w+\W*|```)\Z")
 
 
@@ -47,10 +48,10 @@ def is_error_text(sample: Sample) -> bool | None:
     """Return whether it begins as no answer does, but a program's message."""
     # Share of words from which it may tell what question and passages say
     least_told = 0.5
-    if not marks("error").match(sample.text):
+    if not find_mark("error", sample.text):
         return False
     message = folded_words(sample.text.partition("\n")[0])
-    is_asked = marks("failure").search(sample.question.query) is not None
+    is_asked = find_mark("failure", sample.question.query) is not None
     return None if is_asked or _told_share(message, sample.question) >= least_told else True
 
 
@@ -70,7 +71,7 @@ def reports_failure(sample: Sample) -> bool:
         opening += f"{sentence} "
         if len(words(opening)) >= shortest * n_parts:
             break
-    if not marks("failure").search(opening) or marks("failure").search(sample.question.query):
+    if not find_mark("failure", opening) or find_mark("failure", sample.question.query):
         return False
     return _told_share(message, sample.question) < least_told
 
@@ -89,18 +90,23 @@ def _numbers(tokens: Sequence[str]) -> set[str]:
 
 def passages_words(question: Question) -> list[str]:
     """Return the case-folded words of a question's passages."""
-    # Many answers have a passage, whose words are remembered.
-    return " ".join(folded_line(passage_text(passage)) for passage in question.passages).split()
+    return " ".join(map(folded_line, question.passage_texts)).split()
 
 
 def given_words(question: Question) -> list[str]:
     """Return the case-folded words of a question and its passages."""
-    return folded_line(question.query).split() + passages_words(question)
+    return given_line(question).split()
+
+
+def given_line(question: Question) -> str:
+    """Return the case-folded words of a question and its passages in one line."""
+    # Many answers have a passage, whose words are remembered.
+    return " ".join(map(folded_line, [question.query, *question.passage_texts]))
 
 
 def given_text(question: Question) -> str:
     """Return a question and its passages as one text."""
-    return "\n".join([question.query, *map(passage_text, question.passages)])
+    return "\n".join([question.query, *question.passage_texts])
 
 
 def content_words(tokens: Sequence[str]) -> set[str]:
@@ -122,12 +128,16 @@ def cites_nothing_given(sample: Sample) -> bool | None:
 
 def dead_citations(sample: Sample) -> Iterator[str]:
     """Yield each citation in square brackets of a passage that was not given."""
-    ids = sample.question.passage_ids
-    has_numbers = any(passage_id.isdecimal() for passage_id in ids)
-    given = given_text(sample.question)
+    ids = frozenset(sample.question.passage_ids)
     # Brackets index in code, and after a letter by itself: x[9].
     prose = _INDEXED.sub(" ", _without_code(sample.part("output")))
-    for marker in find_citations(prose, ids):
+    markers = find_citations(prose, sample.question.passage_ids)
+    unknown = [marker for marker in markers if not ids.issuperset(marker.ids)]
+    if not unknown:
+        return
+    has_numbers = any(passage_id.isdecimal() for passage_id in ids)
+    given = given_text(sample.question)
+    for marker in unknown:
         citation = prose[marker.start : marker.end]
         if citation in given or "](http" in citation:
             continue
@@ -163,17 +173,16 @@ def is_in_other_language(sample: Sample) -> bool | None:
     middle = len(text) // 2
     halves = (text[:middle][:most_read], text[middle:][-most_read:])
     language = sample.question.language
-    probability = _probability(sample, "".join(halves), language)
+    probability = _probability("".join(halves), language)
     if probability is None:
         return None
     if probability >= unlikely:
         is_mixed = any(
-            is_prose(half) and (_probability(sample, half, language) or 0.0) < unlikely
-            for half in halves
+            is_prose(half) and (_probability(half, language) or 0.0) < unlikely for half in halves
         )
         return None if is_mixed or probability < likely else False
     for half in halves:
-        if (_probability(sample, half, language) or 0.0) >= unlikely_of_half:
+        if (_probability(half, language) or 0.0) >= unlikely_of_half:
             return None
     return None if _asks_for_language(sample.question.query, text) else True
 
@@ -183,13 +192,13 @@ def _asks_for_language(question: str, text: str) -> bool:
     if found is None:
         return False
     is_named = language_name(found).casefold() in question.casefold()
-    is_english = found == "en" and marks("english").search(question) is not None
+    is_english = found == "en" and find_mark("english", question) is not None
     # What is to be translated stands in quotes.
     return is_named or is_english or _QUOTE.search(question) is not None
 
 
-def _probability(sample: Sample, text: str, language: str) -> float | None:
-    probabilities = sample.memo.get(("languages of", text), lambda: identify(text))
+def _probability(text: str, language: str) -> float | None:
+    probabilities = identify(text)
     if language not in probabilities:
         return None
     supported = sum(probabilities[code] for code in SUPPORTED | {language} if code in probabilities)
@@ -229,13 +238,13 @@ def _ends_in_part_of_word(sample: Sample) -> bool:
     fewest = 3
     if not sample.text[-1:].isalpha() or not is_prose(sample.text):
         return False
-    given = given_words(sample.question)
     *others, last = folded_words(sample.text)
-    known = {*given, *others}
+    line = " ".join(["", given_line(sample.question), *others, ""])
     is_unit = "".join(others)[-1:].isdecimal()
-    if last in known or is_unit or tokens_per_word(others) > 1:
+    # Of most last words there is no other form, which is soon known of the whole line.
+    if f" {last} " in line or f" {last}" not in line or is_unit or tokens_per_word(others) > 1:
         return False
-    return any(word.startswith(last) and len(word) - len(last) >= fewest for word in known)
+    return any(word.startswith(last) and len(word) - len(last) >= fewest for word in line.split())
 
 
 def repeats_itself(sample: Sample) -> bool:
@@ -261,7 +270,7 @@ def is_refusal(sample: Sample) -> bool | None:
     labels = [passage.relevance for passage in sample.question.passages]
     if labels and all(label == 0 for label in labels):
         return False
-    if marks("however").search(sample.text):
+    if find_mark("however", sample.text):
         return False
     return refuses(sample.text, sample.question.language)
 
@@ -273,7 +282,7 @@ def refuses(text: str, language: str) -> bool | None:
     if language not in refusals():
         return None
     opening = text[:OPENING].replace("’", "'")
-    if any(map(marks("affirmative").match, LIST_MARKER.sub("", text).splitlines())):
+    if any(find_mark("affirmative", line) for line in LIST_MARKER.sub("", text).splitlines()):
         return False
     matches = _refusal_pattern(language).finditer(opening)
     # What is quoted within a text is a word for others to say.
@@ -293,31 +302,33 @@ def leaks(sample: Sample) -> bool | None:
     """Return whether it shows prompt, template, tool call or thoughts."""
     if has_thoughts(sample.output) or _labels_its_question(sample):
         return True
-    match = marks("leak").search(_without_code(sample.output))
+    match = find_mark("leak", _without_code(sample.output))
     if match is None:
         return False
     is_quoted = match[0] in given_text(sample.question)
-    is_asked = marks("about_prompts").search(sample.question.query)
+    is_asked = find_mark("about_prompts", sample.question.query)
     return None if is_quoted or is_asked else True
 
 
 def _labels_its_question(sample: Sample) -> bool:
     """Return whether it repeats the question after a label, as a prompt has it."""
     query = sample.question.query.strip()
-    if not query or query not in sample.output:
-        return False
-    labeled = rf"^\W*[^\W\d]+\W{{0,3}}[:：]\W{{0,3}}{re.escape(query)}"
-    return re.search(labeled, sample.output, re.MULTILINE) is not None
+    start = sample.output.find(query) if query else -1
+    while start >= 0:
+        if _LABEL_AT_END.search(sample.output, 0, start):
+            return True
+        start = sample.output.find(query, start + 1)
+    return False
 
 
 def addresses_judge(sample: Sample) -> bool:
     """Return whether it speaks to whoever compares answers."""
-    return marks("judge").search(_without_code(sample.part("output"))) is not None
+    return find_mark("judge", _without_code(sample.part("output"))) is not None
 
 
 def hides_text(sample: Sample) -> bool:
     """Return whether it holds text that a page does not show."""
-    return marks("hidden").search(_without_code(sample.output)) is not None
+    return find_mark("hidden", _without_code(sample.output)) is not None
 
 
 def _without_code(text: str) -> str:

@@ -6,10 +6,12 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Literal
+
+from features.text.tokens import TEXTS_CACHED
 
 CheckClass = Literal["certain", "likely", "note"]
 
@@ -56,20 +58,24 @@ def of_class(certainty: CheckClass) -> list[str]:
     return [name for name, check in CHECKS.items() if check.certainty == certainty]
 
 
+@lru_cache(maxsize=TEXTS_CACHED)  # many answers are the same
+def find_mark(kind: str, text: str) -> re.Match[str] | None:
+    """Return the first sign in a text that it is no answer (``marks.toml``)."""
+    matches = filter(None, [pattern.search(text) for pattern in _marks(kind)])
+    return min(matches, key=re.Match.start, default=None)
+
+
 @cache
-def marks(kind: str) -> re.Pattern[str]:
-    """Return the pattern of texts that are no answer (``marks.toml``)."""
-    alternatives = []
-    words = []
-    for pattern in _read("marks.toml")[kind]:
-        if pattern.startswith(r"\b"):
-            words.append(pattern.removeprefix(r"\b"))
-        else:
-            alternatives.append(pattern)
-    if words:
-        # Tried only where a word begins, not at every character.
-        alternatives.append(rf"\b(?=\w)(?:{'|'.join(words)})")
-    return re.compile("|".join(alternatives), re.IGNORECASE | re.MULTILINE)
+def _marks(kind: str) -> list[re.Pattern[str]]:
+    """Return patterns one by one: ``re`` quickly finds the character that opens one of them."""
+    patterns = list(_read("marks.toml")[kind])
+    # These are tried together, only where a text, a line or a word begins.
+    for anchor, place in ((r"\A", r"\A"), ("^", "^"), (r"\b", r"\b(?=\w)")):
+        anchored = [one.removeprefix(anchor) for one in patterns if one.startswith(anchor)]
+        patterns = [one for one in patterns if not one.startswith(anchor)]
+        if anchored:
+            patterns.append(f"{place}(?:{'|'.join(anchored)})")
+    return [re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns]
 
 
 @cache
