@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -138,13 +138,15 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
         judgments = with_lengths(judgments, judged.answers)
         # A judged answer that is absent has no length.
         judgments = judgments[judgments[DIFFERENCE].notna()]
+    n_languages = judgments["language"].nunique()
+    if ties == "drop":
+        judgments = judgments[judgments["winner"] != "tie"]
     moves: dict[tuple[str, str], float] = {}
     moved_systems: dict[str, str] = {}
     for language, rows in judgments.groupby("language"):
-        raw = _posterior(rows.drop(columns=DIFFERENCE), ties)
-        equal = _posterior(rows, ties)
-        if raw is None or equal is None:
-            continue
+        battles = Battles.from_judgments(rows).largest_group()
+        raw = battle_posterior(replace(battles, traits=(), differences=None))
+        equal = battle_posterior(battles)
         differences = equal.ratings - raw.ratings
         for system, difference in zip(raw.systems, differences, strict=True):
             moves[str(language), system] = float(difference)
@@ -153,7 +155,7 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
             moved_systems[str(language)] = moved
     index = pd.MultiIndex.from_tuples(list(moves), names=["language", "system"])
     series = pd.Series(list(moves.values()), index, dtype=float, name=EQUAL_LENGTH)
-    remarks = _remarks(moved_systems, judgments["language"].nunique())
+    remarks = _remarks(moved_systems, n_languages)
     return EqualLength(series, remarks)
 
 
@@ -166,14 +168,6 @@ def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[Remark
     start = "At equal length, ratings by verdicts differ by more than their error"
     sentence = f"{start}{where} ({EQUAL_LENGTH} in verdict_ratings.csv)."
     return (Remark("length", "info", sentence),)
-
-
-def _posterior(judgments: pd.DataFrame, ties: TieRule) -> BattlePosterior | None:
-    if ties == "drop":
-        judgments = judgments[judgments["winner"] != "tie"]
-    if judgments.empty:
-        return None
-    return battle_posterior(Battles.from_judgments(judgments).largest_group())
 
 
 def _prefers_length(posterior: BattlePosterior) -> bool:
