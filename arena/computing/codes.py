@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -80,6 +81,15 @@ def value_codes(values: pd.Series) -> tuple[Codes, pd.Index]:
         return codes, categories
     numbers = (np.cumsum(is_used) - 1).astype(codes.dtype)
     return looked_up(numbers, codes), categories[is_used]
+
+
+def are_among(values: pd.Series, names: Collection[str]) -> Flags:
+    """Return what pandas' ``isin`` returns, in less time of columns with few names, (N,)."""
+    codes, distinct_values = value_codes(values)
+    chosen = set(names)
+    # A missing value has the code -1, which is the last place.
+    is_chosen = [*(value in chosen for value in distinct_values), False]
+    return np.array(is_chosen, dtype=np.bool_)[codes]
 
 
 def text_codes(values: pd.Series) -> tuple[Codes, list[str]]:

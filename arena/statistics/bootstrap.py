@@ -38,7 +38,9 @@ def by_content(systems: Iterable[str], *tables: pd.DataFrame) -> list[str]:
         # System by system, since hashing copies the texts.
         for name, part in answers.groupby("system", observed=True):
             if name in digests:
-                hashes = pd.util.hash_pandas_object(part[[*QUESTION_KEY, "answer"]], index=False)
+                rows = part[[*QUESTION_KEY, "answer"]]
+                # Hardly a text repeats, so that no search for equal ones pays.
+                hashes = pd.util.hash_pandas_object(rows, index=False, categorize=False)
                 # A sum of hashes, modulo 2^64, does not depend on the order of rows.
                 digests[name] = (digests[name] + int(hashes.sum())) % 2**64
     return sorted(names, key=lambda name: digests[name])

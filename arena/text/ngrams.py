@@ -52,14 +52,14 @@ class HashedTexts:
     def unit_rows(self, weights: Floats | None = None) -> sparse.csr_array:
         """Weigh columns, then bring rows to length 1 (or 0), shape (N, D)."""
         values = self.values.astype(np.float64)
-        if weights is not None:
-            values *= weights[self.columns]
         columns = self.columns.astype(np.int32)
         ends = self.ends.astype(np.int32)
-        row_of_value = np.repeat(np.arange(len(self)), np.diff(ends))
-        norms = np.sqrt(np.bincount(row_of_value, values**2, len(self)))
-        values /= np.where(norms > 0, norms, 1.0)[row_of_value]
-        return sparse.csr_array((values, columns, ends), shape=(len(self), DIMENSIONS))
+        if weights is not None:
+            values *= np.take(weights, columns)
+        rows = sparse.csr_array((values, columns, ends), shape=(len(self), DIMENSIONS))
+        norms = np.sqrt(rows.power(2) @ np.ones(DIMENSIONS))
+        rows.data /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(ends))
+        return rows
 
 
 def hashed(texts: Sequence[str]) -> HashedTexts:

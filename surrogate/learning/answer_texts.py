@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from arena.data.types import Flags, Floats, Indices
-from arena.text.ngrams import HashedTexts
+from arena.text.ngrams import DIMENSIONS, HashedTexts
 from surrogate.learning.training_data import mean_of
 
 
@@ -28,93 +28,105 @@ class HashedAnswers:
     @lru_cache(maxsize=2)  # noqa: B019 - two are held, whatever becomes of their answers
     def vectors(self) -> AnswerVectors:
         """Make unit vectors; without texts, they have no columns."""
+        answered = self.places >= 0
         if self.texts is None:
-            n_answers = (self.places >= 0).sum()
-            return AnswerVectors(sparse.csr_array((n_answers, 0)), self.places)
-        return AnswerVectors(self.texts.unit_rows(self.weights), self.places)
+            return AnswerVectors(sparse.csr_array((answered.size, 0)), answered)
+        rows = self.texts.unit_rows(self.weights)
+        # Place -1, which is no answer, takes the last row, which is empty.
+        rows.resize(len(self.texts) + 1, DIMENSIONS)
+        return AnswerVectors(rows[self.places.T.ravel()], answered)
 
 
 @dataclass(frozen=True)
 class AnswerVectors:
-    """Vectors of A answers of M systems to Q questions, shape (A, D).
+    """Vectors of answers of M systems to Q questions, one question after another, (Q M, D).
 
-    ``places`` is each answer's row, shape (M, Q); -1 where there is none.
+    They are 0 where there is no answer; ``answered`` says where there is one, shape (M, Q).
     """
 
     rows: sparse.csr_array
-    places: Indices
-
-    @cached_property
-    def answered(self) -> Flags:
-        """Return who answered which question, shape (M, Q)."""
-        return np.asarray(self.places >= 0)
+    answered: Flags
 
     @cached_property
     def by_question(self) -> sparse.csr_array:
-        """Return vectors with own columns for each question, (A, Q D)."""
-        n_answers, n_dimensions = self.rows.shape
-        n_questions = self.places.shape[1]
-        question = np.zeros(n_answers, dtype=np.int32)
-        question[self.places[self.answered]] = np.nonzero(self.answered)[1]
+        """Return vectors with own columns for each question, (Q M, Q D)."""
+        n_rows, n_dimensions = self.rows.shape
+        n_systems, n_questions = self.answered.shape
+        firsts = np.arange(n_questions, dtype=np.int32) * n_dimensions
         n_entries = np.diff(self.rows.indptr)
-        columns = self.rows.indices + np.repeat(question * n_dimensions, n_entries)
-        return sparse.csr_array(
-            (self.rows.data, columns, self.rows.indptr),
-            shape=(n_answers, n_questions * n_dimensions),
-        )
+        columns = self.rows.indices + np.repeat(np.repeat(firsts, n_systems), n_entries)
+        shape = (n_rows, n_questions * n_dimensions)
+        return sparse.csr_array((self.rows.data, columns, self.rows.indptr), shape=shape)
 
-    def sums(self, weights: Floats) -> Floats:
-        """Sum each question's vectors, weighted (M, Q), shape (Q D,)."""
-        by_row = np.zeros(self.rows.shape[0])
-        by_row[self.places[self.answered]] = weights[self.answered]
-        return np.asarray(self.by_question.T @ by_row)
+    def on(self, questions: slice) -> AnswerVectors:
+        """Keep the answers to some questions."""
+        n_systems = len(self.answered)
+        rows = self.rows[questions.start * n_systems : questions.stop * n_systems]
+        return AnswerVectors(rows, self.answered[:, questions])
 
-    @cached_property
-    def membership(self) -> sparse.csr_array:
-        """Return 1 where an answer is the system's, else 0, shape (M, A)."""
-        systems = np.nonzero(self.answered)[0]
-        entries = (np.ones(len(systems)), (systems, self.places[self.answered]))
-        return sparse.csr_array(entries, shape=(len(self.places), self.rows.shape[0]))
+    def column_numbers(self) -> Indices | None:
+        """Number the columns that answers to a question use, (Q, D), 0 for others; None if most."""
+        n_columns = self.by_question.shape[1]
+        if self.rows.nnz >= n_columns:
+            return None
+        is_used = np.zeros(n_columns, dtype=bool)
+        is_used[self.by_question.indices] = True
+        is_used = is_used.reshape(self.answered.shape[1], -1)
+        return np.asarray(is_used.cumsum(axis=1, dtype=np.int32) * is_used)
 
-    def products(self, sums: Floats) -> Floats:
-        """Return answers' inner products with such sums, shape (M, Q)."""
-        products = np.append(self.by_question @ sums, 0.0)  # place -1 takes the last one
-        return np.asarray(products[self.places])
+    def dense(self, column_numbers: Indices | None) -> Floats:
+        """Return the vectors as a dense array, (Q, M, D); columns with one number are added."""
+        rows = self.rows
+        if column_numbers is not None:
+            columns = column_numbers.ravel()[self.by_question.indices]
+            shape = (rows.shape[0], int(column_numbers.max()) + 1)
+            rows = sparse.csr_array((rows.data, columns, rows.indptr), shape=shape)
+        return np.asarray(rows.toarray().reshape(*self.answered.T.shape, rows.shape[1]))
 
 
-def dense_vectors(vectors: sparse.csr_array, places: Indices) -> Floats:
-    """Return answers' vectors, shape (Q, M, D); zeros without."""
-    n_dimensions = vectors.shape[1]
-    rows = places.T.ravel()
-    is_answer = rows >= 0
-    if is_answer.all():
-        dense: Floats = vectors[rows].toarray()
-    else:
-        dense = np.zeros((len(rows), n_dimensions))
-        dense[is_answer] = vectors[rows[is_answer]].toarray()
-    return dense.reshape(*places.T.shape, n_dimensions)
+def cosines_between(own: AnswerVectors, peers: AnswerVectors) -> Floats:
+    """Return cosines of M systems' answers with N peers' to a question, (Q, M, N), or 0."""
+    # Vectors are made dense in blocks that a processor's cache holds.
+    block_size = 250_000
+    n_peers, n_questions = peers.answered.shape
+    n_systems = len(own.answered)
+    cosines = np.zeros((n_questions, n_systems, n_peers))
+    n_columns = min(peers.rows.shape[1], peers.rows.nnz // max(n_questions, 1))
+    step = max(block_size // max(n_columns * max(n_systems, n_peers), 1), 1)
+    for start in range(0, n_questions, step):
+        questions = slice(start, start + step)
+        peers_here = peers.on(questions)
+        # Columns that no peer uses add nothing; few are left where answers are short.
+        numbers = peers_here.column_numbers()
+        dense_peers = peers_here.dense(numbers)
+        dense = dense_peers if own is peers else own.on(questions).dense(numbers)
+        np.matmul(dense, dense_peers.transpose(0, 2, 1), out=cosines[questions])
+    return cosines
 
 
 def profiles_of(vectors: AnswerVectors) -> Floats:
     """Return systems' mean vectors, shape (M, D); zeros without."""
-    sums = vectors.membership @ vectors.rows
+    n_systems, n_questions = vectors.answered.shape
+    answers = np.arange(n_systems * n_questions)
+    membership = sparse.csr_array((np.ones(len(answers)), (answers % n_systems, answers)))
     n_answers = np.maximum(vectors.answered.sum(axis=1), 1)
-    return np.asarray(sums.toarray() / n_answers[:, None])
+    return np.asarray((membership @ vectors.rows).toarray() / n_answers[:, None])
 
 
 def consensus_with(vectors: AnswerVectors, peers: AnswerVectors, is_self: Flags) -> Floats:
     """Return mean cosines to the other peers, (M, Q), or NaN."""
     answered = peers.answered
-    totals = vectors.products(peers.sums(answered.astype(np.float64)))
+    # The sum of cosines with several answers is the product with their sum.
+    sums = peers.by_question.T @ np.ones(answered.size)
+    totals = (vectors.by_question @ sums).reshape(vectors.answered.T.shape).T
     n_compared = np.tile(answered.sum(axis=0), (len(totals), 1))
     # A system's cosine with itself is taken out again.
     rows, selves = np.nonzero(is_self)
-    have_both = vectors.answered[rows] & answered[selves]
-    answers = vectors.rows[vectors.places[rows][have_both]]
-    peer_answers = peers.rows[peers.places[selves][have_both]]
-    self_cosines = np.zeros(have_both.shape)
-    self_cosines[have_both] = answers.multiply(peer_answers).sum(axis=1)
-    totals[rows] -= self_cosines
+    questions = np.arange(answered.shape[1])[:, None]
+    answers = vectors.rows[(questions * len(vectors.answered) + rows).ravel()]
+    peer_answers = peers.rows[(questions * len(answered) + selves).ravel()]
+    self_cosines = answers.multiply(peer_answers).sum(axis=1)
+    totals[rows] -= self_cosines.reshape(len(questions), len(rows)).T
     n_compared[rows] -= answered[selves]
     # Rounded, so that equal answers are equal whatever the order in which cosines are added.
     return mean_of(totals, n_compared).round(9)

@@ -6,7 +6,7 @@ It blends predictions by answers' scores (``question_scores``) and by whole syst
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
@@ -22,7 +22,7 @@ from surrogate.learning.peers import (
     CONSENSUS,
     PeerAnswers,
     PeerView,
-    views_in_batches,
+    system_batches,
     views_of,
 )
 from surrogate.learning.question_scores import (
@@ -51,9 +51,10 @@ from surrogate.learning.training_data import (
     KnownRatings,
     RowKind,
     arranged,
-    drawn_questions,
     drawn_rows,
+    rating_keys,
     training_ratings,
+    unread_questions,
     without_repeats,
 )
 
@@ -98,8 +99,9 @@ class AnswersSurrogate(Surrogate):
         self.failures_ = {}
         self.peers_ = {}
         training_rows = []
+        indices = X.groupby("language").indices
         for language, rated in sorted(training_ratings(ratings).items()):
-            rows = drawn_rows(X[X["language"] == language], rated, self.seed)
+            rows = drawn_rows(X.take(indices.get(language, [])), rated, self.seed)
             answering = set(rows["system"].unique())
             known = np.compress(~np.isnan(rated.means), rated.systems)
             systems = [name for name in known.tolist() if name in answering]
@@ -119,7 +121,7 @@ class AnswersSurrogate(Surrogate):
 
     def unread_questions(self, X: pd.DataFrame, judged: Collection[str]) -> set[str]:
         """Return the questions of one language that are not drawn."""
-        return set(X["query_id"].unique()) - drawn_questions(X, judged, self.seed)
+        return unread_questions(X, judged, self.seed)
 
     def _learn(self) -> None:
         ratings = self._ratings_learned_from()
@@ -129,8 +131,8 @@ class AnswersSurrogate(Surrogate):
         if not ratings:
             self._fail_everywhere()
             return
+        self.scores_ = self._fitted_scores(list(ratings))
         views = {language: peers.self_view for language, peers in self.peers_.items()}
-        self.scores_ = self._fitted_scores(views, list(ratings))
         self.ridge_ = SystemRidge.fit(views, ratings, is_alone=self.scores_ is None)
         learned = {language: self.ratings_[language] for language in ratings}
         self.observed_ = observe(learned)
@@ -138,7 +140,7 @@ class AnswersSurrogate(Surrogate):
         self.blend_ = self._fitted_blend(ratings)
         if self.borrowing_:
             # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
-            predictions = self._predicted(views, self._scales(self.peers_))["rating"]
+            predictions = self._predicted(views.items(), self._scales(self.peers_))["rating"]
             means = predictions.groupby("language").mean()
             for language in self.borrowing_:
                 self.levels_[language] = -float(means[language])
@@ -159,13 +161,11 @@ class AnswersSurrogate(Surrogate):
         self.peers_ = {}
         self.borrowing_ = frozenset()
 
-    def _fitted_scores(
-        self, views: Mapping[str, PeerView], languages: Sequence[str]
-    ) -> QuestionScores | None:
+    def _fitted_scores(self, languages: Sequence[str]) -> QuestionScores | None:
         scored = {}
         for language in languages:
-            questions = self.peers_[language].tensor.questions
-            scores = Scored.of(views[language], questions, self.ratings_[language])
+            peers = self.peers_[language]
+            scores = Scored.of(peers.self_view, peers.tensor.questions, self.ratings_[language])
             if scores.judged.any():
                 scored[language] = scores
         return QuestionScores.fit(scored, self._preferences()) if scored else None
@@ -214,13 +214,15 @@ class AnswersSurrogate(Surrogate):
         return scales
 
     def _predicted(
-        self, views: Mapping[str, PeerView], scales: Mapping[str, Scale]
+        self, compared: Iterable[tuple[str, PeerView]], scales: Mapping[str, Scale]
     ) -> pd.DataFrame:
         """Return ``rating``, relative to its language's level, and ``standard_error``."""
+        views = {}
         shares = {}
         scores = []
         uncopied_views = {}
-        for language, view in views.items():
+        for language, view in compared:
+            views[language] = view
             copied = np.zeros((len(view.answered.T), *view.is_self.shape))
             if self._reads and language in self.ridge_.scales:
                 is_rated = np.isfinite(self._field_ratings(language))
@@ -229,6 +231,9 @@ class AnswersSurrogate(Surrogate):
             if self.scores_ is not None:
                 scores.append(self.scores_.predict(language, view, copied))
             uncopied_views[language] = uncopied_part(view, copied)
+        if not views:
+            columns = ["rating", "standard_error"]
+            return pd.DataFrame(index=rating_keys({}), columns=columns, dtype=np.float64)
         by_ridge = self.ridge_.predict(uncopied_views, scales)
         parts = np.zeros((len(by_ridge.ratings), 2))
         parts[:, 1] = by_ridge.ratings
@@ -260,8 +265,10 @@ class AnswersSurrogate(Surrogate):
             rows = self._usable_rows(with_features(X, self))
             rows = rows[rows["language"].isin(list(self.peers_))]
             keys = pd.MultiIndex.from_frame(rows[["language", "system"]])
-            for new_views in views_in_batches(self.peers_, rows[~keys.isin(vectors.keys)]):
-                vectors = vectors.joined(SystemVectors.of(new_views, scales))
+            for batch in system_batches(rows[~keys.isin(vectors.keys)]):
+                new_views = dict(views_of(self.peers_, batch))
+                if new_views:
+                    vectors = vectors.joined(SystemVectors.of(new_views, scales))
         return Covariances(vectors.keys, vectors.covariances())
 
     @property
@@ -288,9 +295,10 @@ class AnswersSurrogate(Surrogate):
         if peers:
             peers.update(self._new_peers(rows))
         scales = self._scales(peers)
-        parts = [self._predicted(views, scales) for views in views_in_batches(peers, rows)]
-        nothing = pd.DataFrame(columns=["rating", "standard_error"], dtype=np.float64)
-        predicted = pd.concat(parts) if parts else nothing
+        parts = [self._predicted([], scales)]
+        for batch in system_batches(rows):
+            parts.append(self._predicted(views_of(peers, batch), scales))
+        predicted = pd.concat(parts)
         levels = dict(self.levels_)
         for language in peers.keys() - levels.keys():
             levels[language] = -float(predicted.loc[language, "rating"].mean())
@@ -336,7 +344,7 @@ class AnswersSurrogate(Surrogate):
 
     def explain(self, X: pd.DataFrame) -> pd.DataFrame:
         """Say what moves each rating."""
-        views = views_of(self.peers_, self._usable_rows(with_features(X, self)))
+        views = dict(views_of(self.peers_, self._usable_rows(with_features(X, self))))
         parts = []
         for language, contributions in self._contributions(views).items():
             scored = None

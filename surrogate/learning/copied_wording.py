@@ -46,7 +46,7 @@ def uncopied_part(view: PeerView, shares: Floats) -> PeerView:
     centered = view.values - finite_means(view.peer_values)
     weights = uncopied[:, :, None] * np.isfinite(centered)
     peer_vectors = view.peer_texts.vectors()
-    places = peer_vectors.places[peers, questions]
+    places = questions * len(peer_vectors.answered) + peers
     shape = (len(view.systems), peer_vectors.rows.shape[0])
     copied = sparse.csr_array((shares[questions, systems, peers], (systems, places)), shape)
     n_answers = np.maximum(view.answered.sum(axis=1), 1)

@@ -177,6 +177,8 @@ def held_out_ratings(
 
 def _read_in(data: LanguageData, surrogate: Surrogate, fold: Fold) -> LanguageData:
     """Leave out answers to questions that the surrogate of a fold does not read."""
+    if not surrogate.unread_questions(data.X, data.tournaments.battles.questions):
+        return data
     held = [system for system in data.systems if system in fold.systems]
     X = data.without_answers_of(held).X
     return data.without_answers_to(surrogate.unread_questions(X, data.judged_without(held)))

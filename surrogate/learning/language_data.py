@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from arena.computing.codes import are_among
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
@@ -109,8 +110,8 @@ class LanguageData:
             systems = self.systems
         if questions is None:
             questions = self.tournaments.battles.questions
-        is_system = self.X["system"].isin(set(systems))
-        is_question = self.X["query_id"].isin(set(questions))
+        is_system = are_among(self.X["system"], systems)
+        is_question = are_among(self.X["query_id"], questions)
         return self.X[is_system & is_question]
 
     def without_systems(self, systems: Sequence[str]) -> LanguageData:
@@ -136,11 +137,11 @@ class LanguageData:
 
     def without_answers_of(self, systems: Sequence[str]) -> LanguageData:
         """Leave out answers, but not from tournaments (MIRAGE-Bench, Algorithm 1)."""
-        return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
+        return replace(self, X=self.X[~are_among(self.X["system"], systems)])
 
     def without_answers_to(self, questions: Collection[str]) -> LanguageData:
         """Leave out the answers to some questions, but not the verdicts on them."""
-        is_left_out = self.X["query_id"].isin(questions)
+        is_left_out = are_among(self.X["query_id"], questions)
         return replace(self, X=self.X[~is_left_out]) if is_left_out.any() else self
 
     def with_judgments(self, judgments: pd.DataFrame, battles: Flags | None = None) -> LanguageData:
@@ -165,7 +166,7 @@ class LanguageData:
         battles = self.tournaments.battles
         wanted = set(questions)
         is_wanted = np.array([name in wanted for name in battles.questions])
-        judgments = self.judgments[self.judgments["query_id"].isin(wanted)]
+        judgments = self.judgments[are_among(self.judgments["query_id"], wanted)]
         return self.with_judgments(judgments, is_wanted[battles.question])
 
     def origin_of(self, part: LanguageData) -> float:
@@ -243,6 +244,6 @@ def _unconnected(tournaments: Tournaments) -> tuple[str, ...]:
     return tuple(name for name in tournaments.systems if name not in connected)
 
 
-def involve(judgments: pd.DataFrame, systems: Collection[str]) -> pd.Series:
+def involve(judgments: pd.DataFrame, systems: Collection[str]) -> Flags:
     """Return which judgments compare one of these systems, shape (N,)."""
-    return judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)
+    return are_among(judgments["system_a"], systems) | are_among(judgments["system_b"], systems)

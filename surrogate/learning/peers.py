@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.computing.codes import are_among
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats
 from arena.text.ngrams import DIMENSIONS, HashedTexts, hashed
@@ -21,11 +22,16 @@ from surrogate.learning.answer_texts import (
     AnswerVectors,
     HashedAnswers,
     consensus_with,
-    dense_vectors,
+    cosines_between,
     profiles_of,
 )
 from surrogate.learning.surrogate import ANSWER_MARK, NO_VALUE
-from surrogate.learning.training_data import FeatureTensor, feature_tensor, finite_means, mean_of
+from surrogate.learning.training_data import (
+    FeatureTensor,
+    feature_tensor,
+    finite_means,
+    mean_of,
+)
 
 ANSWER = "answer"
 CONSENSUS = "consensus"
@@ -67,22 +73,7 @@ class PeerView:
     @cached_property
     def cosines(self) -> Floats:
         """Return cosines with answers to a question, (Q, M, N), or 0."""
-        # Vectors are made dense in blocks that a processor's cache holds.
-        block_size = 250_000
-        own_vectors = self.texts.vectors()
-        peer_vectors = self.peer_texts.vectors()
-        n_systems, n_questions = own_vectors.places.shape
-        n_peers = len(peer_vectors.places)
-        cosines = np.zeros((n_questions, n_systems, n_peers))
-        step = max(block_size // (DIMENSIONS * max(n_systems, n_peers, 1)), 1)
-        for start in range(0, n_questions, step):
-            questions = slice(start, start + step)
-            peers = dense_vectors(peer_vectors.rows, peer_vectors.places[:, questions])
-            vectors = peers
-            if self.texts is not self.peer_texts:
-                vectors = dense_vectors(own_vectors.rows, own_vectors.places[:, questions])
-            np.matmul(vectors, peers.transpose(0, 2, 1), out=cosines[questions])
-        return cosines
+        return cosines_between(self.texts.vectors(), self.peer_texts.vectors())
 
     @cached_property
     def mean_cosines(self) -> Floats:
@@ -178,7 +169,7 @@ class PeerAnswers:
         A part is named by its system, ``ANSWER_MARK`` and anything.
         """
         questions = self.tensor.questions
-        rows = rows[rows["query_id"].isin(set(questions))]
+        rows = rows[are_among(rows["query_id"], questions)]
         features = [name for name in self.names if name != CONSENSUS]
         tensor = feature_tensor(rows, self.tensor.language, features, questions=questions)
         hashes = None
@@ -227,30 +218,25 @@ class PeerAnswers:
         return np.concatenate([tensor.values, consensus[:, :, None]], axis=2)
 
 
-def views_in_batches(
-    peers: Mapping[str, PeerAnswers], rows: pd.DataFrame
-) -> Iterator[dict[str, PeerView]]:
-    """Compare systems with their language's peers, in bounded memory."""
+def system_batches(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Split rows by systems, to compare them with peers in bounded memory."""
     batch_size = 100
     systems: Sequence[str] = rows["system"].unique()
     for start in range(0, len(systems), batch_size):
-        batch = rows[rows["system"].isin(systems[start : start + batch_size])]
-        views = views_of(peers, batch)
-        if views:
-            yield views
+        yield rows[rows["system"].isin(systems[start : start + batch_size])]
 
 
-def views_of(peers: Mapping[str, PeerAnswers], rows: pd.DataFrame) -> dict[str, PeerView]:
-    """Compare the systems of a table with their peers, by language."""
-    views = {}
+def views_of(
+    peers: Mapping[str, PeerAnswers], rows: pd.DataFrame
+) -> Iterator[tuple[str, PeerView]]:
+    """Compare the systems of a table with their peers, language by language."""
     for name, part in rows.groupby("language"):
         language = str(name)
         if language not in peers:
             continue
         view = peers[language].compare(part)
         if view.systems:  # none if they answered other questions alone
-            views[language] = view
-    return views
+            yield language, view
 
 
 def _hashed_answers(rows: pd.DataFrame) -> HashedTexts | None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -31,7 +31,7 @@ from features.measures.registry import FEATURES
 from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerAnswers, PeerView
 from surrogate.learning.surrogate import EXPLANATION_COLUMNS
-from surrogate.learning.training_data import TrainingRatings, mean_of
+from surrogate.learning.training_data import TrainingRatings, mean_of, places_in
 
 LIKENESS_VARIANCE = 5.0
 """Of the process on a question, mean over its answers, in units of the noise."""
@@ -39,19 +39,23 @@ LIKENESS_VARIANCE = 5.0
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores (shares of battles won) of a language's answers, (Q, N); 0 where not judged."""
+    """Scores (shares of battles won) of a language's answers, (Q, N); 0 where not judged.
+
+    ``scales`` are factors of likeness, by question, (Q,).
+    """
 
     view: PeerView
     scores: Floats
     judged: Flags
+    scales: Floats
 
     @classmethod
     def of(cls, view: PeerView, questions: Sequence[str], rated: TrainingRatings) -> Scored:
         """Count what the peers won on their questions."""
         items = rated.items
         pairs = items.pairs
-        system_index = pd.Index(view.systems).get_indexer(pd.Index(rated.systems))
-        question_index = pd.Index(questions).get_indexer(pd.Index(rated.questions))
+        system_index = places_in(view.systems, rated.systems)
+        question_index = places_in(questions, rated.questions)
         rows = question_index[items.question]
         won = np.zeros((len(questions), len(view.systems)))
         played = np.zeros_like(won)
@@ -67,27 +71,26 @@ class Scored:
         judged = (played > 0) & view.answered.T
         judged &= judged.sum(axis=1, keepdims=True) > 1
         scores = np.where(judged, won / np.maximum(played, 1e-300), 0.0)
-        return cls(view, scores, judged)
+        return cls(view, scores, judged, _scales(view.cosines, judged.astype(np.float64)))
 
     @property
     def means(self) -> Floats:
         """Return the mean score on each question, shape (Q,)."""
         return np.asarray(self.scores.sum(axis=1) / np.maximum(self.judged.sum(axis=1), 1))
 
-    @cached_property
-    def scales(self) -> Floats:
-        """Return factors to a mean variance of 1, shape (Q,).
 
-        It is judged answers' variance about their question's mean; 0 where all are alike.
-        """
-        judged = self.judged.astype(np.float64)
-        n_judged = np.maximum(judged.sum(axis=1), 1)
-        mean_variance = np.einsum("qnn,qn->q", self.view.cosines, judged) / n_judged
-        sums = (self.view.cosines @ judged[:, :, None])[:, :, 0]
-        variance_of_mean = np.einsum("qm,qm->q", sums, judged) / n_judged**2
-        variances = mean_variance - variance_of_mean
-        scales = np.zeros_like(variances)
-        return np.asarray(np.divide(1.0, variances, out=scales, where=variances > SMALLEST))
+def _scales(cosines: Floats, judged: Floats) -> Floats:
+    """Return factors to a mean variance of 1, shape (Q,).
+
+    It is judged answers' variance about their question's mean; 0 where all are alike.
+    """
+    n_judged = np.maximum(judged.sum(axis=1), 1)
+    mean_variance = np.einsum("qnn,qn->q", cosines, judged) / n_judged
+    sums = (cosines @ judged[:, :, None])[:, :, 0]
+    variance_of_mean = np.einsum("qm,qm->q", sums, judged) / n_judged**2
+    variances = mean_variance - variance_of_mean
+    scales = np.zeros_like(variances)
+    return np.asarray(np.divide(1.0, variances, out=scales, where=variances > SMALLEST))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
+from arena.computing.codes import are_among
 from arena.data.errors import UsageError
 from arena.data.types import Floats
 from arena.rating.bradley_terry import ConvergenceError
@@ -265,7 +266,7 @@ class _Halves:
 def _without_questions(rows: pd.DataFrame, questions: Sequence[str]) -> pd.DataFrame:
     if rows.empty:
         return rows
-    return rows[~rows["query_id"].isin(set(questions))]
+    return rows[~are_among(rows["query_id"], questions)]
 
 
 def _posteriors(

@@ -149,12 +149,15 @@ class _LeftOut:
         duals = inverses @ target
         residuals = np.zeros_like(duals)
         variances = np.zeros_like(duals)
-        system_codes, systems = vectors.owners
-        for code in range(len(systems)):
-            block = np.flatnonzero(system_codes == code)
-            covariances = np.linalg.pinv(inverses[:, block[:, None], block])
-            residuals[:, block] = (covariances @ duals[:, block, None])[:, :, 0]
-            variances[:, block] = np.diagonal(covariances, axis1=1, axis2=2)
+        system_codes, _ = vectors.owners
+        n_languages = np.bincount(system_codes)
+        in_order = np.argsort(system_codes, kind="stable")
+        for size in np.unique(n_languages):
+            # Systems in as many languages are left out together: (B, size)
+            blocks = in_order[n_languages[system_codes[in_order]] == size].reshape(-1, size)
+            covariances = np.linalg.pinv(inverses[:, blocks[:, :, None], blocks[:, None, :]])
+            residuals[:, blocks] = (covariances @ duals[:, blocks, None])[..., 0]
+            variances[:, blocks] = np.diagonal(covariances, axis1=2, axis2=3)
         best = int(np.argmin((residuals**2).sum(axis=1)))
         return cls(
             penalty=float(penalties[best]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.computing.codes import repeated_rows
+from arena.computing.codes import are_among, repeated_rows
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.pairs import JudgedItems
@@ -112,12 +112,8 @@ def feature_tensor(
     """Arrange one language's answers as an array."""
     is_here = X["language"] == language
     rows = X if is_here.all() else X[is_here]
-    if systems is None:
-        systems = sorted(rows["system"].unique())
-    if questions is None:
-        questions = sorted(rows["query_id"].unique())
-    system_index = _indices_in(systems, rows["system"])
-    question_index = _indices_in(questions, rows["query_id"])
+    systems, system_index = _indices_in(systems, rows["system"])
+    questions, question_index = _indices_in(questions, rows["query_id"])
     is_wanted = (system_index >= 0) & (question_index >= 0)
     system_index = system_index[is_wanted]
     question_index = question_index[is_wanted]
@@ -141,13 +137,19 @@ def feature_tensor(
     )
 
 
-def _indices_in(names: Sequence[str], column: pd.Series) -> Indices:
-    """Return each value's index in ``names``, shape (N,); -1 where it is none."""
+def _indices_in(names: Sequence[str] | None, column: pd.Series) -> tuple[Sequence[str], Indices]:
+    """Return names, or else a column's own, and each value's place in them, (N,); -1 in none."""
     codes, values = pd.factorize(column)
-    index_of = {name: index for index, name in enumerate(names)}
-    # A missing value has the code -1, which takes the last index.
-    indices = np.array([*(index_of.get(value, -1) for value in values), -1], dtype=np.intp)
-    return np.asarray(indices[codes])
+    if names is None:
+        names = sorted(values)
+    # A missing value has the code -1, which takes the last place.
+    return names, np.append(places_in(names, values), -1)[codes]
+
+
+def places_in(names: Iterable[str], values: Iterable[object]) -> Indices:
+    """Return each value's place among names, (N,); -1 where it is none."""
+    place_of: dict[object, int] = {name: place for place, name in enumerate(names)}
+    return np.array([place_of.get(value, -1) for value in values], dtype=np.intp)
 
 
 def _repeats(codes: Indices) -> Indices:
@@ -297,23 +299,31 @@ MOST_SYSTEMS = 300
 def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.DataFrame:
     """Keep a limited number of systems and questions, judged first."""
     rows = without_repeats(rows, ["system", "query_id"])
-    questions = drawn_questions(rows, rated.questions, seed)
-    rows = rows[rows["query_id"].isin(questions)]
-    systems = _drawn(rows, "system", rated.systems, MOST_SYSTEMS, seed)
-    return rows[rows["system"].isin(systems)]
+    rows = _drawn_part(rows, "query_id", rated.questions, MOST_QUESTIONS, seed)
+    return _drawn_part(rows, "system", rated.systems, MOST_SYSTEMS, seed)
 
 
-def drawn_questions(rows: pd.DataFrame, judged: Collection[str], seed: int) -> set[str]:
-    """Choose a limited number of a language's questions, judged first."""
-    return _drawn(rows, "query_id", judged, MOST_QUESTIONS, seed)
+def _drawn_part(
+    rows: pd.DataFrame, column: str, first: Collection[str], most: int, seed: int
+) -> pd.DataFrame:
+    names = _drawn(rows, column, first, most, seed)
+    return rows if names is None else rows[are_among(rows[column], names)]
+
+
+def unread_questions(rows: pd.DataFrame, judged: Collection[str], seed: int) -> set[str]:
+    """Return a language's questions that are not drawn."""
+    questions = _drawn(rows, "query_id", judged, MOST_QUESTIONS, seed)
+    return set() if questions is None else set(rows["query_id"].unique()) - questions
 
 
 def _drawn(
     rows: pd.DataFrame, column: str, first: Collection[str], most: int, seed: int
-) -> set[str]:
-    names = sorted(rows[column].unique())
+) -> set[str] | None:
+    """Draw some of many names, those in ``first`` first; None for all."""
+    names = rows[column].unique()
     if len(names) <= most:
-        return set(names)
+        return None
+    names = sorted(names)
     random = generator(seed, f"{column} learned from", rows["language"].iloc[0])
     shuffled = [names[index] for index in random.permutation(len(names))]
     is_first = set(first)

@@ -274,7 +274,8 @@ def test_where_all_answers_are_equal_all_are_rated_alike(judged):
 
 def test_without_a_verdict_slopes_are_zero_and_nothing_is_predicted(judged):
     scored = scored_language(judged)
-    nothing = Scored(scored.view, np.zeros_like(scored.scores), np.zeros_like(scored.judged))
+    none = np.zeros_like(scored.scores)
+    nothing = Scored(scored.view, none, none > 0, np.zeros(len(none)))
     found = QuestionScores.fit({"en": nothing}, np.array([0.4, -0.1, 2.0]))
     np.testing.assert_allclose(found.slopes, 0.0, atol=1e-12)
     assert np.isnan(found.left_out["en"]).all()
@@ -298,7 +299,7 @@ def test_one_question_is_solved_as_by_hand():
         )
         view = PeerAnswers.of(X, "en", ["length"]).self_view
         judged = np.array([[True, True, False]])
-        scored = Scored(view, np.array([[share, 1 - share, 0.0]]), judged)
+        scored = Scored(view, np.array([[share, 1 - share, 0.0]]), judged, np.zeros(1))
         found = QuestionScores.fit({"en": scored}, np.zeros(1))
         scores.append(found.slopes[0])
         # Ranks are 1 and -1, so X'PX is 2 and X'Py the difference of the scores.
