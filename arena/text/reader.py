@@ -28,7 +28,7 @@ _HTML = re.compile(r"<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL)
 _MARKED_BLOCKS = {"heading_open", "list_item_open", "blockquote_open"}
 _MARKED_SPANS = {"strong_open", "strong_close", "em_open", "em_close"}
 _NOTHING = regex.compile(r"[\s\p{C}]*+(?:([\p{P}^`|~+=<>])(?:\1|[\s\p{C}])*+)?", regex.VERSION1)
-_ADDRESS = re.compile(r"\bhttps?://[!-~]+")
+_ADDRESS = re.compile(r"http(?<=\bhttp)s?://[!-~]+")
 
 
 @lru_cache(maxsize=4096)  # an answer is in many pairs
@@ -49,7 +49,9 @@ def rendered(text: str) -> str:
     Link addresses, comments, tags and pictures go; without the marks a surrogate often predicts
     worse.
     """
-    return _ADDRESS.sub(" ", "".join(_texts(_markdown().parse(text)))).strip()
+    # Without an address or a definition no bracket is a link: citations are read sooner.
+    may_link = "](" in text or "]:" in text
+    return _ADDRESS.sub(" ", "".join(_texts(_markdown(may_link).parse(text)))).strip()
 
 
 def shows_nothing(text: str) -> bool:
@@ -61,10 +63,11 @@ def shows_nothing(text: str) -> bool:
 
 
 @cache
-def _markdown() -> MarkdownIt:
+def _markdown(may_link: bool) -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable("table")
+    parser = MarkdownIt("commonmark").enable("table")
+    return parser if may_link else parser.disable(["link", "image"])
 
 
 def _texts(tokens: Sequence[Token]) -> Iterator[str]:
