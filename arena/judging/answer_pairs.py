@@ -73,17 +73,18 @@ class ArenaTexts:
         # Arenas need not have passages or histories.
         optional = ["passages", HISTORY]
         queries = selected_columns(arena.queries, [*QUESTION_KEY, "query"], optional)
-        self._questions: dict[QuestionKey, tuple[str, Any, Any]] = {}
+        self._questions: dict[QuestionKey, tuple[str, tuple[ShownPassage, ...], Any]] = {}
         for row in _rows(queries, *QUESTION_KEY, "query", *optional):
-            language, query_id, query, passages, history = row
-            self._questions[language, query_id] = (query, passages, history)
+            language, query_id, query, records, history = row
+            self._questions[language, query_id] = (query, _shown_passages(records), history)
         self._outputs: dict[QuestionKey, dict[str, str]] = {}
         for row in _rows(arena.answers, *QUESTION_KEY, "system", "answer"):
             language, query_id, system, answer = row
             self._outputs.setdefault((language, query_id), {})[system] = answer
         # Parsed once, since an answer is in many pairs.
         self._texts: dict[tuple[QuestionKey, str], str] = {}
-        self._system_passages = _lists_of_systems(arena.answers, OWN_PASSAGES)
+        own = _lists_of_systems(arena.answers, OWN_PASSAGES)
+        self._system_passages = {place: _shown_passages(records) for place, records in own.items()}
         self._system_turns = _lists_of_systems(arena.answers, HISTORY)
 
     def questions(self, language: str) -> list[str]:
@@ -97,19 +98,8 @@ class ArenaTexts:
 
     def passages(self, key: QuestionKey, system: str | None = None) -> tuple[ShownPassage, ...]:
         """Return a question's passages, or a system's own."""
-        _, records, _ = self._questions[key]
-        if system is not None:
-            records = self._system_passages.get((key, system), records)
-        passages = []
-        for record in records:
-            passage = ShownPassage(
-                passage_id=record["passage_id"],
-                text=record["text"],
-                title=record.get("title"),
-                relevance=record.get("relevance"),
-            )
-            passages.append(passage)
-        return tuple(passages)
+        _, passages, _ = self._questions[key]
+        return self._system_passages.get((key, system or ""), passages)
 
     def history(self, key: QuestionKey, system: str | None = None) -> tuple[ShownTurn, ...]:
         """Return the turns before a question, or a system's own."""
@@ -150,7 +140,7 @@ class ArenaTexts:
     def has_passages(self) -> bool:
         """Return whether any system was given passages."""
         of_questions = (passages for _, passages, _ in self._questions.values())
-        return bool(self._system_passages) or any(map(bool, of_questions))
+        return bool(self._system_passages) or any(of_questions)
 
     def unlikeness(self, language: str, query_ids: Sequence[str], one: str, other: str) -> Floats:
         """Return how much two systems' answers to each question differ."""
@@ -202,6 +192,19 @@ def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
             shown.append(part)
     # Turns of several conversations are interleaved by number; passages keep their order.
     return tuple(sorted(shown, key=lambda part: getattr(part, "number", 0)))
+
+
+def _shown_passages(records: Sequence[Mapping[str, Any]]) -> tuple[ShownPassage, ...]:
+    passages = []
+    for record in records:
+        passage = ShownPassage(
+            passage_id=record["passage_id"],
+            text=record["text"],
+            title=record.get("title"),
+            relevance=record.get("relevance"),
+        )
+        passages.append(passage)
+    return tuple(passages)
 
 
 def shown_turns(history: object) -> tuple[ShownTurn, ...]:

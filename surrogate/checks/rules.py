@@ -62,9 +62,11 @@ def reports_failure(sample: Sample) -> bool:
     shortest = 3
     # Share of words from which it tells what question and passages say
     least_told = 0.25
+    if sample.citations.matched:
+        return False
     message = sample.folded_words
     n_parts = tokens_per_word(message)
-    if not 0 < len(message) <= longest * n_parts or sample.citations.matched:
+    if not 0 < len(message) <= longest * n_parts:
         return False
     opening = ""
     for sentence in _SENTENCE_END.split(sample.text):
@@ -262,10 +264,8 @@ def repeats_itself(sample: Sample) -> bool:
 
 def is_refusal(sample: Sample) -> bool | None:
     """Return whether it only refuses, though passages might answer."""
-    if not sample.folded_words:
-        return False
     # It answers by a passage, if only in part.
-    if sample.citations.matched:
+    if sample.citations.matched or not sample.folded_words:
         return False
     labels = [passage.relevance for passage in sample.question.passages]
     if labels and all(label == 0 for label in labels):

@@ -47,24 +47,20 @@ class Examples:
             votes = votes[np.array(is_shown, dtype=np.bool_)]
         keys = pd.MultiIndex.from_frame(votes[["language", "opponent"]])
         votes = votes.assign(order=order.reindex(keys).to_numpy())
-        self._votes = {str(name): rows for name, rows in votes.groupby("system")}
+        won = votes[(votes["won"] > 0) & (votes["lost"] == 0)]
+        lost = votes[(votes["lost"] > 0) & (votes["won"] == 0)]
+        self._chosen = {
+            "won": _first(won.sort_values(["order", "won"], ascending=[True, False])),
+            "lost": _first(lost.sort_values(["lost", "order"], ascending=False)),
+        }
 
     def of(self, system: str) -> dict[str, list[Row]]:
         """Return what a system won against the strongest, and lost by most votes."""
-        votes = self._votes.get(system)
-        if votes is None:
-            return {"won": [], "lost": []}
-        won = votes[(votes["won"] > 0) & (votes["lost"] == 0)]
-        lost = votes[(votes["lost"] > 0) & (votes["won"] == 0)]
-        return {
-            "won": self._rows(won.sort_values(["order", "won"], ascending=[True, False])),
-            "lost": self._rows(lost.sort_values(["lost", "order"], ascending=False)),
-        }
-
-    def _rows(self, votes: pd.DataFrame) -> list[Row]:
-        # One example per question: others would repeat the answer.
-        chosen = votes.drop_duplicates(QUESTION_KEY).head(EXAMPLES)
-        return [self._example(row) for row in chosen.to_dict("records")]
+        examples: dict[str, list[Row]] = {}
+        for kind, chosen in self._chosen.items():
+            rows = chosen[chosen["system"] == system].to_dict("records")
+            examples[kind] = list(map(self._example, rows))
+        return examples
 
     def _example(self, row: Mapping[str, Any]) -> Row:
         question = self._questions[row["language"], row["query_id"]]
@@ -83,6 +79,11 @@ class Examples:
             "lang": language_tag(row["language"]) if self._is_by_language else "und",
             "dir": direction(row["language"]) if self._is_by_language else "auto",
         }
+
+
+def _first(votes: pd.DataFrame) -> pd.DataFrame:
+    # One example per question: others would repeat the answer.
+    return votes.drop_duplicates([*QUESTION_KEY, "system"]).groupby("system").head(EXAMPLES)
 
 
 def _votes(judgments: pd.DataFrame, keys: set[tuple[str, str]]) -> pd.DataFrame:
