@@ -76,12 +76,6 @@ class Board:
     own_features: tuple[Feature, ...] = ()
     own_regressor: BaseEstimator | None = None
 
-    def __post_init__(self) -> None:
-        for name, schema in tables.TABLES.items():
-            table = tables.typed_board_table(getattr(self, name), schema)
-            object.__setattr__(self, name, table)
-        object.__setattr__(self, "features", tables.typed_features(self.features))
-
     @cached_property
     def surrogate(self) -> Surrogate:
         """Return the surrogate, for new systems."""

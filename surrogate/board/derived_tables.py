@@ -27,9 +27,12 @@ from surrogate.board.tables import (
     DIFFERENCES,
     IMPORTANCES,
     OVERALL,
+    RATINGS,
     VERDICT_RATINGS,
     WIN_MATRIX,
     empty_board_table,
+    typed_board_table,
+    typed_features,
 )
 from surrogate.board.wins import (
     mutual_wins,
@@ -163,14 +166,15 @@ class Estimation:
     def board(self, features: pd.DataFrame, own_features: tuple[Feature, ...] = ()) -> Board:
         """Make a board of it."""
         ratings = stacked([rows for rows, _ in self.rated if not rows.empty])
+        overall = overall_board(ratings, self.covariance)
         return Board(
-            ratings=ratings,
-            overall=overall_board(ratings, self.covariance),
-            verdict_ratings=self.verdict_ratings,
-            importances=self.importances,
-            win_matrix=win_table(self.judgments),
-            differences=difference_table(self.rated),
-            features=features,
+            ratings=typed_board_table(ratings, RATINGS),
+            overall=typed_board_table(overall, OVERALL),
+            verdict_ratings=typed_board_table(self.verdict_ratings, VERDICT_RATINGS),
+            importances=typed_board_table(self.importances, IMPORTANCES),
+            win_matrix=typed_board_table(win_table(self.judgments), WIN_MATRIX),
+            differences=typed_board_table(difference_table(self.rated), DIFFERENCES),
+            features=typed_features(features),
             judge_report=self.report,
             summary=self.summary,
             surrogate_or_file=self.surrogate,
