@@ -144,12 +144,12 @@ def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()
             problems.append(record)
             continue
         new_columns = [name for name in record if name not in cells]
-        if is_unstorable(new_columns):
-            fault = f"a column's name {HALF_SURROGATE}"
-            raise DataError.of_file(source, fault, HALF_SURROGATE_HINT, line=number)
         n_cells = (len(cells) + len(new_columns)) * (len(lines) + 1)
         refuse_beyond(source, n_cells, MOST_CELLS, "cells")
         for name in new_columns:
+            if is_unstorable(name):
+                fault = f"a column's name {HALF_SURROGATE}"
+                raise DataError.of_file(source, fault, HALF_SURROGATE_HINT, line=number)
             cells[name] = [None] * len(lines)
         for name, column in cells.items():
             value = record.get(name)

@@ -178,7 +178,8 @@ def _judged_questions(study: LanguageStudy, systems: Sequence[str]) -> pd.Series
         return counts.reindex(list(systems), fill_value=0)
     sides = []
     for side in ("system_a", "system_b"):
-        sides.append(judgments[["query_id", side]].rename(columns={side: "system"}))
+        judged_there = judgments[["query_id", side]].drop_duplicates()
+        sides.append(judged_there.rename(columns={side: "system"}))
     judged = pd.concat(sides).astype(str).drop_duplicates()
     return judged["system"].value_counts().reindex(list(systems), fill_value=0)
 

@@ -122,11 +122,14 @@ def consensus_with(vectors: AnswerVectors, peers: AnswerVectors, is_self: Flags)
     n_compared = np.tile(answered.sum(axis=0), (len(totals), 1))
     # A system's cosine with itself is taken out again.
     rows, selves = np.nonzero(is_self)
-    questions = np.arange(answered.shape[1])[:, None]
-    answers = vectors.rows[(questions * len(vectors.answered) + rows).ravel()]
-    peer_answers = peers.rows[(questions * len(answered) + selves).ravel()]
-    self_cosines = answers.multiply(peer_answers).sum(axis=1)
-    totals[rows] -= self_cosines.reshape(len(questions), len(rows)).T
+    if vectors is peers:
+        products = vectors.rows.power(2)
+    else:
+        questions = np.arange(answered.shape[1])[:, None]
+        answers = vectors.rows[(questions * len(vectors.answered) + rows).ravel()]
+        peer_answers = peers.rows[(questions * len(answered) + selves).ravel()]
+        products = answers.multiply(peer_answers)
+    totals[rows] -= products.sum(axis=1).reshape(answered.shape[1], len(rows)).T
     n_compared[rows] -= answered[selves]
     # Rounded, so that equal answers are equal whatever the order in which cosines are added.
     return mean_of(totals, n_compared).round(9)

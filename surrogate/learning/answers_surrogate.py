@@ -295,10 +295,8 @@ class AnswersSurrogate(Surrogate):
         if peers:
             peers.update(self._new_peers(rows))
         scales = self._scales(peers)
-        parts = [self._predicted([], scales)]
-        for batch in system_batches(rows):
-            parts.append(self._predicted(views_of(peers, batch), scales))
-        predicted = pd.concat(parts)
+        parts = [self._predicted(views_of(peers, batch), scales) for batch in system_batches(rows)]
+        predicted = pd.concat(parts or [self._predicted([], scales)])
         levels = dict(self.levels_)
         for language in peers.keys() - levels.keys():
             levels[language] = -float(predicted.loc[language, "rating"].mean())
