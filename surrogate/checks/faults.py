@@ -19,8 +19,8 @@ from arena.text.ngrams import mixed
 from features.declare.sample import Memo, Question, Sample
 from features.engine.extraction import answers_of
 from features.text.sentences import are_prose
-from features.text.tokens import folded_words, tokens_per_word
-from surrogate.checks.rules import RULES, content_words, given_words, passages_words, refuses
+from features.text.tokens import folded_line, folded_words, tokens_per_word
+from surrogate.checks.rules import RULES, content_words, given_line, refuses
 from surrogate.checks.table import CHECKS, CheckClass, of_class
 
 MOST_CHECKED = 20_000
@@ -196,7 +196,8 @@ def texts_of_others(
     # What no answer says does not matter.
     columns = {word: column for column, word in enumerate(set().union(*words_of_answers))}
     answers = _occurrences(words_of_answers, columns)
-    passages = _occurrences([content_words(given_words(one)) for one in distinct.values()], columns)
+    given = [content_words(given_line(question).split()) for question in distinct.values()]
+    passages = _occurrences(given, columns)
     queries = table.groupby("query").ngroup().to_numpy()
     flags = np.zeros(len(table), dtype=bool)
     for rows in table.groupby(["language", "system"]).indices.values():
@@ -261,9 +262,9 @@ def _is_a_form(words: Sequence[str], word: str, question: Question) -> bool:
     # chance
     fewest = 8
     few = 0.25
-    if word not in given_words(question):
+    if word not in given_line(question).split():
         return True
-    passages = passages_words(question)
+    passages = " ".join(map(folded_line, question.passage_texts)).split()
     others = content_words([other for other in words if other != word])
     shared = others & content_words(passages)
     return len(passages) > 0 and len(others) >= fewest and len(shared) <= few * len(others)

@@ -80,7 +80,7 @@ def reports_failure(sample: Sample) -> bool:
 
 def _told_share(tokens: Sequence[str], question: Question) -> float:
     """Return which share of the telling words, else numbers, a question and its passages have."""
-    given = given_words(question)
+    given = given_line(question).split()
     about = content_words(tokens) or _numbers(tokens)
     shared = about & (content_words(given) | _numbers(given))
     return len(shared) / max(1, len(about))
@@ -88,16 +88,6 @@ def _told_share(tokens: Sequence[str], question: Question) -> float:
 
 def _numbers(tokens: Sequence[str]) -> set[str]:
     return {token for token in tokens if token.isdecimal()}
-
-
-def passages_words(question: Question) -> list[str]:
-    """Return the case-folded words of a question's passages."""
-    return " ".join(map(folded_line, question.passage_texts)).split()
-
-
-def given_words(question: Question) -> list[str]:
-    """Return the case-folded words of a question and its passages."""
-    return given_line(question).split()
 
 
 def given_line(question: Question) -> str:
