@@ -21,8 +21,9 @@ from features.text.tokens import words
 _NATIVE_DIGIT = re.compile(r"[^\D0-9]")
 _LIST_MARKERS = re.compile(rf"^(?:{LIST_MARKER.pattern})", re.MULTILINE)
 # Every repetition of groups is bounded, so that no text takes more than linear time.
-_SPACED = "[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3}){1,6}+(?![0-9])(?:[.,][0-9]++)?"
-_NUMBER = re.compile(rf"{_SPACED}|[0-9]++(?:[.,'][0-9]++)*+")
+_SPACED = "[0-9]{0,2}(?:[ \u00a0\u2009\u202f][0-9]{3}){1,6}+(?![0-9])(?:[.,][0-9]++)?"
+# Both alternatives follow a digit, which is soon found.
+_NUMBER = re.compile(rf"[0-9](?:{_SPACED}|[0-9]*+(?:[.,'][0-9]++)*+)")
 _SPACE = re.compile(r"\s")
 _GROUPED = re.compile(
     r"[1-9][0-9]{0,2}([.,'])[0-9]{3}(?:\1[0-9]{3})*+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"

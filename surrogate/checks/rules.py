@@ -33,7 +33,7 @@ _QUOTE = re.compile('["“„«「『]')
 _INDEXED = re.compile(r"\[(?<=\b[A-Za-z]\[)[^\[\]]*\]")
 _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HYPHEN_AT_END = re.compile(r"[^\W\d_]{2}-\Z")
-_OPEN_AT_END = re.compile(r"(?:(?<!\\)\[[^\[\]\n]{0,20}|\n[ \t]*[-*+•])\s*\Z")
+_OPEN_AT_END = re.compile(r"(?:\[(?<!\\\[)[^\[\]\n]{0,20}|\n[ \t]*[-*+•])\s*\Z")
 """An open bracket, or an item without a text."""
 _LABEL_AT_END = re.compile(r"^\W*[^\W\d]+\W{0,3}[:：]\W{0,3}\Z", re.MULTILINE)
 _MARK_AT_END = re.compile(r"(?:#\w+\W*|```)\Z")
