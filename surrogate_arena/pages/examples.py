@@ -13,7 +13,7 @@ from arena.data.schema import QUESTION_KEY
 from surrogate.board.board import Board
 from surrogate_arena.pages.formats import direction, language_tag, slugs
 from surrogate_arena.pages.pair_texts import Texts
-from surrogate_arena.pages.views import Row, cut_text
+from surrogate_arena.pages.views import Row, by_system, cut_text
 
 EXAMPLES = 3
 """Questions of either kind."""
@@ -58,8 +58,7 @@ class Examples:
         """Return what a system won against the strongest, and lost by most votes."""
         examples: dict[str, list[Row]] = {}
         for kind, chosen in self._chosen.items():
-            rows = chosen[chosen["system"] == system].to_dict("records")
-            examples[kind] = list(map(self._example, rows))
+            examples[kind] = list(map(self._example, chosen.get(system, [])))
         return examples
 
     def _example(self, row: Mapping[str, Any]) -> Row:
@@ -81,9 +80,10 @@ class Examples:
         }
 
 
-def _first(votes: pd.DataFrame) -> pd.DataFrame:
+def _first(votes: pd.DataFrame) -> dict[str, list[Row]]:
     # One example per question: others would repeat the answer.
-    return votes.drop_duplicates([*QUESTION_KEY, "system"]).groupby("system").head(EXAMPLES)
+    chosen = votes.drop_duplicates([*QUESTION_KEY, "system"])
+    return by_system(chosen.groupby("system").head(EXAMPLES))
 
 
 def _votes(judgments: pd.DataFrame, keys: set[tuple[str, str]]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.wording import Remark, all_of, count_of
 from surrogate.checks.faults import AnswerFaults
 from surrogate.checks.table import CHECKS, FAULTS, of_class
-from surrogate_arena.pages.views import Row, cut_text
+from surrogate_arena.pages.views import Row, by_system, cut_text
 
 MOST_LISTED = 1_000
 """Faults that a system's page lists."""
@@ -72,7 +72,7 @@ class FaultTables:
 
     def counts(self, systems: Sequence[str]) -> Row:
         """Count what each check found, of the systems with a fault, in their order."""
-        found = self.faults.found[self.faults.found["check"].isin(FAULTS)]
+        found = self._found
         counts = pd.crosstab(found["system"], found["check"])
         names = [name for name in FAULTS if name in counts]
         counts = counts.reindex([name for name in systems if name in counts.index], columns=names)
@@ -82,21 +82,24 @@ class FaultTables:
         }
 
     @cached_property
-    def _shown(self) -> pd.DataFrame:
+    def _found(self) -> pd.DataFrame:
+        return self.faults.found[self.faults.found["check"].isin(FAULTS)]
+
+    @cached_property
+    def _shown(self) -> dict[str, list[Row]]:
         """The faults that systems' pages list, certain ones first, with question and answer."""
-        found = self.faults.found[self.faults.found["check"].isin(FAULTS)]
-        rows = found.groupby("system").head(MOST_LISTED)
+        rows = self._found.groupby("system").head(MOST_LISTED)
         if not self.has_texts:
-            return rows.assign(query="", answer="")
+            return by_system(rows.assign(query="", answer=""))
         queries = self.arena.queries[[*QUESTION_KEY, "query"]]
         answers = self.arena.answers[[*ANSWER_KEY, "answer"]]
-        return rows.merge(queries, on=QUESTION_KEY).merge(answers, on=ANSWER_KEY)
+        return by_system(rows.merge(queries, on=QUESTION_KEY).merge(answers, on=ANSWER_KEY))
 
     def of_system(self, system: str) -> Row:
         """List a system's faults, certain ones first, with question and answer."""
-        found = self.faults.found["check"].isin(FAULTS) & (self.faults.found["system"] == system)
+        n_found = int((self._found["system"] == system).sum())
         listed = []
-        for row in self._shown[self._shown["system"] == system].to_dict("records"):
+        for row in self._shown.get(system, []):
             texts = {name: cut_text(row[name], LONGEST_TEXT) for name in ("query", "answer")}
             if not any(map(str.isprintable, "".join(texts["answer"].split()))):
                 texts["answer"] = ""
@@ -104,4 +107,4 @@ class FaultTables:
             listed.append({**row, **texts, "certainty": certainty})
         # A board may have systems that the arena has lost.
         remarks = self.remarks_by_system.get(system, [])
-        return {"rows": listed, "found": int(found.sum()), "remarks": remarks}
+        return {"rows": listed, "found": n_found, "remarks": remarks}

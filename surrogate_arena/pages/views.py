@@ -32,10 +32,10 @@ class SystemPages:
         self._board = board
         self._place_of = {language: place for place, language in enumerate(languages)}
         self._features = _features(board)
-        self._languages = _by_system(board.ratings)
+        self._languages = by_system(board.ratings)
         self._ranked = board.ratings.groupby("language")["rank"].count()
         self._overall = {row["system"]: row for row in plain_records(board.overall)}
-        self._opponents = _by_system(_records(board.win_matrix))
+        self._opponents = by_system(_records(board.win_matrix))
         self._met = board.win_matrix.groupby("system")["opponent"].nunique()
 
     def page(self, system: str) -> Row:
@@ -113,7 +113,8 @@ def _missing(table: pd.DataFrame) -> dict[tuple[Any, str], str]:
     return {key: "; ".join(parts) for key, parts in reasons.items()}
 
 
-def _by_system(table: pd.DataFrame) -> dict[str, list[Row]]:
+def by_system(table: pd.DataFrame) -> dict[str, list[Row]]:
+    """Return the rows of each system in a table."""
     rows: dict[str, list[Row]] = {}
     for row in plain_records(table):
         rows.setdefault(row["system"], []).append(row)
