@@ -282,7 +282,7 @@ def test_a_note_stands_below_the_name(board, small_arena, page, tmp_path):
     ratings = board.ratings.assign(note="<b>seen</b>")
     index = write_site(replace(board, ratings=ratings), tmp_path / "site", small_arena)
     page.goto(f"{index.as_uri()}#language=en")
-    assert page.locator("#judged .remark").first.inner_text() == "<b>seen</b>"
+    page.locator("#judged .remark").get_by_text("<b>seen</b>", exact=True).first.wait_for()
 
 
 def test_a_phone_never_scrolls_sideways(page, served, hostile_site):
