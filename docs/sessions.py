@@ -22,6 +22,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from joblib import parallel_config
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +42,8 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write what was printed")
     options = parser.parse_args()
     changed = []
-    with tempfile.TemporaryDirectory() as folder:
+    # Processes print the same, and spend more on their imports than these small boards take.
+    with tempfile.TemporaryDirectory() as folder, parallel_config("sequential"):
         with contextlib.chdir(folder):
             known = {DEMO: run(DEMO)}
         for page in pages_with_sessions():
