@@ -160,8 +160,10 @@ PROGRAM = """
 import sys
 
 from arena.computing import workers
+from surrogate.board import language_study
 from surrogate_arena.cli.app import main
 
+language_study.SPLITS = 2  # as other tests do
 workers.WORTH_PROCESSES = 0.0  # small boards start them, too
 for surrogate in ("default", "random-forest"):
     words = ["board", "arena", "--out", surrogate, "--surrogate", surrogate, "--tournaments", "2"]
