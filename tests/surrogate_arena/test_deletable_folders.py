@@ -19,7 +19,8 @@ BASE = "cli"
 PROGRAM = """
 import json, os, sys
 # What other packages cost is paid once: each folder's process is a fork of this one.
-import hypothesis, matplotlib, openai, pandas, polars, pytest, scipy.stats, sklearn.ensemble
+import hypothesis, jinja2, matplotlib.figure, openai, pandas, polars, pytest, rouge_score.rouge_scorer
+import scipy.stats, sklearn.ensemble, typer
 from features.measures.language import identify
 from surrogate import build_board
 identify("a text")
