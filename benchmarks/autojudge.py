@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from judging_plans import Records, default_plan, random_pairs
+from judging_plans import DefaultPlan, Records, random_pairs
 
 from arena import read_arena
 from arena.data.arena import Arena
@@ -85,7 +85,7 @@ def ratings_of_split(
     """Yield each method with its ratings."""
     records = records_of(arena, features, seen)
     n_calls = round(len(records.rows) / one_in)
-    planned = default_plan(records, n_calls, seed)[0].head(n_calls).assign(judge="nist")
+    planned = DefaultPlan(records, seed).head(n_calls).assign(judge="nist")
     drawn = random_pairs(records, seed).head(n_calls)
     yield "surrogate, no verdict", by_board(arena, features, arena.judgments.iloc[:0])
     yield f"surrogate, one verdict in {one_in}", by_board(arena, features, planned)

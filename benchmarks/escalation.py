@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from judging_plans import Records, default_plan, random_pairs
+from judging_plans import DefaultPlan, Records, random_pairs
 from scipy.stats import sem
 
 from arena import read_arena
@@ -90,7 +90,7 @@ def taus_of(records: Records, cheap_rows: pd.DataFrame, n_calls: Integers, seed:
     # The prior is calibrated on the random pairs, as ``EscalatedPairs`` does.
     prior = calibrated_prior(first_ratings, escalated.iloc[:n_random])
     from_cheap = replace(records, prior=prior)
-    adaptive, _ = default_plan(records, int(n_calls[-1]), seed)
+    adaptive = DefaultPlan(records, seed).head(int(n_calls[-1]))
     at_random = random_pairs(records, seed)
     return np.array(
         [

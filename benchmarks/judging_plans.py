@@ -38,7 +38,7 @@ from arena.data.types import Floats, Integers
 from arena.judging import JudgingSettings
 from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, PairKey, pair_keys, unordered
 from arena.judging.choosing.adaptive import AdaptivePairs
-from arena.judging.choosing.chosen_pairs import Verdicts
+from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.choosing.pairing import AdaptivePairing, Item, round_size
 from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.rating.battles import Battles
@@ -131,32 +131,54 @@ class Records:
         return float(np.nan_to_num(tau))
 
 
-def default_plan(records: Records, n_calls: int, seed: int) -> tuple[pd.DataFrame, float]:
-    """Return the verdicts in the order asked, and the calls at which the plan would stop."""
-    settings = JudgingSettings(
-        model="j", until=NEVER, budget=10**9, seed=seed, languages=(records.language,)
-    )
-    chooser = AdaptivePairs(records.arena, settings, records.prior)
-    rounds = chooser.rounds()
-    parts: list[pd.DataFrame] = []
-    n_asked = 0
-    stop = float("inf")
-    try:
-        next_pairs = next(rounds)
-        while n_asked < n_calls:
-            rows = records.answered(next_pairs.table)
-            pairs = next_pairs.table[PAIR_COLUMNS].drop_duplicates()
-            answered = pd.MultiIndex.from_frame(rows[PAIR_COLUMNS])
-            is_answered = pd.MultiIndex.from_frame(pairs).isin(answered)
-            failures = pairs[~is_answered].reindex(columns=FAILURE_COLUMNS)
-            parts.append(rows)
-            n_asked += len(rows)
-            next_pairs = rounds.send(Verdicts(rows, failures))
-            if chooser.progress()["misordered"].max() <= SETTLED:
-                stop = min(stop, n_asked)
-    except StopIteration:
-        pass
-    return pd.concat(parts, ignore_index=True), stop
+class DefaultPlan:
+    """The verdicts that ``judge`` would ask for, as far as somebody wants to know them.
+
+    Attributes:
+        stop: Calls at which the plan would stop, once they are asked.
+    """
+
+    def __init__(self, records: Records, seed: int) -> None:
+        settings = JudgingSettings(
+            model="j", until=NEVER, budget=10**9, seed=seed, languages=(records.language,)
+        )
+        self._records = records
+        self._chooser = AdaptivePairs(records.arena, settings, records.prior)
+        self._rounds = self._chooser.rounds()
+        self._next_pairs = next(self._rounds, None)
+        self._verdicts: list[pd.DataFrame] = []
+        self._n_asked = 0
+        self.stop = float("inf")
+
+    def head(self, n_calls: int) -> pd.DataFrame:
+        """Return the first verdicts, in the order asked."""
+        while self._n_asked < n_calls and self._next_pairs is not None:
+            self._ask(self._next_pairs)
+        return pd.concat(self._verdicts, ignore_index=True).head(n_calls)
+
+    def settled(self, most_calls: int) -> bool:
+        """Ask until the plan would stop; not if that takes too many calls."""
+        while self._next_pairs is not None and self._n_asked < most_calls:
+            if np.isfinite(self.stop):
+                break
+            self._ask(self._next_pairs)
+        return bool(np.isfinite(self.stop))
+
+    def _ask(self, next_pairs: ChosenPairs) -> None:
+        rows = self._records.answered(next_pairs.table)
+        pairs = next_pairs.table[PAIR_COLUMNS].drop_duplicates()
+        answered = pd.MultiIndex.from_frame(rows[PAIR_COLUMNS])
+        is_answered = pd.MultiIndex.from_frame(pairs).isin(answered)
+        failures = pairs[~is_answered].reindex(columns=FAILURE_COLUMNS)
+        self._verdicts.append(rows)
+        self._n_asked += len(rows)
+        try:
+            self._next_pairs = self._rounds.send(Verdicts(rows, failures))
+        except StopIteration:
+            self._next_pairs = None
+            return
+        if self._chooser.progress()["misordered"].max() <= SETTLED:
+            self.stop = min(self.stop, self._n_asked)
 
 
 def whole_questions(records: Records, seed: int) -> pd.DataFrame:
@@ -177,17 +199,16 @@ def random_pairs(records: Records, seed: int) -> pd.DataFrame:
     return rows[~pairs.duplicated().to_numpy()]
 
 
-def tau_curves(records: Records, n_calls: Integers) -> tuple[Floats, list[tuple[float, float]]]:
-    """Return tau by plan, seed and calls, and where the default plan stops, with tau there."""
-    taus = []
-    stops = []
-    for seed in range(SEEDS):
-        default, stop = default_plan(records, int(n_calls[-1]), seed)
-        plans = [default, whole_questions(records, seed), random_pairs(records, seed)]
-        taus.append([[records.tau(plan.iloc[:n]) for n in n_calls] for plan in plans])
-        if np.isfinite(stop):
-            stops.append((stop, records.tau(default.iloc[: int(stop)])))
-    return np.array(taus).swapaxes(0, 1), stops
+def tau_curve(
+    records: Records, plans: Sequence[DefaultPlan | pd.DataFrame], n_calls: Integers
+) -> Floats:
+    """Return mean tau by calls, as far as the first calls that reach the highest level."""
+    taus: list[float] = []
+    for n in n_calls:
+        taus.append(float(np.mean([records.tau(plan.head(n)) for plan in plans])))
+        if taus[-1] >= max(LEVELS):
+            break
+    return np.array(taus)
 
 
 def calls_needed(curve: Floats, n_calls: Integers, level: float) -> float:
@@ -212,13 +233,20 @@ def plans(folder: Path, judge: str, language: str) -> list[str]:
     records = Records.of(arena, judge, language, features, preferences)
     n_calls = np.round(np.array(A_SYSTEM) * len(records.systems)).astype(np.int64)
     n_calls = np.unique(np.minimum(n_calls, len(random_pairs(records, 0))))
-    taus, stops = tau_curves(records, n_calls)
+    default = [DefaultPlan(records, seed) for seed in range(SEEDS)]
+    whole = [whole_questions(records, seed) for seed in range(SEEDS)]
+    by_chance = [random_pairs(records, seed) for seed in range(SEEDS)]
     cells = []
-    for of_seeds in taus:
-        curve = of_seeds.mean(axis=0)
+    for plans_of_seeds in (default, whole, by_chance):
+        curve = tau_curve(records, plans_of_seeds, n_calls)
         needed = [calls_needed(curve, n_calls, level) for level in LEVELS]
         cells.append(", ".join(f"{calls:,.0f}" if np.isfinite(calls) else "–" for calls in needed))
     cells.append("not")
+    stops = [
+        (plan.stop, records.tau(plan.head(int(plan.stop))))
+        for plan in default
+        if plan.settled(int(n_calls[-1]))
+    ]
     if stops:
         calls, tau = np.mean(stops, axis=0)
         cells[-1] = f"{calls:,.0f}, {tau:.2f}"

@@ -19,8 +19,8 @@ BASE = "cli"
 PROGRAM = """
 import json, os, sys
 # What other packages cost is paid once: each folder's process is a fork of this one.
-import hypothesis, jinja2, matplotlib.figure, openai, pandas, polars, pytest, rouge_score.rouge_scorer
-import scipy.stats, sklearn.ensemble, typer
+import hypothesis, jinja2, matplotlib.figure, openai, pandas, polars, pytest, scipy.stats
+import rouge_score.rouge_scorer, sklearn.ensemble, typer
 from features.measures.language import identify
 from surrogate import build_board
 identify("a text")
