@@ -22,6 +22,7 @@ from shared_data import shared_path
 from simulations import small_simulation
 
 from arena import Arena, read_arena, write_arena
+from arena.computing import workers
 from features import extract
 from surrogate import build_board
 from surrogate.learning.language_data import TournamentSettings, language_data
@@ -71,13 +72,15 @@ def short_waits():
 def few_splits():
     """Split the systems of a small board twice; by default it is five times, half of its price.
 
-    Processes that a test starts know nothing of it. Returns the default.
+    Nor does a busy machine take such a board to be worth processes. Those that a test starts know
+    nothing of it. Returns the default.
     """
     from surrogate.board import language_study
 
     usual = language_study.SPLITS
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(language_study, "SPLITS", 2)
+        patch.setattr(workers, "WORTH_PROCESSES", float("inf"))
         yield usual
 
 

@@ -18,25 +18,23 @@ MOST_CHARACTERS = 400_000
 OURS = {"arena", "features", "surrogate", "surrogate_arena"}
 
 RUN = """
-import sys
+import os, sys
 import nbformat
 from nbclient import NotebookClient
 
+def printed(book):
+    return "".join(output.get("text") or output["data"]["text/plain"] for cell in book.cells
+                   for output in cell.get("outputs", []))
+
+os.environ["PYTHONWARNINGS"] = "ignore"  # stored outputs hold none
 book = nbformat.read(sys.argv[1], as_version=4)
+stored = printed(book)
 NotebookClient(book, timeout=1200, kernel_name="python3").execute()
-nbformat.write(book, sys.argv[2])
+assert printed(book) == stored, printed(book)
+figures = sum("image/png" in output.get("data", {}) for cell in book.cells
+              for output in cell.get("outputs", []))
+print(figures)
 """
-
-
-def printed_by(notebook):
-    """Return what a notebook's cells print, without warnings."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    printed = ""
-    for cell in cells:
-        for output in cell.get("outputs", []):
-            if output.get("name") != "stderr":
-                printed += "".join(output.get("text") or output["data"]["text/plain"])
-    return printed
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
@@ -82,14 +80,12 @@ def test_a_plain_install_and_the_extra_have_all_that_notebooks_import():
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_print_what_is_stored_with_them(notebook, tmp_path):
     pytest.importorskip("nbclient", reason="needs the extra test")
-    again = tmp_path / notebook.name
     done = subprocess.run(
-        [sys.executable, "-c", RUN, notebook, again],
+        [sys.executable, "-c", RUN, str(notebook)],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    assert printed_by(again) == printed_by(notebook)
-    assert '"image/png"' in again.read_text(encoding="utf-8")
+    assert int(done.stdout.splitlines()[-1]) >= 1
