@@ -128,7 +128,7 @@ def test_the_main_job_loads_the_core_alone(tmp_path):
 
 @pytest.mark.slow
 def test_the_core_passes_its_tests_without_ring_and_application(tmp_path):
-    unwanted = shutil.ignore_patterns("__pycache__", *(Path(folder).name for folder in RING))
+    unwanted = shutil.ignore_patterns(*(Path(folder).name for folder in RING))
     for package in ("arena", "features", "surrogate"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=unwanted)
     for folder in CORE:

@@ -17,13 +17,14 @@ COPIED = ("arena", "features", "surrogate", "surrogate_arena", "tests", "benchma
 BASE = "cli"
 """Folder that all others use; it stays."""
 PROGRAM = """
-import json, os, sys
+import gc, json, os, sys
 # What other packages cost is paid once: each folder's process is a fork of this one.
 import hypothesis, jinja2, matplotlib.figure, openai, pandas, polars, pytest, scipy.stats
 import rouge_score.rouge_scorer, sklearn.ensemble, typer
 from features.measures.language import identify
 from surrogate import build_board
 identify("a text")
+gc.freeze()
 
 def use(commands, tests):
     import surrogate_arena
@@ -34,8 +35,9 @@ def use(commands, tests):
             main(command)
         except SystemExit as stop:
             assert not stop.code, command
+    options = ["--collect-only", "-q", "-p", "no:hypothesispytest"]
     imported = "ignore::pytest.PytestAssertRewriteWarning"  # hypothesis already is
-    return pytest.main(["--collect-only", "-q", "-W", imported, *tests])
+    return pytest.main([*options, "-W", imported, *tests])
 
 for line in sys.stdin:
     child = os.fork()
@@ -81,10 +83,10 @@ def test_a_folder_imports_at_its_top_what_it_says_that_it_needs(folder):
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy of the packages and their tests."""
+    """A copy of the packages and their tests, compiled as far as they are."""
     folder = tmp_path_factory.mktemp("checkout")
     for name in COPIED:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "pyproject.toml", folder)
     return folder
 
@@ -101,7 +103,7 @@ def without(checkout, deleted, tmp_path):
 @pytest.fixture(scope="module")
 def in_process(checkout):
     """Use the copy in a process of its own; returns its status and what it printed."""
-    env = {"PYTHONPATH": str(checkout), "PATH": "/usr/bin:/bin", "HOME": str(checkout)}
+    env = {"PYTHONPATH": str(checkout), "HOME": str(checkout), "OMP_NUM_THREADS": "1"}
     piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], cwd=checkout, env=env, **piped
