@@ -43,8 +43,7 @@ def ceiling(verdicts: Verdicts, is_sided: bool, rng: np.random.Generator) -> flo
     size = len(verdicts.points)
     ratings = verdicts.ratings(np.arange(size), is_sided)
     resamples = rng.integers(size, size=(RESAMPLES, size))
-    resampled = np.array([verdicts.ratings(questions, is_sided) for questions in resamples])
-    resampled = resampled[np.isfinite(resampled).all(axis=1)]
+    resampled = verdicts.resampled_ratings(resamples, is_sided)
     # Ratings are differences: without their mean, one dimension less.
     basis = null_space(np.ones((1, len(ratings))))
     observed = ratings @ basis

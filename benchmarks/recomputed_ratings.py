@@ -8,6 +8,7 @@ from copy import copy
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from recomputed_verdicts import Figure, Stored, verdicts_of
 from scipy.special import expit
@@ -27,6 +28,7 @@ SMALL = ("rakuda", "crowd-rag", "vicuna80", "mt-bench")
 RIDGE = 0.1
 SIDE = 4.0
 """Precision of the side's advantage, whose prior has a standard deviation of half a logit."""
+NO_SIDE = 1e12
 SPLITS = {"unseen": 200, "replication": 10}
 NUMBERS = (3, 10)
 
@@ -62,57 +64,84 @@ class Verdicts:
         return kept
 
     def ratings(self, questions: np.ndarray, is_sided: bool) -> np.ndarray:
-        """Fit Bradley-Terry with a tie as half a win and a ridge; NaN without a verdict."""
+        """Rate by some questions; NaN without a verdict."""
         points, counts = self.points[questions], self.counts[questions]
-        met = counts.sum(axis=(0, 1)) + counts.sum(axis=(0, 2)) > 0
+        met = is_judged(counts)
         points, counts = points[:, met][:, :, met], counts[:, met][:, :, met]
-        fitted = fit(points.sum(axis=0), counts.sum(axis=0), SIDE if is_sided else None)
-        if is_sided:
-            # Verdicts on a question hang together, so that the side's prior weighs more.
-            precision = SIDE * design_effect(points, counts, fitted)
-            fitted = fit(points.sum(axis=0), counts.sum(axis=0), precision)
         ratings = np.full(len(met), np.nan)
-        ratings[met] = fitted[:-1].round(6)
+        ratings[met] = fitted_ratings(points, counts, is_sided)
         return ratings
 
+    def resampled_ratings(self, resamples: np.ndarray, is_sided: bool) -> np.ndarray:
+        """Rate by questions drawn again, (B, Q) to (B, S), where all systems have a verdict."""
+        points, counts = self.points[resamples], self.counts[resamples]
+        is_whole = is_judged(counts).all(axis=-1)
+        return fitted_ratings(points[is_whole], counts[is_whole], is_sided)
 
-def fit(points: np.ndarray, counts: np.ndarray, side_precision: float | None) -> np.ndarray:
-    """Return the most probable ratings and the advantage of side A, if there is one: (S + 1,)."""
-    size = len(points)
-    fitted = np.zeros(size + 1)
-    precisions = np.append(np.full(size, RIDGE), side_precision or 1e12)
+
+def is_judged(counts: np.ndarray) -> np.ndarray:
+    """Return which systems have verdicts: (..., Q, S, S) to (..., S)."""
+    return np.asarray((counts.sum(axis=-1) + counts.sum(axis=-2)).sum(axis=-2) > 0)
+
+
+def fitted_ratings(points: np.ndarray, counts: np.ndarray, is_sided: bool) -> np.ndarray:
+    """Fit Bradley-Terry with a tie as half a win and a ridge: (..., Q, S, S) to (..., S)."""
+    sums = points.sum(axis=-3), counts.sum(axis=-3)
+    fitted = fit(*sums, SIDE if is_sided else NO_SIDE)
+    if is_sided:
+        # Verdicts on a question hang together, so that the side's prior weighs more.
+        fitted = fit(*sums, SIDE * design_effect(points, counts, fitted))
+    return np.asarray(fitted[..., :-1].round(6))
+
+
+def fit(points: np.ndarray, counts: np.ndarray, side_precision: npt.ArrayLike) -> np.ndarray:
+    """Return the most probable ratings and the advantage of side A: (..., S, S) to (..., S + 1)."""
+    size = points.shape[-1]
+    fitted = np.zeros((*points.shape[:-2], size + 1))
+    precisions = np.full(fitted.shape, RIDGE)
+    precisions[..., size] = side_precision
+    information = np.zeros((*fitted.shape, size + 1))
     for _ in range(50):
-        expected = expit(fitted[:size, None] - fitted[:size] + fitted[size])
+        expected = win_rates(fitted)
         excess = points - counts * expected
         weights = counts * expected * (1 - expected)
-        slope = np.append(excess.sum(axis=1) - excess.sum(axis=0), excess.sum())
-        information = np.diag(precisions)
-        of_systems = np.diag(weights.sum(axis=1) + weights.sum(axis=0)) - weights - weights.T
-        of_side = weights.sum(axis=1) - weights.sum(axis=0)
-        information[:size, :size] += of_systems
-        information[size, :size] += of_side
-        information[:size, size] += of_side
-        information[size, size] += weights.sum()
-        step = np.linalg.solve(information, slope - precisions * fitted)
-        fitted += step
+        slope = precisions * -fitted
+        slope[..., :size] += excess.sum(axis=-1) - excess.sum(axis=-2)
+        slope[..., size] += excess.sum(axis=(-1, -2))
+        degrees = weights.sum(axis=-1) + weights.sum(axis=-2)
+        of_side = weights.sum(axis=-1) - weights.sum(axis=-2)
+        information[..., :size, :size] = -weights - weights.swapaxes(-1, -2)
+        information[..., :size, :size] += degrees[..., None] * np.eye(size)
+        information[..., size, :size] = of_side
+        information[..., :size, size] = of_side
+        information[..., size, size] = weights.sum(axis=(-1, -2))
+        step = np.linalg.solve(
+            information + precisions[..., None] * np.eye(size + 1), slope[..., None]
+        )
+        fitted += step[..., 0]
         if np.abs(step).max() < 1e-10:
             break
     return fitted
 
 
-def design_effect(points: np.ndarray, counts: np.ndarray, fitted: np.ndarray) -> float:
+def win_rates(fitted: np.ndarray) -> np.ndarray:
+    """Return how often the system on side A wins: (..., S + 1) to (..., S, S)."""
+    ratings = fitted[..., :-1]
+    return np.asarray(expit(ratings[..., None] - ratings[..., None, :] + fitted[..., -1:, None]))
+
+
+def design_effect(points: np.ndarray, counts: np.ndarray, fitted: np.ndarray) -> np.ndarray:
     """Return the variance of systems' scores over questions, relative to independent verdicts."""
-    ratings = fitted[:-1]
-    expected = expit(ratings[:, None] - ratings + fitted[-1])
+    expected = win_rates(fitted)[..., None, :, :]
     excess = points - counts * expected
-    scores = excess.sum(axis=2) - excess.sum(axis=1)
+    scores = excess.sum(axis=-1) - excess.sum(axis=-2)
     weights = counts * expected * (1 - expected)
-    information = (weights.sum(axis=2) + weights.sum(axis=1)).sum(axis=0)
-    judged = (counts.sum(axis=2) + counts.sum(axis=1) > 0).sum(axis=0)
+    information = (weights.sum(axis=-1) + weights.sum(axis=-2)).sum(axis=-2)
+    judged = (counts.sum(axis=-1) + counts.sum(axis=-2) > 0).sum(axis=-2)
     effects = np.where(
-        judged > 1, (scores**2).sum(axis=0) * judged / np.maximum(judged - 1, 1) / information, 1
+        judged > 1, (scores**2).sum(axis=-2) * judged / np.maximum(judged - 1, 1) / information, 1
     )
-    return max(float(effects.mean()), 0.25)
+    return np.asarray(np.maximum(effects.mean(axis=-1), 0.25))
 
 
 def by_language(folder: Path, judge: str | None) -> Iterator[tuple[str, Verdicts]]:
