@@ -35,7 +35,7 @@ _CITATION_AT_END = re.compile(r"\[[^\[\]\s]+\]\W*\Z")
 _HYPHEN_AT_END = re.compile(r"[^\W\d_]{2}-\Z")
 _OPEN_AT_END = re.compile(r"(?:\[(?<!\\\[)[^\[\]\n]{0,20}|\n[ \t]*[-*+•])\s*\Z")
 """An open bracket, or an item without a text."""
-_LABEL_AT_END = re.compile(r"^\W*[^\W\d]+\W{0,3}[:：]\W{0,3}\Z", re.MULTILINE)
+_LABEL = re.compile(r"^[^\w\n]*+[^\W\d]++\W{0,3}[:：](?P<gap>\W{0,3})", re.MULTILINE)
 _MARK_AT_END = re.compile(r"(?:#\w+\W*|```)\Z")
 
 
@@ -303,11 +303,12 @@ def leaks(sample: Sample) -> bool | None:
 def _labels_its_question(sample: Sample) -> bool:
     """Return whether it repeats the question after a label, as a prompt has it."""
     query = sample.question.query.strip()
-    start = sample.output.find(query) if query else -1
-    while start >= 0:
-        if _LABEL_AT_END.search(sample.output, 0, start):
+    if not query or query not in sample.output:
+        return False
+    for label in _LABEL.finditer(sample.output):
+        first, last = label.span("gap")
+        if sample.output.find(query, first, last + len(query)) >= 0:
             return True
-        start = sample.output.find(query, start + 1)
     return False
 
 
