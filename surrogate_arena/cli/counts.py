@@ -44,9 +44,9 @@ def _unshared_remarks(arena: Arena) -> Iterator[Remark]:
     is_shared = arena.answers.duplicated(QUESTION_KEY).any()
     if arena.answers["system"].nunique() > 1 and arena.judgments.empty and not is_shared:
         sentence = (
-            "no two systems answered the same question, so nothing can be compared: if each row "
-            "has a query_id of its own, leave query_id out of the import, so that equal texts "
-            "are one question"
+            "no two systems answered the same question, so nothing can be compared: two rows are "
+            "about one question if they have the same query_id or, where you import without "
+            "query_id, the same text"
         )
         yield Remark("questions", "error", sentence)
 
