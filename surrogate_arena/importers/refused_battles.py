@@ -48,8 +48,8 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
 def _refuse_without_systems(source: str, first: str, second: str) -> NoReturn:
     raise UsageError(
         f"{source}: no column names the systems that wrote {first!r} and {second!r}: add columns "
-        "system_a and system_b; for answers without verdicts, where each column is one system: "
-        f"import csv FILE {option('column', f'answer={first},{second}')}"
+        "system_a and system_b; where each column is one system: import csv FILE "
+        f"{option('column', f'answer={first},{second}')} (and --verdicts FILE if it holds verdicts)"
     )
 
 

@@ -176,7 +176,8 @@ def _refuse_without_answers(
         columns_of_systems = option("column", f"answer={','.join(pairs[0])}")
         raise UsageError(
             f"a row holds two answers, {all_of(pairs[0])}; where each column has the answers of a "
-            f"system: {columns_of_systems}; where a row compares two systems: {_FOR_BATTLES}"
+            f"system: {columns_of_systems} (and --verdicts with the same file if it has verdicts "
+            f"too); where a row compares any two systems: {_FOR_BATTLES}"
         )
     systems = candidates.likely_answers()
     is_wide = 1 < len(systems) <= MOST_NAMED and set(systems) <= set(columns)

@@ -139,9 +139,11 @@ def test_versions_in_columns_are_read_as_systems_by_the_columns_that_are_shown(t
     table = pd.DataFrame({"question": QUESTIONS, "v1": ANSWERS, "v2": ANSWERS[::-1]})
     path = tmp_path / "versions.csv"
     table.to_csv(path, index=False)
-    assert "--column answer=v1,v2;" in refusal(import_arena, "csv", [path])
-    arena = import_arena("csv", [path], columns={"answer": "v1,v2"}).arena
+    assert "--column answer=v1,v2 (and --verdicts" in refusal(import_arena, "csv", [path])
+    table.assign(preferred=["v1", "v2", "both"][: len(table)]).to_csv(path, index=False)
+    arena = import_arena("csv", [path], columns={"answer": "v1,v2"}, verdicts=path).arena
     assert set(arena.info.systems) == {"v1", "v2"}
+    assert len(arena.judgments) == len(table)
 
 
 def test_all_unknown_columns_are_suggested_at_once(tmp_path):
