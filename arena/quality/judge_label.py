@@ -36,7 +36,7 @@ from arena.quality.people_agreement import (
     recorded_agreement,
 )
 from arena.quality.preferences import length_test, side_test
-from arena.rating.judgments import copies_of_others
+from arena.rating.judgments import copies_of_others, voter_codes
 
 
 def label_judge(
@@ -99,7 +99,13 @@ def verdict_tests(
     side = side_test(judged)
     tests.append(same_verdict_test(judged, side))
     counted = CountedVerdicts.of(judged)
-    tests.append(flip_test(counted))
+    flips = flip_test(counted)
+    voter = voter_codes(judged)
+    if voter is not None and flips.statistic is not None:
+        # Two people who disagree are no flip.
+        by_voter = judged.assign(judge=voter.astype(str))[voter >= 0]
+        flips = flip_test(CountedVerdicts.of(by_voter))
+    tests.append(flips)
     tests.append(repeat_test(judged))
     tests.append(side)
     tests.append(tie_test(judged["winner"], n_identical=len(judgments) - len(judged)))

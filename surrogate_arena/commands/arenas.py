@@ -120,6 +120,9 @@ def print_checked(arena: Arena, remarks: Sequence[Remark], folder: Path) -> None
     # The remark says what to fix first.
     if any(remark.severity == "error" for remark in remarks):
         return
+    if arena.answers.empty and arena.judges:
+        print(command("fit", folder))
+        return
     if len(arena.info.systems) == 2 and has_folder("gating"):
         print(command("gate", "--arena", folder))
         return

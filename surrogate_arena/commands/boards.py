@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from arena.data.errors import UsageError
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import has_folder
@@ -71,6 +72,8 @@ def board(
 
     read = read_arena(arena)
     check_board_target(out)
+    if read.answers.empty:
+        raise UsageError(f"{arena} has no answers; to rate systems by verdicts alone: fit {arena}")
     # Before anything slow: a judge that the arena lacks is refused at once.
     judges = board_judges(read, settings)
 

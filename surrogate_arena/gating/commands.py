@@ -204,7 +204,10 @@ def _arena_folder(board: Board | None, arena: Path | None) -> Path:
     if folder is None and board is not None:
         folder = board.arena_folder()
     if folder is None:
-        raise UsageError("name a board (--board) or an arena (--arena)")
+        raise UsageError(
+            "name a board (--board) or an arena (--arena); to make one of files of answers: import "
+            "csv OLD.csv NEW.csv --out ARENA"
+        )
     return folder
 
 

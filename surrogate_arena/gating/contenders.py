@@ -70,7 +70,7 @@ def contenders(
     # A version of the arena keeps its name, unless its earlier answers are on the board.
     kept_names = () if board is None else board.systems
     choices = []
-    is_choice = len(arena.info.systems) > 2
+    is_choice = candidate is None or len(arena.info.systems) > 2
     if candidate is None:
         candidate = _latest(arena, baseline)
         other = "" if baseline is None else "other "

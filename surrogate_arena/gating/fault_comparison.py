@@ -133,7 +133,7 @@ class FaultComparison:
         clauses = []
         for count in self.exceeded:
             if count.certainty != "certain":
-                clauses.append(f"{count.new:,} new of {count.check}, {count.limit:,} allowed")
+                clauses.append(f"{count.check}: {count.new:,} new, {count.limit:,} allowed")
         return "; ".join(clauses)
 
     @property
@@ -163,16 +163,17 @@ class FaultComparison:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """The first fault of each check, those not allowed and new ones first, then new ones."""
+        """New faults, one of each check first; then one of each check that finds no new ones."""
         exceeded = {count.check for count in self.exceeded}
         ordered = sorted(
-            self.faults, key=lambda fault: (fault.check not in exceeded, not fault.is_new)
+            self.faults, key=lambda fault: (not fault.is_new, fault.check not in exceeded)
         )
         first: dict[str, AnswerFault] = {}
         for fault in ordered:
             first.setdefault(fault.check, fault)
-        shown = list(first.values())
-        shown += [fault for fault in ordered if fault.is_new and fault is not first[fault.check]]
+        new = [fault for fault in first.values() if fault.is_new]
+        new += [fault for fault in ordered if fault.is_new and fault is not first[fault.check]]
+        shown = new + [fault for fault in first.values() if not fault.is_new]
         return tuple(fault_line(fault, longest=60) for fault in shown)
 
 

@@ -22,6 +22,8 @@ from arena.data.schema import (
     OWN_PASSAGES,
     QUERIES,
     QUESTION_KEY,
+    SIDES,
+    SIDES_SHOWN,
     ArenaInfo,
     TableSchema,
 )
@@ -221,25 +223,12 @@ def collected_rows(records: Iterable[Record], schema: TableSchema) -> Rows:
 
 
 def _judgments_of_marks(marks: pd.DataFrame) -> pd.DataFrame:
-    """Turn marks of answers into sorted judgments: the higher mark wins; content decides sides."""
+    """Turn marks of answers into sorted judgments without sides: the higher mark wins."""
     key = [*QUESTION_KEY, "judge"]
-    pair = [*key, "system_a", "system_b"]
     pairs = marks.merge(marks, on=key, suffixes=("_a", "_b"))
-    pairs = pairs[pairs["system_a"] < pairs["system_b"]].reset_index(drop=True)
-    # A digest of names draws the same in every run, whatever the order of rows.
-    draw = pd.util.hash_pandas_object(pairs[pair].astype(str), index=False)
-    mirrored = pairs.rename(
-        columns={
-            "system_a": "system_b",
-            "system_b": "system_a",
-            "mark_a": "mark_b",
-            "mark_b": "mark_a",
-        }
-    )
-    # Half of the pairs are shown the other way round, so that no side has all winners.
-    is_mirrored = draw % 2 == 1
-    shown = pd.concat([pairs[~is_mirrored], mirrored[is_mirrored]])
-    difference = shown["mark_a"] - shown["mark_b"]
-    shown["winner"] = np.select([difference > 0, difference < 0], ["a", "b"], default="tie")
-    ordered = shown.sort_values(pair, ignore_index=True)
-    return ordered[list(JUDGMENTS.columns)].astype(object)
+    pairs = pairs[pairs["system_a"] < pairs["system_b"]]
+    difference = pairs["mark_a"] - pairs["mark_b"]
+    winner = np.select([difference > 0, difference < 0], ["a", "b"], default="tie")
+    judgments = pairs.assign(winner=winner, **{SIDES: SIDES_SHOWN[1]})
+    ordered = judgments.sort_values([*key, "system_a", "system_b"], ignore_index=True)
+    return ordered[[*JUDGMENTS.columns, SIDES]].astype(object)

@@ -292,5 +292,13 @@ def test_flips_are_counted_over_both_orders():
     assert (flips.low, flips.high) == pytest.approx((0.1176, 0.7693), abs=1e-4)
 
 
+def test_two_people_who_disagree_are_no_flip():
+    rows = [("q", "en", "x", "y", "a", "human", "ann"), ("q", "en", "y", "x", "a", "human", "bob")]
+    columns = ["query_id", "language", "system_a", "system_b", "winner", "judge", "voter"]
+    votes = pd.DataFrame(rows, columns=columns)
+    assert label_judge("human", votes).test("flips").statistic is None
+    assert label_judge("human", votes.assign(voter="ann")).test("flips").statistic == 1.0
+
+
 def test_grades_are_ordered_from_the_worst():
     assert GRADES[:2] == ("unreliable", "doubtful")

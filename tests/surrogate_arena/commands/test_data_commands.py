@@ -68,6 +68,15 @@ def test_check_says_copies_and_what_to_run_next(run, six_systems, tmp_path, caps
         assert said in capsys.readouterr().out
 
 
+def test_verdicts_without_answers_are_sent_to_fit(run, six_systems, tmp_path, capsys):
+    write_arena(replace(six_systems, answers=six_systems.answers.iloc[:0]), tmp_path)
+    assert run("check", tmp_path) == 0
+    assert f"Next: surrogate-arena fit {tmp_path}" in capsys.readouterr().out
+    assert run("board", tmp_path, "--out", tmp_path / "board") == 2
+    assert f"fit {tmp_path}" in capsys.readouterr().err
+    assert run("fit", tmp_path) == 0
+
+
 def test_where_people_judged_the_next_board_hears_the_machines_too(
     run, six_systems, tmp_path, capsys
 ):

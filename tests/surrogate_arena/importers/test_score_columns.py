@@ -106,3 +106,10 @@ def test_one_note_says_how_many_scores_are_used(read):
 def test_options_of_verdicts_say_which_tables_they_are_for(read, option):
     with pytest.raises(UsageError, match=r"--verdicts FILE, or 'import lmarena'.*--scores NAME"):
         read({"thumbs": ["up", "down", "up", "up"]}, scores=["thumbs"], **option)
+
+
+def test_scores_show_no_sides_whatever_the_systems_are_called(read):
+    judgments = read({"faithfulness": [1, 0.5, 1, 0.5]}).arena.judgments
+    assert set(judgments["sides"]) == {"none"}
+    assert set(judgments["system_a"]) == {"one"}
+    assert set(judgments["winner"]) == {"a"}
