@@ -115,7 +115,10 @@ def reasons_unread(
             reason += f"; if it is the question's id: {option('column', f'query_id={column}')}"
         elif all(mark_of(cell) is not None for cell in cells):
             if n_answers > 1:
-                reason += f"; a row holds {n_answers} answers and does not say whose score it is"
+                reason += (
+                    f"; a row holds {n_answers} answers and does not say whose score it is: see "
+                    "the recipe 'Answers and scores in columns'"
+                )
             else:
                 reason += f"; if it is a score: {option('scores', column)}"
         elif are_texts(cells):

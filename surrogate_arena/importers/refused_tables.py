@@ -189,8 +189,9 @@ def _refuse_without_answers(
         hint = f"{option('column', f'question={question}')} {hint}"
     raise UsageError(
         f"{all_of(systems)} may each hold the answers of a system: {hint}; if one holds the "
-        f"answers: {option('column', f'answer={systems[0]}')}; where verdicts stand beside them, "
-        "follow the reference's recipe 'An evaluation sheet'"
+        f"answers: {option('column', f'answer={systems[0]}')}; where verdicts or scores stand "
+        "beside them, follow the reference's recipe 'An evaluation sheet' or 'Answers and scores "
+        "in columns'"
     )
 
 

@@ -99,6 +99,7 @@ def test_an_evaluation_sheet(follow, run):
 def test_answers_and_scores_in_columns(follow):
     sheet = pd.DataFrame(
         {
+            "query_id": ["q1", "q2"],
             "question": ["When did it open?", "How long is it?"],
             "old_answer": ["In 1932.", "1,149 m."],
             "old_score": [2, 5],
