@@ -280,11 +280,12 @@ def _outlook(result: Gate) -> str:
         )
     outlook = (
         f"To show a difference of {margin} in the win rate {power} takes {needed}. With {asked}, "
-        f"the gate can show one of {reach}."
+        f"the gate can show a difference of {reach}."
     )
     if result.questions_to_decide:
         count_text = count_of(result.questions_to_decide, "more question")
-        outlook += f" If the difference stays as it is here, about {count_text} will show it."
+        seen = f"If the difference stays as it is here, about {count_text} would show it."
+        outlook = f"{seen} {outlook}"
     return outlook
 
 
