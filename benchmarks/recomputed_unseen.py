@@ -27,7 +27,7 @@ DIFFERENCE = 5
 TOURNAMENTS = 50
 QUESTIONS = 100
 KEYS = ["system", "query_id"]
-# More trees than these change ratings less than the next split does.
+# Fewer trees than the library's 100, since this is a check.
 MODELS = {
     "random-forest": partial(RandomForestRegressor, n_estimators=30),
     "linear": LinearRegression,

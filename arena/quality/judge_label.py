@@ -103,7 +103,8 @@ def verdict_tests(
     voter = voter_codes(judged)
     if voter is not None and flips.statistic is not None:
         # Two people who disagree are no flip.
-        by_voter = judged.assign(judge=voter.astype(str))[voter >= 0]
+        is_named = voter >= 0
+        by_voter = judged[is_named].assign(judge=voter[is_named].astype(str))
         flips = flip_test(CountedVerdicts.of(by_voter))
     tests.append(flips)
     tests.append(repeat_test(judged))

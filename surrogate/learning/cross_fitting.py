@@ -177,6 +177,7 @@ def held_out_ratings(
 
 def _read_in(data: LanguageData, surrogate: Surrogate, fold: Fold) -> LanguageData:
     """Leave out answers to questions that the surrogate of a fold does not read."""
+    # Where all questions are few enough to be read, those of a fold are, too.
     if not surrogate.unread_questions(data.X, data.tournaments.battles.questions):
         return data
     held = [system for system in data.systems if system in fold.systems]

@@ -43,10 +43,17 @@ from surrogate_arena.importers.tables import SHEET, read_table
 from surrogate_arena.importers.values import mark_of, option
 
 NEEDED = ("question", "system", "answer")
-_OF_QUESTIONS = {
-    "question", "query_id", "language", "system", "answer", "reference", "passages", "history",
-}  # fmt: skip
-"""Fields that may be read from a row that holds several systems' answers."""
+_SHARED_FIELDS = (
+    "question",
+    "query_id",
+    "language",
+    "system",
+    "answer",
+    "reference",
+    "passages",
+    "history",
+)
+"""Fields that are read from a row with several systems' answers; others belong to one answer."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +106,15 @@ def known_tables(
         check_verdict_files(tables)
     systems = _columns_of_answers(tables, columns)
     if systems:
-        _check_of_questions(systems, [*(columns.keys() - _OF_QUESTIONS), *scores])
+        of_one_answer = [name for name in columns if name not in _SHARED_FIELDS]
+        _refuse_fields(systems, [*of_one_answer, *scores])
         tables = [_one_answer_per_row(rows, systems) for rows in tables]
         columns = {**columns, "answer": "answer"}
     named = {**columns, **{name: name for name in scores}}
     tables = [replace(rows, table=with_paths(rows.table, named)) for rows in tables]
     known, notes = _found_columns(tables, columns, scores, needed, may_repeat=may_repeat)
     if systems:
-        known = _of_questions(known)
+        known = _shared_fields(known)
     filled = [without_empty_rows(rows, known.names) for rows in tables]
     passed: Mapping[str, str] = {}
     if "passages" not in columns:
@@ -137,12 +145,12 @@ def _columns_of_answers(tables: Sequence[Rows], columns: Mapping[str, str]) -> l
     return systems
 
 
-def _check_of_questions(systems: Sequence[str], asked: Sequence[str]) -> None:
-    if asked:
+def _refuse_fields(systems: Sequence[str], of_one_answer: Sequence[str]) -> None:
+    if of_one_answer:
         raise UsageError(
-            f"a row holds the answers of {all_of(systems)}, so it does not say whose {asked[0]!r} "
-            "it holds: write a row per answer, by the reference's recipe 'Answers and scores in "
-            "columns'"
+            f"a row holds the answers of {all_of(systems)}, so it does not say whose "
+            f"{of_one_answer[0]!r} it holds: write a row per answer, by the reference's recipe "
+            "'Answers and scores in columns'"
         )
 
 
@@ -157,14 +165,14 @@ def _one_answer_per_row(rows: Rows, systems: Sequence[str]) -> Rows:
     return replace(rows, table=table, lines=lines)
 
 
-def _of_questions(known: Columns) -> Columns:
+def _shared_fields(known: Columns) -> Columns:
     """Return the fields that hold for all answers in a row; others count as unread."""
     names: dict[str, str] = {}
     competitors: dict[str, tuple[str, ...]] = {}
     unread = list(known.unread)
     for name, column in known.names.items():
         others = known.competitors.get(name, ())
-        if name not in _OF_QUESTIONS:
+        if name not in _SHARED_FIELDS:
             unread += [column, *others]
             continue
         names[name] = column

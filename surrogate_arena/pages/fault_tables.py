@@ -86,6 +86,10 @@ class FaultTables:
         return self.faults.found[self.faults.found["check"].isin(FAULTS)]
 
     @cached_property
+    def _n_found(self) -> pd.Series:
+        return self._found["system"].value_counts()
+
+    @cached_property
     def _shown(self) -> dict[str, list[Row]]:
         """The faults that systems' pages list, certain ones first, with question and answer."""
         rows = self._found.groupby("system").head(MOST_LISTED)
@@ -97,7 +101,6 @@ class FaultTables:
 
     def of_system(self, system: str) -> Row:
         """List a system's faults, certain ones first, with question and answer."""
-        n_found = int((self._found["system"] == system).sum())
         listed = []
         for row in self._shown.get(system, []):
             texts = {name: cut_text(row[name], LONGEST_TEXT) for name in ("query", "answer")}
@@ -107,4 +110,4 @@ class FaultTables:
             listed.append({**row, **texts, "certainty": certainty})
         # A board may have systems that the arena has lost.
         remarks = self.remarks_by_system.get(system, [])
-        return {"rows": listed, "found": n_found, "remarks": remarks}
+        return {"rows": listed, "found": int(self._n_found.get(system, 0)), "remarks": remarks}
