@@ -83,6 +83,26 @@ def test_a_fault_of_both_is_not_new_and_breaks_nothing(arena):
     assert "No fault was found" not in str(found)
 
 
+def test_new_faults_are_shown_before_those_that_the_baseline_has_too(arena):
+    rows = arena.answers[arena.answers["system"] == "v10"].assign(system="v11")
+    is_emptied = rows["query_id"].isin(["en-20", "en-21"])
+    rows = rows.assign(answer=rows["answer"].mask(is_emptied, ""))
+    found = gate(arena=arena, candidate=rows, baseline="v10")
+    first_words = [line.partition(":")[0] for line in found.examples]
+    assert first_words[:2] == ["en en-20 (empty)", "en en-21 (empty)"]
+    assert first_words[2:]
+    assert all(words.endswith("; baseline, too)") for words in first_words[2:])
+
+
+@pytest.mark.parametrize("systems", [("prod", "build"), ("build", "prod")])
+def test_which_of_two_systems_is_taken_for_the_new_one_is_said(systems):
+    arena = support_arena(dict.fromkeys(systems, other), systems)
+    found = gate(arena=arena)
+    assert found.candidate == systems[-1]
+    assert f"the candidate is {systems[-1]}, the last system in the arena" in str(found)
+    assert not gate(arena=arena, candidate=systems[-1]).choice
+
+
 def test_sound_answers_are_not_broken_and_it_says_so(arena):
     found = gate(arena=arena, candidate="v9", baseline="v4")
     assert (found.verdict, found.status, found.by) == ("cannot say", 4, "")
