@@ -281,7 +281,7 @@ def named_option(name: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     # Most of what a command makes stays until it ends: look for garbage more rarely.
-    gc.set_threshold(200_000)
+    gc.set_threshold(1_000_000)
     # At the end, the system takes all memory back: looking would take a tenth of a short command.
     atexit.register(gc.freeze)
     # For plugins, pydantic would read the metadata of every installed package.
