@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError, argument
 from arena.data.judges import PANEL
+from arena.data.schema import SIDES_SHOWN
 from arena.llm.llm_settings import LlmSettings, Names, SettingUse, fields_by_use
 
 JudgingForm = Literal["pairwise", "pointwise", "listwise", "nuggets"]
@@ -222,6 +223,11 @@ class JudgingSettings(LlmSettings):
             raise UsageError(
                 f"{argument('escalate')} chooses pairs by the verdicts so far; leave {left_out} out"
             )
+
+
+def sides_of(form: JudgingForm) -> str:
+    """Return the cell ``sides`` of verdicts: scores of single answers and orders have none."""
+    return SIDES_SHOWN[0] if form == "pairwise" else SIDES_SHOWN[1]
 
 
 def judge_name(model: str, form: JudgingForm) -> str:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.schema import FLAG_SEPARATOR, IDENTICAL, REPEAT
+from arena.data.schema import FLAG_SEPARATOR, IDENTICAL, REPEAT, SIDES
 from arena.data.types import Progress
 from arena.judging.answer_pairs import pair_cells, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.forms import prompt_of
 from arena.judging.function_judge import plug_in_settings
-from arena.judging.judging_settings import JudgingSettings, judge_name
+from arena.judging.judging_settings import JudgingSettings, judge_name, sides_of
 from arena.judging.judging_task import JudgingTask, Outcomes
 from arena.judging.pairwise import pairwise_prompt
 from arena.judging.prompt import JudgePrompt
@@ -34,15 +34,16 @@ VERDICT_COLUMNS = [
     "system_b",
     "winner",
     "judge",
+    SIDES,
     *PROBABILITY_COLUMNS,
     "flags",
     "prompt",
     "reason",
     REPEAT,
 ]
-"""Of an LLM's verdicts: the arena's columns, probabilities where they are known (of the verdict,
-and of either side), flags (comma-separated), the prompt's version, what the judge wrote before the
-verdict, and the number of the vote where the same sides were asked before."""
+"""Of an LLM's verdicts: the arena's columns, whether sides were shown, probabilities where they are
+known (of the verdict, and of either side), flags (comma-separated), the prompt's version, what the
+judge wrote before the verdict, the number of the vote where the same sides were asked before."""
 FAILURE_COLUMNS = [
     "query_id",
     "language",
@@ -110,29 +111,30 @@ def ask_judge(
     """Ask an LLM about pairs left; memory grows with verdicts alone."""
     task = _task_of(arena, judge, pairs)
     outcomes = judge.prompt.ask(task, Llm(judge.asked_settings, store, budget), progress)
-    return _verdicts_of(outcomes, task, judge.prompt.version), outcomes.usage
+    return _verdicts_of(outcomes, task, judge.prompt), outcomes.usage
 
 
 def _task_of(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> JudgingTask:
     return JudgingTask(arena, judge.judge, pairs, pairs_left(arena, judge, pairs))
 
 
-def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdicts:
-    judge_cells: dict[str, object] = {"judge": task.judge, "prompt": version}
+def _verdicts_of(outcomes: Outcomes, task: JudgingTask, prompt: JudgePrompt) -> Verdicts:
+    judge_cells: dict[str, object] = {"judge": task.judge, "prompt": prompt.version}
+    verdict_cells = {**judge_cells, SIDES: sides_of(prompt.form)}
     verdict_rows: list[dict[str, object]] = []
     failure_rows: list[dict[str, object]] = []
     identical = PairVerdict("tie", flags=(IDENTICAL,))
     for key in pair_keys(task.left.identical):
-        verdict_rows.append({**pair_cells(key), **judge_cells, **_verdict_cells(identical, ())})
+        verdict_rows.append({**pair_cells(key), **verdict_cells, **_verdict_cells(identical, ())})
     repeats = task.left.table[REPEAT]
     for (key, reply, answer_flags), repeat in zip(outcomes.outcomes, repeats, strict=True):
-        row: dict[str, object] = {**pair_cells(key), **judge_cells}
         if reply.value is None:
             failure = {"reason": reply.reason, "detail": reply.detail, "key": reply.key}
-            failure_rows.append({**row, **failure, "flags": FLAG_SEPARATOR.join(answer_flags)})
+            flags = FLAG_SEPARATOR.join(answer_flags)
+            failure_rows.append({**pair_cells(key), **judge_cells, **failure, "flags": flags})
         else:
             cells = _verdict_cells(reply.value, answer_flags)
-            verdict_rows.append(row | cells | {REPEAT: repeat})
+            verdict_rows.append({**pair_cells(key), **verdict_cells, **cells, REPEAT: repeat})
     # Types are set column by column: a batch may have no row at all, or no probability.
     types = dict.fromkeys(VERDICT_COLUMNS, "str") | dict.fromkeys(PROBABILITY_COLUMNS, "float64")
     judgments = pd.DataFrame(verdict_rows, columns=VERDICT_COLUMNS, dtype=object).astype(types)

@@ -104,6 +104,8 @@ def flip_test(counted: CountedVerdicts) -> JudgeTest:
     n_flipped = int((has_both & (outcome[1:] * outcome[:-1] == -1)).sum())
     if not n_items:
         sentence = "no pair is judged in both orders: how often verdicts flip is not known"
+        if not is_shown.any():
+            sentence = "verdicts without sides cannot show whether the judge is consistent"
         return JudgeTest("flips", "not known", sentence)
     flips = Share(n_flipped, n_items)
     low, high = flips.bounds

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.data.schema import WINNERS
 from arena.data.wording import Remark, count_of
 from arena.judging.judging_settings import JudgingSettings
 from surrogate_arena.cli import options as opt
@@ -180,8 +179,9 @@ def _print_judging(judging: Judging, file: Path, n_added: int) -> None:
     if judging.derived is not None:
         print(f"{judging.derived.name}: {_listed(judging.derived.counts)}")
     for summary in judging.summaries:
-        won = [summary.verdicts.get(winner, 0) for winner in WINNERS]
-        text = f"{summary.judge}: side A won {won[0]}, side B {won[1]}, {won[2]} are ties"
+        n_ties = summary.verdicts["tie"]
+        n_decided = sum(summary.verdicts.values()) - n_ties
+        text = f"{summary.judge}: {count_of(n_decided, 'win')} and {count_of(n_ties, 'tie')}"
         if summary.identical:
             text += f"; {count_of(summary.identical, 'pair')} of identical answers"
         print("\n".join(wrapped(text)))

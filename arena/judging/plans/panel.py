@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from arena.data.answer_digests import with_digests
-from arena.data.schema import WINNERS
+from arena.data.schema import SIDES, WINNERS
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.forecast import Forecast
 from arena.judging.judging_result import DerivedVerdicts, Judging
-from arena.judging.judging_settings import PANEL_JUDGE
+from arena.judging.judging_settings import PANEL_JUDGE, sides_of
 from arena.judging.llm_judge import PROBABILITY_COLUMNS, VERDICT_COLUMNS
 from arena.judging.plans.plan import JudgingPlan, JudgingRun, plan_of
 from arena.judging.rounds import joined_first_votes
@@ -32,7 +32,8 @@ class PanelPlan(JudgingPlan):
         judging = plan_of(run.settings.pairs_plan).judge(run)
         votes = joined_first_votes([run.arena.judgments, judging.judgments])
         panel = panel_verdicts(votes, run.settings.judges)
-        verdicts = with_digests(panel.judgments, run.arena.answers)
+        sided = panel.judgments.assign(**{SIDES: sides_of(run.settings.form)})
+        verdicts = with_digests(sided, run.arena.answers)
         return replace(judging, derived=replace(panel, judgments=verdicts))
 
     def forecast(self, run: JudgingRun) -> Forecast | None:

@@ -68,6 +68,9 @@ def test_marks_and_orders_become_verdicts_on_the_pairs(serve, judge_at, store, f
     assert set(judged.judgments["judge"]) == {f"test-judge:{form}"}
     assert len(server.bodies) == {"pointwise": 9, "listwise": 3}[form]
     assert judged.judgments["prompt"].str.startswith(f"{form}.v1@").all()
+    assert set(judged.judgments["sides"]) == {"none"}
+    sentences = [test.sentence for test in judged.summary.check.tests]
+    assert not [text for text in sentences if "order" in text or "side A" in text]
 
 
 @pytest.mark.slow

@@ -44,6 +44,15 @@ def test_a_panel_has_a_verdict_of_its_own(serve, store):
     assert judges == ["first", "second", "third"]
     assert judging.derived is not None
     assert set(judging.derived.judgments["judge"]) == {settings.judge}
+    assert set(judging.derived.judgments["sides"]) == {"shown"}
+
+
+def test_a_panel_of_scores_shows_no_sides(serve, store):
+    server = serve(lambda *_: completion("[[4]]"))
+    settings = settings_for(server, panel=("second",), form="pointwise")
+    judging = judge(build_arena(questions=1), settings, store)
+    assert judging.derived is not None
+    assert set(judging.derived.judgments["sides"]) == {"none"}
 
 
 @pytest.mark.slow

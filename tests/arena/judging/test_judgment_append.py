@@ -30,7 +30,8 @@ def folder(tmp_path):
 
 
 def verdicts(*keys, judge="new", winner="b"):
-    rows = [(q, "en", a, b, winner, judge, 0.75, 0.2, 0.75, "", "v1", "", None) for q, a, b in keys]
+    cells = (winner, judge, "shown", 0.75, 0.2, 0.75, "", "v1", "", None)
+    rows = [(q, "en", a, b, *cells) for q, a, b in keys]
     return pd.DataFrame(rows, columns=VERDICT_COLUMNS)
 
 
