@@ -34,7 +34,10 @@ from surrogate_arena.gating.contenders import FAILURE_COLUMNS, Contenders
 from surrogate_arena.gating.sequential_test import EVEN, SequentialTest
 
 ONCE = "all from the arena, and the interval holds only if you look once"
-IN_ARENA = "all from the arena, and the interval holds however often you look"
+IN_ARENA = (
+    "all from the arena, and the interval holds however often you look (--once gives a narrower "
+    "one for a single look)"
+)
 ONE_SIDE = (
     "{} is side {} in {} of them, so the judge may prefer that side, not its answers; if the judge "
     "was not shown these sides, import them with --no-sides"

@@ -43,7 +43,7 @@ from surrogate_arena.gating.rating_difference import (
     RatingDifference,
     rating_difference,
 )
-from surrogate_arena.gating.sequential_test import EVEN, Difference
+from surrogate_arena.gating.sequential_test import EVEN, Difference, SequentialTest
 
 VERDICTS: Mapping[Difference, GateVerdict] = {
     "better": "better",
@@ -132,6 +132,8 @@ def compare_contenders(
     # A first board names the systems, and rests on no verdict to compare by.
     is_first = board is not None and board.summary.is_first
     board = None if is_first else board
+    # Without a board, verdicts alone decide.
+    test = rates.test() if board is None else rates.test(1 - SURROGATE_SHARE)
     faults = compare_faults(pair.arena, pair.answers, pair.baseline_answers, rates.allow)
     result = Gate(
         verdict="cannot say",
@@ -148,7 +150,7 @@ def compare_contenders(
         choice=pair.choice,
     )
     if faults.exceeded:
-        compared = _by_arena(board, pair, rates, result)
+        compared = _by_arena(board, pair, test, result)
         return replace(compared or result, verdict="broken", by="answers")
     if rates.cheaper:
         costs = compare_costs(pair)
@@ -160,7 +162,7 @@ def compare_contenders(
             return result
     if pair.is_same:
         return replace(result, verdict="cheaper" if rates.cheaper else "same", by="answers")
-    by_arena = _by_arena(board, pair, rates, result) if judging is None else None
+    by_arena = _by_arena(board, pair, test, result) if judging is None else None
     if board is not None:
         if feature_table is None:
             feature_table = measure_answers(board, pair.arena, pair.answers)
@@ -182,7 +184,7 @@ def compare_contenders(
     if by_arena is not None:
         return replace(by_arena, ratings=result.ratings)
     if judging is not None and pair.n_common:
-        verdicts = _ask_judge(pair, judging, rates, result.variance)
+        verdicts = _ask_judge(pair, judging, test, result)
         if verdicts.variance > 0:
             result = replace(result, variance=verdicts.variance)
         judgments = pd.concat([pair.arena.judgments, verdicts.judgments], ignore_index=True)
@@ -190,11 +192,12 @@ def compare_contenders(
     return result
 
 
-def _by_arena(board: Board | None, pair: Contenders, rates: GateRates, result: Gate) -> Gate | None:
+def _by_arena(
+    board: Board | None, pair: Contenders, test: SequentialTest, result: Gate
+) -> Gate | None:
     """Decide by the arena's verdicts on the two, if any."""
     board_judge = None if board is None else board.summary.judge
-    test = rates.test(1 - SURROGATE_SHARE)
-    compared = compare_by_arena(pair, board_judge, test, once=rates.once)
+    compared = compare_by_arena(pair, board_judge, test, once=result.rates.once)
     if compared is None or not pair.n_common:
         return None
     judge, verdicts = compared
@@ -297,10 +300,9 @@ def _planned_variance(board: Board | None, arena: Arena) -> float:
 
 
 def _ask_judge(
-    pair: Contenders, judging: GateJudging, rates: GateRates, variance: float
+    pair: Contenders, judging: GateJudging, test: SequentialTest, result: Gate
 ) -> SystemComparison:
-    test = rates.test(1 - SURROGATE_SHARE)
-    budget = ORDERS * test.scores_needed(rates.margin, variance, rates.power)
+    budget = ORDERS * result.questions_needed
     if judging.budget is not None:
         budget = min(judging.budget, budget)
     return compare_systems(

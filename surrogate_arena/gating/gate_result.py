@@ -17,7 +17,7 @@ from arena.data.wording import count_of, sentence
 from arena.quality.agreement import without_identical
 from arena.quality.judge_report import JudgeLabel
 from arena.quality.people_agreement import PeopleAgreement
-from surrogate_arena.gating.comparison import ORDERS, SystemComparison
+from surrogate_arena.gating.comparison import SystemComparison
 from surrogate_arena.gating.cost_comparison import CostComparison
 from surrogate_arena.gating.fault_comparison import FaultComparison
 from surrogate_arena.gating.lost_questions import LostQuestion, lost_line
@@ -32,7 +32,7 @@ FAILED = ("broken", "not cheaper", "worse")
 FEWEST_SHARED = 30
 """Pairs that people judged, too, from which their agreement says whether a judge can decide."""
 SURROGATE_SHARE = 0.2
-"""Share of the permitted error that the surrogate may use where verdicts can be asked for."""
+"""Share of the permitted error that a board's surrogate may use before verdicts."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class Gate:
     choice: str = ""
 
     @property
-    def verdicts_needed(self) -> int:
-        """Verdicts that find a difference of the margin with the power."""
-        return ORDERS * self._test.scores_needed(self.rates.margin, self.variance, self.rates.power)
+    def questions_needed(self) -> int:
+        """Questions that find a difference of the margin with the power."""
+        return self._test.scores_needed(self.rates.margin, self.variance, self.rates.power)
 
     @property
     def difference_found(self) -> float:
@@ -171,7 +171,7 @@ class Gate:
 
     @property
     def _test(self) -> SequentialTest:
-        return self.rates.test(1 - SURROGATE_SHARE)
+        return self.rates.test(1.0 if self.ratings is None else 1 - SURROGATE_SHARE)
 
 
 def _sentences(result: Gate) -> Iterator[str]:
@@ -268,11 +268,11 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
 
 
 def _outlook(result: Gate) -> str:
-    needed = f"about {result.verdicts_needed:,} verdicts"
+    needed = f"about {result.questions_needed:,} questions"
     power = f"with a probability of {result.rates.power:.0%}"
     margin = f"{100 * result.rates.margin:g} points"
     reach = f"{100 * result.difference_found:.0f} points"
-    asked = f"the {count_of(result.questions, 'question')} here, each judged in both orders"
+    asked = f"the {count_of(result.questions, 'question')} here"
     if result.rates.cheaper:
         return (
             f"To show {power} that a system as good as the baseline has a win rate at most "

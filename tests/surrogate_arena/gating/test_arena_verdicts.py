@@ -64,9 +64,12 @@ def test_votes_that_are_looked_at_once_decide_sooner():
     watched = gated(votes)
     assert watched.verdict == "cannot say"
     assert 0 < watched.questions_to_decide < 40
-    assert f"about {watched.questions_to_decide} more question" in " ".join(watched.sentences)
+    assert f"about {watched.questions_to_decide} more question" in str(watched)
+    assert "(95% interval " in watched.sentences[0]
+    assert ("--once" in str(watched), "both orders" in str(watched)) == (True, False)
     once = gated(votes, rates=GateRates(once=True))
     assert once.verdict == "better"
+    assert "--once" not in str(once)
     assert watched.verdicts.low < once.verdicts.low
     assert gated(verdicts(21, 18), rates=GateRates(once=True)).verdict == "cannot say"
 

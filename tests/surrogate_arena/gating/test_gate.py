@@ -100,11 +100,11 @@ def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     assert "interval" in found.ratings.reason
     assert "cannot say" in repr(found)
     assert str(found).splitlines() == list(found.sentences)
-    assert found.verdicts_needed == 2 * found.rates.test(0.8).scores_needed(0.05, found.variance)
+    assert found.questions_needed == found.rates.test(0.8).scores_needed(0.05, found.variance)
     assert found.difference_found > 0.2
     (outlook,) = [text for text in found.sentences if text.startswith("To show ")]
     assert "a difference of 5 points in the win rate" in outlook
-    assert f"takes about {found.verdicts_needed:,} verdicts" in outlook
+    assert f"takes about {found.questions_needed:,} questions" in outlook
     assert f"the {found.questions} questions here" in outlook
 
 

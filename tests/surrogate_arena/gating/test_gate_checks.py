@@ -108,7 +108,7 @@ def test_sound_answers_are_not_broken_and_it_says_so(arena):
     assert (found.verdict, found.status, found.by) == ("cannot say", 4, "")
     assert found.sentences[0].endswith("No fault was found.")
     assert found.reasons == ("which is better needs verdicts",)
-    assert f"about {found.verdicts_needed:,} verdicts" in str(found)
+    assert f"about {found.questions_needed:,} questions" in str(found)
 
 
 @pytest.mark.parametrize(
