@@ -6,22 +6,28 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
+import pandas as pd
+
 from arena.data.errors import UsageError
 from arena.data.wording import all_of, first_of
 from surrogate_arena.importers.columnar import ColumnTable
 from surrogate_arena.importers.contract import (
     COUNTS_OF_WINS,
     MOST_NAMED,
+    NO_COLUMNS,
     OTHER_SHAPES,
     SIDES_IN_NAMES,
     WON_AND_LOST,
     Columns,
     are_numbers,
     are_texts,
+    chosen_columns,
     paired_columns,
 )
 from surrogate_arena.importers.values import option
 from surrogate_arena.importers.verdict_values import UnclearValuesError, read_values
+
+_NEEDED = ("system_a", "system_b", "winner")
 
 
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
@@ -43,6 +49,22 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
         f"the columns are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
         f"wins_b, ties), or winner and loser; {OTHER_SHAPES}"
     )
+
+
+def fit_of_votes(frame: pd.DataFrame) -> str | None:
+    """Return the command that rates systems by a table, if it holds verdicts and no answers."""
+    table = ColumnTable(frame, source="")
+    columns = chosen_columns([frame], "battles", NO_COLUMNS)
+    missing = [name for name in _NEEDED if name not in columns.names]
+    suggested = {} if "loser" in columns.names else _suggested_fields(table, columns, missing)
+    fields = {**columns.names, **suggested}
+    has_systems = "loser" in fields or {"system_a", "system_b"} <= fields.keys()
+    has_winner = not fields.keys().isdisjoint(["winner", "wins_a"])
+    has_answers = not fields.keys().isdisjoint(["answer_a", "conversation_a"])
+    if has_answers or not (has_systems and has_winner):
+        return None
+    hints = [option("column", f"{name}={column}") for name, column in suggested.items()]
+    return " ".join(["fit FILE", *hints, *_values_to_state(table, fields)])
 
 
 def _refuse_without_systems(source: str, first: str, second: str) -> NoReturn:

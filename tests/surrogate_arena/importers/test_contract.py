@@ -258,7 +258,9 @@ def test_a_file_that_holds_each_row_three_times_is_read(tmp_path):
 
 
 def test_battles_are_sent_to_their_own_reader(tmp_path):
-    battle = {"question": "When?", "model_a": "x", "model_b": "y", "winner": "a"}
+    systems = {"model_a": "x", "model_b": "y"}
+    texts = {"response_a": "In the year 1932.", "response_b": "Nobody knows for certain."}
+    battle = {"question": "When?", **systems, **texts, "winner": "a"}
     with pytest.raises(UsageError, match="import lmarena"):
         read(written(tmp_path, [battle]))
 

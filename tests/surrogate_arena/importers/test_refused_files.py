@@ -119,6 +119,23 @@ def test_columns_of_pairs_are_refused_by_every_command(rag_case):
     assert "import lmarena" in refusal(import_arena, "csv", [path])
 
 
+@pytest.mark.parametrize(
+    ("header", "shown"),
+    [
+        ("model_a,model_b,winner,user_id", set()),
+        ("left_model,right_model,chosen,rater", {"system_a", "system_b", "winner"}),
+    ],
+)
+def test_votes_without_answers_are_sent_to_fit(tmp_path, header, shown):
+    rows = ["x,y,left,u1", "x,y,left,u2", "y,x,right,u1", "z,x,left,u2", "z,y,tie,u1"]
+    path = written(tmp_path / "votes.csv", "\n".join([header, *rows]))
+    message = refusal(import_arena, "csv", [path])
+    assert "fit FILE" in message
+    columns = columns_shown(message) if shown else {}
+    assert columns.keys() == shown
+    assert wins(path, columns=columns) == {"x": 3, "z": 1, "tie": 1}
+
+
 def test_battles_of_unnamed_systems_are_refused_with_both_ways_on(tmp_path):
     rows = []
     for question, answer in zip(QUESTIONS, ANSWERS, strict=True):
