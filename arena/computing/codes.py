@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -85,11 +85,15 @@ def value_codes(values: pd.Series) -> tuple[Codes, pd.Index]:
 
 def are_among(values: pd.Series, names: Collection[str]) -> Flags:
     """Return what pandas' ``isin`` returns, in less time of columns with few names, (N,)."""
+    return value_flags(values, set(names).__contains__)
+
+
+def value_flags(values: pd.Series, holds: Callable[[str], bool]) -> Flags:
+    """Return of which values a test holds, (N,); it is asked once of each distinct value."""
     codes, distinct_values = value_codes(values)
-    chosen = set(names)
     # A missing value has the code -1, which is the last place.
-    is_chosen = [*(value in chosen for value in distinct_values), False]
-    return np.array(is_chosen, dtype=np.bool_)[codes]
+    flags = [*map(holds, distinct_values), False]
+    return np.array(flags, dtype=np.bool_)[codes]
 
 
 def text_codes(values: pd.Series) -> tuple[Codes, list[str]]:

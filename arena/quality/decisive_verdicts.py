@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from arena.computing.codes import Distinct, distinct
+from arena.computing.codes import Distinct, distinct, row_keys, stable_order, value_flags
 from arena.data.judges import PEOPLE, is_person
 from arena.data.types import Floats, Indices
 from arena.quality.judge_report import DecisiveVerdict, FirstPlace
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood, newton
-from arena.rating.judgments import points_of_a, weights_of
+from arena.rating.judgments import points_of_a, side_codes, weights_of
 from arena.rating.pairs import Pairs
 from arena.statistics.bootstrap import SAME_DECIMALS
 
@@ -44,7 +44,8 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     if not 2 <= len(systems) <= MOST_SYSTEMS or len(systems) < len(battles.systems):
         return None
     # Equally influential verdicts are named in one order, whatever the order of the rows.
-    rows = judgments.sort_values(DECISIVE_COLUMNS, kind="stable")
+    keys, n_possible = row_keys(judgments[DECISIVE_COLUMNS], is_sorted=True)
+    rows = judgments.iloc[stable_order(keys, n_possible)]
     matches = Matches.of(rows, systems)
     ratings = matches.ratings()
     order = np.argsort(-ratings, kind="stable")
@@ -78,12 +79,10 @@ class Matches:
 
     @classmethod
     def of(cls, judgments: pd.DataFrame, systems: Sequence[str]) -> Matches:
-        """Read judgments between some systems."""
+        """Read judgments between systems, sorted by name."""
         n_systems = len(systems)
-        code = {name: index for index, name in enumerate(systems)}
-        side_a = judgments["system_a"].map(code).to_numpy(np.intp)
-        side_b = judgments["system_b"].map(code).to_numpy(np.intp)
-        pair = distinct(side_a * n_systems + side_b, n_systems**2)
+        side_a, side_b, _ = side_codes(judgments, systems)
+        pair = distinct(side_a.astype(np.intp) * n_systems + side_b, n_systems**2)
         first, second = np.divmod(pair.values, n_systems)
         weights = weights_of(judgments)
         return cls(
@@ -187,8 +186,8 @@ def _fewest(
 
 def first_places(judgments: pd.DataFrame) -> list[FirstPlace]:
     """Find verdicts that decide first place, by judge and language."""
-    is_by_people = judgments["judge"].map(is_person).astype(bool)
-    judged = judgments.assign(judge=judgments["judge"].mask(is_by_people, PEOPLE))
+    judges = judgments["judge"]
+    judged = judgments.assign(judge=judges.mask(value_flags(judges, is_person), PEOPLE))
     n_verdicts = judged["judge"].value_counts()
     # Sorted by name first, so that ties in the number of verdicts are always broken the same way.
     n_verdicts = n_verdicts.sort_index().sort_values(ascending=False, kind="stable")

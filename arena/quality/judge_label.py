@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from arena.computing.codes import coded_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.judges import is_person, judges_named
@@ -129,7 +130,9 @@ def _overall_grade(grades: set[Grade], is_by_people: bool) -> Grade:
 def report_judge(arena: Arena, judge: str, judging_records: JudgingRecords) -> JudgeReport:
     """Sum up a judge's verdicts in an arena."""
     records = dict(judging_records)
-    judgments = arena.judgments[~copies_of_others(arena.judgments)]
+    # Every test reads names and ids again, which is faster of categories.
+    judgments = coded_judgments(arena.judgments)
+    judgments = judgments[~copies_of_others(judgments)]
     is_own = judgments["judge"].isin(judges_named(arena.judges, judge))
     if not is_own.any():
         return JudgeReport(judge=judge, **records)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from arena.computing.codes import without_categories
+from arena.computing.codes import value_flags, without_categories
 from arena.data.judges import is_person
 from arena.data.schema import VOTER
 from arena.data.types import Floats
@@ -106,7 +106,7 @@ def people_test(people: PeopleAgreement) -> JudgeTest:
 
 def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> PeopleAgreement | None:
     """Compare judges with people; None with too few shared pairs."""
-    is_by_people = judgments["judge"].map(is_person).astype(bool)
+    is_by_people = value_flags(judgments["judge"], is_person)
     is_by_judge = judgments["judge"].isin(judges) & ~is_by_people
     people = sorted(set(judgments.loc[is_by_people, "judge"]))
     if not people or not is_by_judge.any():

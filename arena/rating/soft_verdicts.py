@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, log_expit
 
+from arena.computing.codes import value_flags
 from arena.data.judges import is_derived, is_person
 from arena.data.schema import PROBABILITIES, QUESTION_KEY
 from arena.data.types import Flags, Floats
@@ -192,7 +193,7 @@ _ITEM = [*QUESTION_KEY, "first", "second"]
 
 
 def _votes_of_people(table: pd.DataFrame) -> pd.DataFrame:
-    is_vote = table["judge"].map(is_person).astype(bool) & table["share"].notna()
+    is_vote = value_flags(table["judge"], is_person) & table["share"].notna()
     return table[is_vote].groupby(_ITEM)["share"].agg(votes="size", share="mean").reset_index()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
+from arena.computing.codes import value_flags
 from arena.data.answer_digests import answer_digest
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
@@ -69,7 +70,7 @@ class Voting:
         self._judges = judges_by_name(arena)
         self._names = {*self._judges, *arena.judges, *arena.info.systems}
         self._voters: dict[str, Voter] = {}
-        votes = arena.judgments[arena.judgments["judge"].map(is_person).astype(bool)]
+        votes = arena.judgments[value_flags(arena.judgments["judge"], is_person)]
         self._n_votes = len(votes) - int(copies_of_others(votes).sum())
         ids = {unordered(key): pair for pair, key in self._pairs.items()}
         rows = zip(votes["judge"], votes["winner"], pair_keys(votes), strict=True)

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from arena.computing.codes import value_flags
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.judges import is_person
@@ -194,8 +195,8 @@ def _pairs_on(
 
 
 def _judged_by_machines(judgments: pd.DataFrame) -> set[PairKey]:
-    is_by_machine = ~judgments["judge"].map(is_person).astype(bool)
-    return {unordered(key) for key in pair_keys(judgments[is_by_machine])}
+    by_machines = judgments[~value_flags(judgments["judge"], is_person)]
+    return {unordered(key) for key in pair_keys(by_machines)}
 
 
 def asked_pairs(
