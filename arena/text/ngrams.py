@@ -56,10 +56,10 @@ class HashedTexts:
         ends = self.ends.astype(np.int32)
         if weights is not None:
             values *= np.take(weights, columns)
-        rows = sparse.csr_array((values, columns, ends), shape=(len(self), DIMENSIONS))
-        norms = np.sqrt(rows.power(2) @ np.ones(DIMENSIONS))
-        rows.data /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(ends))
-        return rows
+        rows = np.repeat(np.arange(len(self)), np.diff(ends))
+        norms = np.sqrt(np.bincount(rows, values**2, len(self)))
+        values /= np.where(norms > 0, norms, 1.0)[rows]
+        return sparse.csr_array((values, columns, ends), shape=(len(self), DIMENSIONS))
 
 
 def hashed(texts: Sequence[str]) -> HashedTexts:

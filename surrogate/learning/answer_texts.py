@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
@@ -47,41 +47,46 @@ class AnswerVectors:
     rows: sparse.csr_array
     answered: Flags
 
-    @cached_property
-    def by_question(self) -> sparse.csr_array:
-        """Return vectors with own columns for each question, (Q M, Q D)."""
-        n_rows, n_dimensions = self.rows.shape
-        n_systems, n_questions = self.answered.shape
-        firsts = np.arange(n_questions, dtype=np.int32) * n_dimensions
-        n_entries = np.diff(self.rows.indptr)
-        columns = self.rows.indices + np.repeat(np.repeat(firsts, n_systems), n_entries)
-        shape = (n_rows, n_questions * n_dimensions)
-        return sparse.csr_array((self.rows.data, columns, self.rows.indptr), shape=shape)
+    def on(self, questions: slice) -> _Entries:
+        """Return the entries of the answers to some questions."""
+        n_systems, n_questions = self.answered[:, questions].shape
+        n_columns = self.rows.shape[1]
+        first = questions.start * n_systems
+        ends = self.rows.indptr[first : first + n_questions * n_systems + 1]
+        entries = slice(ends[0], ends[-1])
+        firsts = np.repeat(np.arange(n_questions) * n_columns, np.diff(ends[::n_systems]))
+        return _Entries(
+            values=self.rows.data[entries],
+            answers=np.repeat(np.arange(n_questions * n_systems), np.diff(ends)),
+            cells=firsts + self.rows.indices[entries],
+            shape=(n_questions, n_systems, n_columns),
+        )
 
-    def on(self, questions: slice) -> AnswerVectors:
-        """Keep the answers to some questions."""
-        n_systems = len(self.answered)
-        rows = self.rows[questions.start * n_systems : questions.stop * n_systems]
-        return AnswerVectors(rows, self.answered[:, questions])
 
-    def column_numbers(self) -> Indices | None:
-        """Number the columns that answers to a question use, (Q, D), 0 for others; None if most."""
-        n_columns = self.by_question.shape[1]
-        if self.rows.nnz >= n_columns:
-            return None
-        is_used = np.zeros(n_columns, dtype=bool)
-        is_used[self.by_question.indices] = True
-        is_used = is_used.reshape(self.answered.shape[1], -1)
-        return np.asarray(is_used.cumsum(axis=1, dtype=np.int32) * is_used)
+@dataclass(frozen=True)
+class _Entries:
+    """Numbers other than 0 in vectors of answers, (Q, M, D), shape (E,) each."""
 
-    def dense(self, column_numbers: Indices | None) -> Floats:
-        """Return the vectors as a dense array, (Q, M, D); columns with one number are added."""
-        rows = self.rows
-        if column_numbers is not None:
-            columns = column_numbers.ravel()[self.by_question.indices]
-            shape = (rows.shape[0], int(column_numbers.max()) + 1)
-            rows = sparse.csr_array((rows.data, columns, rows.indptr), shape=shape)
-        return np.asarray(rows.toarray().reshape(*self.answered.T.shape, rows.shape[1]))
+    values: Floats
+    answers: Indices  # of M systems to Q questions
+    cells: Indices  # columns of Q questions
+    shape: tuple[int, int, int]
+
+    @property
+    def used_columns(self) -> Flags:
+        """Return which columns answers to a question use, (Q, D)."""
+        n_questions, _, n_dimensions = self.shape
+        is_used = np.zeros(n_questions * n_dimensions, dtype=bool)
+        is_used[self.cells] = True
+        return is_used.reshape(n_questions, n_dimensions)
+
+    def dense(self, column_numbers: Indices) -> Floats:
+        """Return a dense array, (Q, M, C), of numbered columns (Q, D); 0 is of left out ones."""
+        n_questions, n_systems, _ = self.shape
+        n_columns = int(column_numbers.max(initial=0)) + 1
+        vectors = np.zeros((n_questions, n_systems, n_columns))
+        vectors.ravel()[self.answers * n_columns + column_numbers.ravel()[self.cells]] = self.values
+        return vectors[:, :, 1:]
 
 
 def cosines_between(own: AnswerVectors, peers: AnswerVectors) -> Floats:
@@ -95,41 +100,29 @@ def cosines_between(own: AnswerVectors, peers: AnswerVectors) -> Floats:
     step = max(block_size // max(n_columns * max(n_systems, n_peers), 1), 1)
     for start in range(0, n_questions, step):
         questions = slice(start, start + step)
-        peers_here = peers.on(questions)
-        # Columns that no peer uses add nothing; few are left where answers are short.
-        numbers = peers_here.column_numbers()
-        dense_peers = peers_here.dense(numbers)
-        dense = dense_peers if own is peers else own.on(questions).dense(numbers)
+        own_here = own.on(questions)
+        peers_here = own_here if own is peers else peers.on(questions)
+        # Columns that only one of them uses add nothing; few are left where answers are short.
+        is_shared = own_here.used_columns & peers_here.used_columns
+        numbers = is_shared.cumsum(axis=1, dtype=np.int32) * is_shared
+        dense = own_here.dense(numbers)
+        dense_peers = dense if own is peers else peers_here.dense(numbers)
         np.matmul(dense, dense_peers.transpose(0, 2, 1), out=cosines[questions])
     return cosines
 
 
 def profiles_of(vectors: AnswerVectors) -> Floats:
     """Return systems' mean vectors, shape (M, D); zeros without."""
-    n_systems, n_questions = vectors.answered.shape
-    answers = np.arange(n_systems * n_questions)
-    membership = sparse.csr_array((np.ones(len(answers)), (answers % n_systems, answers)))
-    n_answers = np.maximum(vectors.answered.sum(axis=1), 1)
-    return np.asarray((membership @ vectors.rows).toarray() / n_answers[:, None])
+    shape = (len(vectors.answered), vectors.rows.shape[1])
+    systems = np.tile(np.arange(shape[0]), vectors.answered.shape[1])
+    cells = np.repeat(systems, np.diff(vectors.rows.indptr)) * shape[1] + vectors.rows.indices
+    sums = np.bincount(cells, vectors.rows.data, shape[0] * shape[1]).reshape(shape)
+    return np.asarray(sums / np.maximum(vectors.answered.sum(axis=1, keepdims=True), 1))
 
 
-def consensus_with(vectors: AnswerVectors, peers: AnswerVectors, is_self: Flags) -> Floats:
-    """Return mean cosines to the other peers, (M, Q), or NaN."""
-    answered = peers.answered
-    # The sum of cosines with several answers is the product with their sum.
-    sums = peers.by_question.T @ np.ones(answered.size)
-    totals = (vectors.by_question @ sums).reshape(vectors.answered.T.shape).T
-    n_compared = np.tile(answered.sum(axis=0), (len(totals), 1))
-    # A system's cosine with itself is taken out again.
-    rows, selves = np.nonzero(is_self)
-    if vectors is peers:
-        products = vectors.rows.power(2)
-    else:
-        questions = np.arange(answered.shape[1])[:, None]
-        answers = vectors.rows[(questions * len(vectors.answered) + rows).ravel()]
-        peer_answers = peers.rows[(questions * len(answered) + selves).ravel()]
-        products = answers.multiply(peer_answers)
-    totals[rows] -= products.sum(axis=1).reshape(answered.shape[1], len(rows)).T
-    n_compared[rows] -= answered[selves]
+def consensus_of(cosines: Floats, answered: Flags, is_self: Flags) -> Floats:
+    """Return mean cosines, of (Q, M, N), to the other peers that ``answered``, (M, Q), or NaN."""
+    is_other = (~is_self).astype(np.float64)
+    totals = np.einsum("qmn,mn->mq", cosines, is_other)
     # Rounded, so that equal answers are equal whatever the order in which cosines are added.
-    return mean_of(totals, n_compared).round(9)
+    return mean_of(totals, is_other @ answered).round(9)

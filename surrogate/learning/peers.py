@@ -19,9 +19,8 @@ from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats
 from arena.text.ngrams import DIMENSIONS, HashedTexts, hashed
 from surrogate.learning.answer_texts import (
-    AnswerVectors,
     HashedAnswers,
-    consensus_with,
+    consensus_of,
     cosines_between,
     profiles_of,
 )
@@ -51,6 +50,7 @@ class PeerView:
         means: Mean feature less the peers' mean by question, shape (M, F), or NaN.
         errors: Squared standard error of each mean, shape (M, F); NaN with fewer than two values.
         profiles: Mean vectors of answers, shape (M, D); no columns without texts.
+        cosines: Of answers to a question, shape (Q, M, N), or 0.
     """
 
     systems: tuple[str, ...]
@@ -62,18 +62,13 @@ class PeerView:
     means: Floats
     errors: Floats
     profiles: Floats
-    texts: HashedAnswers
+    cosines: Floats
     peer_texts: HashedAnswers
 
     @property
     def uncopied_shares(self) -> Floats:
         """Return the mean of ``uncopied`` over answers, shape (M,)."""
         return np.asarray(self.uncopied.sum(axis=1) / np.maximum(self.answered.sum(axis=1), 1))
-
-    @cached_property
-    def cosines(self) -> Floats:
-        """Return cosines with answers to a question, (Q, M, N), or 0."""
-        return cosines_between(self.texts.vectors(), self.peer_texts.vectors())
 
     @cached_property
     def mean_cosines(self) -> Floats:
@@ -181,10 +176,14 @@ class PeerAnswers:
         owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
         is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
         vectors = texts.vectors()
-        values = self._values
-        if texts is not self.texts:
-            values = self._values_of(tensor, vectors, self.texts.vectors(), is_self)
-        centered = (values - finite_means(self._values)).transpose(1, 0, 2)  # (Q, M, F)
+        cosines = cosines_between(vectors, self.texts.vectors())
+        values = tensor.values
+        if self.hashes is not None:
+            consensus = consensus_of(cosines, self.tensor.answered, is_self)
+            consensus[~tensor.answered] = np.nan
+            values = np.concatenate([values, consensus[:, :, None]], axis=2)
+        peer_values = values if texts is self.texts else self.self_view.values
+        centered = (values - finite_means(peer_values)).transpose(1, 0, 2)  # (Q, M, F)
         means = finite_means(centered)
         n_values = np.isfinite(centered).sum(axis=0)
         variances = finite_means((centered - means) ** 2)
@@ -193,29 +192,14 @@ class PeerAnswers:
             answered=tensor.answered,
             uncopied=tensor.answered.astype(np.float64),
             values=values,
-            peer_values=self._values,
+            peer_values=peer_values,
             is_self=is_self,
             means=means,
             errors=mean_of(variances, n_values - 1),
             profiles=profiles_of(vectors),
-            texts=texts,
+            cosines=cosines,
             peer_texts=self.texts,
         )
-
-    @cached_property
-    def _values(self) -> Floats:
-        is_self = np.eye(len(self.tensor.systems), dtype=bool)
-        vectors = self.texts.vectors()
-        return self._values_of(self.tensor, vectors, vectors, is_self)
-
-    def _values_of(
-        self, tensor: FeatureTensor, vectors: AnswerVectors, peers: AnswerVectors, is_self: Flags
-    ) -> Floats:
-        if self.hashes is None:
-            return tensor.values
-        consensus = consensus_with(vectors, peers, is_self)
-        consensus[~tensor.answered] = np.nan
-        return np.concatenate([tensor.values, consensus[:, :, None]], axis=2)
 
 
 def system_batches(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
