@@ -17,7 +17,7 @@ from arena.data.wording import Remark, first_of
 from arena.quality.agreement import SHOWN_NAMES
 from arena.rating.posterior import RatingPosterior
 from arena.rating.ratings import Ratings
-from arena.rating.tournaments import PublishedTournaments
+from arena.rating.tournaments import DECIMALS, PublishedTournaments
 from arena.statistics.agreement import Agreement, agreement
 from arena.statistics.bootstrap import generator
 from surrogate.board.settings import ResolvedSettings
@@ -225,4 +225,6 @@ def importances_table(
     by_feature = importances[is_here].set_index("feature")["importance"].reindex(list(features))
     table = by_feature.rename_axis("feature").reset_index()
     table.insert(0, "language", study.language)
-    return table.sort_values("importance", ascending=False, kind="stable", na_position="last")
+    # Rounded, so that features with equal values on all answers stay in their order.
+    places = table["importance"].round(DECIMALS).sort_values(ascending=False, kind="stable")
+    return table.loc[places.index]
