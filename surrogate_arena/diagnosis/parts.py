@@ -19,7 +19,7 @@ from arena.data.schema import ALL
 from arena.data.wording import Remark, count_of, did_you_mean
 from arena.rating.battles import RECORD, TIE_RULES, Battles, system_records
 from arena.rating.intervals import Uncertainty, rating_rows
-from arena.rating.judgments import copies_of_others
+from arena.rating.judgments import copies_of_others, voter_codes
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import (
     NOT_CONNECTED,
@@ -153,7 +153,20 @@ def _parts_of(judgments: pd.DataFrame, by: str) -> pd.Series:
             f"{by!r} has {n_parts} values for {count_of(len(judgments), 'judgment')} "
             f"({argument('by')}): parts need several each; take a column with fewer values"
         )
+    if _are_voters(parts, judgments):
+        raise UsageError(
+            f"{by!r} names the voters ({argument('by')}): intervals over parts would not count how "
+            f"much voters differ; leave {argument('by')} out, or keep one voter's rows"
+        )
     return parts
+
+
+def _are_voters(parts: pd.Series, judgments: pd.DataFrame) -> bool:
+    voter = voter_codes(judgments)
+    if voter is None:
+        return False
+    pairs = pd.DataFrame({"part": parts, "voter": voter}).drop_duplicates()
+    return bool(pairs["part"].is_unique and pairs["voter"].is_unique)
 
 
 def _joint_posterior(by_part: Mapping[str, Battles], systems: Sequence[str]) -> JointPosterior:

@@ -165,3 +165,11 @@ def test_equal_rows_of_unnamed_judges_are_all_counted_and_few_rows_a_value_refus
         rate_parts(table.assign(language="und"), "language")
     with pytest.raises(UsageError, match="no column 'categories'"):
         rate_parts(table, "categories")
+
+
+def test_voters_are_no_parts_but_voters_who_judge_several_parts_are_fine():
+    table, _ = judgments(n_questions=4)
+    named = table.assign(voter=table["category"], user=table["category"])
+    with pytest.raises(UsageError, match="'user' names the voters"):
+        rate_parts(named, "user")
+    assert rate_parts(named.assign(voter="ann"), "category").parts["part"].nunique() == 3
