@@ -117,7 +117,7 @@ def import_arena(
         raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
     if options.get("repeats") != "first" and _is_mostly_left_out(foreign):
         raise _with_evident_kind(UsageError(_most_left_out(foreign)), kind, paths)
-    return foreign if verdicts is None else with_verdicts(foreign, verdict_file)
+    return foreign if verdicts is None else with_verdicts(foreign, verdict_file, paths)
 
 
 def _is_mostly_left_out(foreign: ForeignArena) -> bool:

@@ -74,8 +74,10 @@ def split_options(
     return of_answers, VerdictFile(path, battle_options, shared)
 
 
-def with_verdicts(foreign: ForeignArena, file: VerdictFile) -> ForeignArena:
-    """Add the verdicts of a file to imported answers.
+def with_verdicts(
+    foreign: ForeignArena, file: VerdictFile, paths: Sequence[Path | str]
+) -> ForeignArena:
+    """Add the verdicts of a file to the answers of ``paths``.
 
     A row is read as ``battles_of`` reads it, and its question is found by its id, or else by its
     text. If only two systems answered, the file need not name them.
@@ -97,7 +99,12 @@ def with_verdicts(foreign: ForeignArena, file: VerdictFile) -> ForeignArena:
     problems = check_table(rows, JUDGMENTS)
     if problems:
         raise DataError(problems)
-    skipped = pd.concat([foreign.skipped, skipped_table(skips_of(read, table.source))])
+    skipped = foreign.skipped
+    skips = skips_of(read, table.source)
+    if [file.path.resolve()] == [Path(path).resolve() for path in paths]:
+        skipped = _unread_by_both(skipped, read.unread)
+        skips = skips_of(replace(read, unread=()), table.source)
+    skipped = pd.concat([skipped, skipped_table(skips)])
     judges = first_of(sorted(set(judgments["judge"])), MOST_NAMED)
     note = f"{table.source}: {count_of(len(judgments), 'verdict')} by {judges}"
     if judges == UNKNOWN_JUDGE:
@@ -112,6 +119,13 @@ def with_verdicts(foreign: ForeignArena, file: VerdictFile) -> ForeignArena:
         skipped=skipped.reset_index(drop=True),
         notes=(*foreign.notes, note, *read.understood),
     )
+
+
+def _unread_by_both(skipped: pd.DataFrame, unread: Sequence[str]) -> pd.DataFrame:
+    """Of the columns that answers do not read, keep those that verdicts do not read either."""
+    is_column = skipped["item"] == "column"
+    is_unread = skipped["reason"].str.startswith(tuple(f"{column!r} " for column in unread))
+    return skipped[~is_column | is_unread]
 
 
 def _between_two_systems(

@@ -178,6 +178,24 @@ def test_a_column_per_system_is_read_when_all_are_named(tmp_path):
         )
 
 
+@pytest.mark.parametrize(("name", "unread"), [("wide.csv", ["note"]), ("copy.csv", None)])
+def test_of_one_file_the_columns_that_neither_half_reads_are_listed(tmp_path, name, unread):
+    rows = [("Who wrote Faust?", "Goethe wrote it.", "Schiller did.", "new", "Ada", "short")]
+    columns = ["question", "old", "new", "preferred", "who", "note"]
+    for file in ("wide.csv", "copy.csv"):
+        pd.DataFrame(rows, columns=columns).to_csv(tmp_path / file, index=False)
+    read = import_arena(
+        "csv",
+        tmp_path / "wide.csv",
+        verdicts=tmp_path / name,
+        columns={"answer": "old,new", "winner": "preferred", "voter": "who"},
+        language="en",
+    )
+    listed = [reason.split("'")[1] for reason in read.skipped["reason"]]
+    assert list(read.arena.judgments["voter"]) == ["Ada"]
+    assert sorted(listed) == (unread or ["new", "note", "note", "old", "preferred", "who"])
+
+
 def test_ids_that_no_answer_has_are_refused_with_the_option_that_reads_them(tmp_path):
     answers = answers_of(["old", "new"]).rename(columns={"query_id": "id"})
     answers.to_csv(tmp_path / "answers.csv", index=False)
