@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
@@ -38,13 +37,11 @@ class Examples:
         places["order"] = places.groupby("language").cumcount()
         order = places.set_index(["language", "system"])["order"]
         votes = _votes(texts.judgments, set(self._questions))
-        answered = set()
+        answered = []
         for question in shown:
-            answered |= {(*question["key"], answer["system"]) for answer in question["answers"]}
-        for side in ("system", "opponent"):
-            keys = votes[[*QUESTION_KEY, side]].itertuples(index=False, name=None)
-            is_shown = [key in answered for key in keys]
-            votes = votes[np.array(is_shown, dtype=np.bool_)]
+            answered += [(*question["key"], answer["system"]) for answer in question["answers"]]
+        answers = pd.DataFrame(answered, columns=[*QUESTION_KEY, "system"], dtype="str")
+        votes = votes.merge(answers).merge(answers.rename(columns={"system": "opponent"}))
         keys = pd.MultiIndex.from_frame(votes[["language", "opponent"]])
         votes = votes.assign(order=order.reindex(keys).to_numpy())
         won = votes[(votes["won"] > 0) & (votes["lost"] == 0)]

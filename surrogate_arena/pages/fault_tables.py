@@ -49,20 +49,25 @@ class FaultTables:
     @cached_property
     def remarks_by_system(self) -> dict[str, list[Remark]]:
         """Count each system's faults, and its answers that each check could not see."""
-        return {name: self._remarks_of(name) for name in self.arena.info.systems}
-
-    def _remarks_of(self, system: str) -> list[Remark]:
-        own = self.faults.of(system)
-        n_answers = count_of(len(own.answers), "answer")
-        n_certain = len(own.of_class("certain"))
-        counts = {"certain fault": n_certain, "likely fault": len(own.of_class("likely"))}
-        found = [count_of(number, noun) for noun, number in counts.items() if number]
-        text = f"{all_of(found or ['No fault'])} in {n_answers}."
-        remarks = [Remark("faults", "info", text, "", n_certain, (system,))]
-        unchecked = own.unchecked[own.unchecked["check"].isin([*of_class("certain"), "cut"])]
-        for name, number in unchecked["check"].value_counts(sort=False).items():
-            text = f"{number:,} of {n_answers} could not be checked for {name}."
-            remarks.append(Remark("unchecked", "info", text, "", number, (system,)))
+        n_answers = self.faults.answers["system"].value_counts()
+        counts = {}
+        for name in ("certain", "likely"):
+            counts[f"{name} fault"] = self.faults.of_class(name)["system"].value_counts()
+        remarks: dict[str, list[Remark]] = {}
+        for system in self.arena.info.systems:
+            numbers = {noun: int(count.get(system, 0)) for noun, count in counts.items()}
+            found = [count_of(number, noun) for noun, number in numbers.items() if number]
+            answers = count_of(n_answers.get(system, 0), "answer")
+            text = f"{all_of(found or ['No fault'])} in {answers}."
+            remark = Remark("faults", "info", text, "", numbers["certain fault"], (system,))
+            remarks[system] = [remark]
+        unchecked = self.faults.unchecked
+        unchecked = unchecked[unchecked["check"].isin([*of_class("certain"), "cut"])]
+        n_unchecked = unchecked.groupby(["system", "check"], sort=False).size()
+        for (system, name), number in n_unchecked.items():
+            answers = count_of(n_answers[system], "answer")
+            text = f"{number:,} of {answers} could not be checked for {name}."
+            remarks[system].append(Remark("unchecked", "info", text, "", number, (system,)))
         return remarks
 
     @property

@@ -37,7 +37,8 @@ class Texts:
         self._most = most
         rows = judged.queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
         queries: dict[QuestionKey, str] = {(code, name): query for code, name, query in rows}
-        judged_keys = set(judged.judgments[QUESTION_KEY].itertuples(index=False, name=None))
+        judged_questions = judged.judgments[QUESTION_KEY].drop_duplicates()
+        judged_keys = set(judged_questions.itertuples(index=False, name=None))
         draws: dict[QuestionKey, int] = {}
         for key in queries:
             # By the question's own key, so that a further question moves no other one.
@@ -76,25 +77,29 @@ class Texts:
 
     def _shown(self, key: QuestionKey, names: Sequence[str]) -> tuple[Row, int]:
         """Return a question as it is shown, and the bytes of its texts."""
-        holders: dict[ShownPassage, list[str]] = {}
+        indices: dict[ShownPassage, int] = {}
+        holders: dict[int, list[str]] = {}
+        answers = []
         for name in names:
-            for passage in dict.fromkeys(self._texts.passages(key, name)):
-                holders.setdefault(passage, []).append(name)
-        indices = {passage: index for index, passage in enumerate(holders)}
-        answers = [self._answer(key, name, indices) for name in names]
+            index_by_id = {}
+            for passage in self._texts.passages(key, name):
+                index = indices.setdefault(passage, len(indices))
+                holders.setdefault(index, []).append(name)
+                index_by_id[passage.passage_id] = index
+            answers.append(self._answer(key, name, index_by_id))
         turns = shown_of_all({name: self._texts.history(key, name) for name in names})
         question: Row = {
             "key": key,
             "query": cut_text(self._texts.question(key), 2_000),
             "turns": [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in turns],
             "answers": answers,
-            "passages": [_passage(passage, held, names) for passage, held in holders.items()],
+            "passages": [
+                _passage(shown, holders[index], names) for shown, index in indices.items()
+            ],
         }
         return question, sum(len(text.encode()) for text in _texts_of(question))
 
-    def _answer(self, key: QuestionKey, name: str, indices: Mapping[ShownPassage, int]) -> Row:
-        passages = self._texts.passages(key, name)
-        index_by_id = {passage.passage_id: indices[passage] for passage in passages}
+    def _answer(self, key: QuestionKey, name: str, index_by_id: Mapping[str, int]) -> Row:
         shown = self._texts.shown(key, name)
         return {
             "system": name,
@@ -119,10 +124,10 @@ def _texts_of(question: Row) -> Iterator[str]:
 
 
 def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[str]) -> Row:
-    without = [name for name in answering if name not in holders]
+    n_without = len(answering) - len(holders)
     given_to = ", ".join(holders)
-    if len(holders) > len(without):
-        given_to = f"all but {', '.join(without)}"
+    if len(holders) > n_without:
+        given_to = f"all but {', '.join(name for name in answering if name not in holders)}"
     return {
         "id": passage.passage_id,
         "title": passage.title,
@@ -130,8 +135,8 @@ def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[
         "text": passage.text[:LONGEST_PASSAGE],
         "cut": max(len(passage.text) - LONGEST_PASSAGE, 0),
         # A passage that every system was given is everybody's, and says nothing more.
-        "systems": list(holders) if without else [],
-        "given_to": given_to if without else "",
+        "systems": list(holders) if n_without else [],
+        "given_to": given_to if n_without else "",
     }
 
 

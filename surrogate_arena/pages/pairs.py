@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from arena.data.languages import language_name
@@ -120,7 +121,7 @@ def _questions(language: str, systems: Sequence[str], texts: Texts) -> tuple[Row
     is_shown = judged[["system_a", "system_b"]].isin(systems).all(axis=1)
     verdicts = judged[is_shown]
     reasons = verdicts.get("reason", pd.Series("", verdicts.index)).fillna("").astype(str)
-    short_reasons = [cut_text(reason.strip(), 1_000) for reason in reasons]
+    short_reasons = [cut_text(reason.strip(), 1_000) for reason in reasons.tolist()]
     verdicts = verdicts.assign(reason=short_reasons)
     questions = texts.of(language, systems, verdicts)
     results, n_absent = _results(language, systems, questions["questions"], texts, verdicts)
@@ -197,12 +198,12 @@ def _results(
 def _coded_verdicts(
     verdicts: pd.DataFrame, systems: Sequence[str]
 ) -> dict[str, tuple[list[int], list[str]]]:
-    index_of = {system: index for index, system in enumerate(systems)}
-    first = verdicts["system_a"].map(index_of)
-    second = verdicts["system_b"].map(index_of)
-    winners = verdicts["winner"].map(WINNERS.index)
-    codes = ((first * len(systems) + second) * len(WINNERS) + winners).astype("int64")
-    ordered = verdicts.assign(code=codes).sort_values("code", kind="stable")
+    first = pd.Categorical(verdicts["system_a"], systems).codes.astype(np.int64)
+    second = pd.Categorical(verdicts["system_b"], systems).codes
+    winners = pd.Categorical(verdicts["winner"], WINNERS).codes
+    codes = (first * len(systems) + second) * len(WINNERS) + winners
+    coded = verdicts[["query_id", "reason"]].assign(code=codes)
+    ordered = coded.sort_values("code", kind="stable")
     by_question = {}
     for query_id, rows in ordered.groupby("query_id", sort=False):
         by_question[str(query_id)] = (rows["code"].tolist(), rows["reason"].tolist())
