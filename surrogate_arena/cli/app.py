@@ -273,9 +273,11 @@ def flag_of(name: str) -> str:
 def named_option(name: str) -> str:
     """Return what to type for an argument: its option, or ``--config`` key."""
     flag = flag_of(name)
-    if flag in LOADED_FLAGS or "--config" not in LOADED_FLAGS:
-        return flag
-    return f"--config {name}"
+    # An option that is repeated is named for one of its values: --column.
+    for known in (flag, flag.removesuffix("s")):
+        if known in LOADED_FLAGS:
+            return known
+    return f"--config {name}" if "--config" in LOADED_FLAGS else flag
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -84,7 +84,7 @@ def fit(
         _named_traits(equal),
         columns=named_columns(columns),
         values=values or (),
-        has_sides=not no_sides,
+        no_sides=no_sides,
         further=[by] if by else [],
     )
     if by == "language":

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.types import Floats
 
 Difference = Literal["better", "same", "not worse", "worse"]
@@ -50,9 +50,13 @@ class SequentialTest:
 
     def __post_init__(self) -> None:
         if not 0 < self.error < 1:
-            raise UsageError(f"error = {self.error:g} is out of range; use above 0 and below 1")
+            raise UsageError(
+                f"{argument('error')} = {self.error:g} is out of range; use above 0, below 1"
+            )
         if not 0 < self.margin < EVEN:
-            raise UsageError(f"margin = {self.margin:g} is out of range; use above 0, below 0.5")
+            raise UsageError(
+                f"{argument('margin')} = {self.margin:g} is out of range; use above 0, below 0.5"
+            )
 
     def looks(self, planned: int) -> list[int]:
         """Return the numbers of scores after which the test looks."""

@@ -76,7 +76,7 @@ class BattleOptions:
         values: Meanings of values by column; see ``stated_values``.
         judge: Judge of all battles; None reads it from the file.
         languages: Question's id to its language, for files without this column.
-        has_sides: False if columns do not tell sides.
+        no_sides: Whether columns do not tell sides.
         traits: Counts of the answers to read, see ``with_trait_columns``.
         further: Columns, or paths in their cells, to keep as they are.
     """
@@ -86,7 +86,7 @@ class BattleOptions:
     judge: str | None = None
     language: str = UNDETERMINED
     languages: Mapping[str, str] = field(default_factory=lambda: _NO_NAMES)
-    has_sides: bool = True
+    no_sides: bool = False
     traits: tuple[str, ...] = ()
     further: tuple[str, ...] = ()
 
@@ -147,7 +147,7 @@ def battles_of(table: ColumnTable, options: BattleOptions) -> ReadBattles:
 
 def _judged(rows: BattleRows, options: BattleOptions) -> pd.DataFrame:
     sides = _sides(rows)
-    has_sides = _has_sides(rows) and options.has_sides
+    has_sides = _has_sides(rows) and not options.no_sides
     verdicts = read_verdicts(rows, sides, options.values)
     judgments = _judgments(rows, sides, verdicts, options)
     if rows.problems:

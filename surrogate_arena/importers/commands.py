@@ -119,7 +119,7 @@ def import_command(
         "judge": judge,
         "scores": split_names(scores),
         "values": list(values or ()),
-        "has_sides": False if no_sides else None,
+        "no_sides": no_sides or None,
         "languages": split_names(languages),
         "reference_system": reference_system,
         "language": language,

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from arena.data.errors import ArenaError, DataError, UsageError, checked_choice
+from arena.data.errors import ArenaError, DataError, UsageError, argument, checked_choice
 from arena.data.files import parsed_json
 from arena.data.folder import write_arena
 from arena.data.plug_ins import find_plug_in, plug_ins
@@ -71,7 +71,7 @@ def import_arena(
         kind: One of ``READERS``, a map (``FILE.toml``), an importer of another installed package,
             or a function of paths and options.
         paths: Files, folders, or clones of repositories.
-        verdicts: File of verdicts on the answers. ``values``, ``has_sides`` and ``judge`` are then
+        verdicts: File of verdicts on the answers. ``values``, ``no_sides`` and ``judge`` are then
             read as for battles, and so are ``columns`` that begin with ``verdicts.``.
         options: Options of its reader, such as ``language`` or ``name``.
 
@@ -92,17 +92,19 @@ def import_arena(
     if isinstance(paths, Path | str):
         paths = [paths]
     reader = _reader_of(kind)
-    shown_kind = kind if isinstance(kind, str) else getattr(reader, "__name__", "this reader")
+    shown_kind = kind if isinstance(kind, str) else "this reader"
     if verdicts is not None:
         options, verdict_file = split_options(Path(verdicts), options)
     known = reader_options(kind)
     for name in options:
         if name in VERDICT_OPTIONS and name not in known:
             raise UsageError(
-                f"{shown_kind} takes {name!r} only with verdicts on pairs: --verdicts FILE, or "
-                "'import lmarena'; scores of single answers need --scores NAME alone"
+                f"{shown_kind} takes {argument(name)} only with verdicts on pairs: --verdicts "
+                "FILE, or 'import lmarena'; scores of single answers need --scores NAME alone"
             )
-        checked_choice(name, known, f"option of {shown_kind}")
+        if name not in known:
+            takes = ", ".join(map(argument, known))
+            raise UsageError(f"{shown_kind} does not take {argument(name)}; it takes {takes}")
     try:
         foreign = reader(paths, **options)
     except (UsageError, DataError) as error:

@@ -58,7 +58,7 @@ def counted_judgments_of(
     *,
     columns: Mapping[str, str] = NO_COLUMNS,
     values: Sequence[str] = (),
-    has_sides: bool = True,
+    no_sides: bool = False,
     traits: Sequence[str] = (),
     further: Sequence[str] = (),
 ) -> CountedJudgments:
@@ -66,7 +66,7 @@ def counted_judgments_of(
     options = BattleOptions(
         columns,
         stated_values(values),
-        has_sides=has_sides,
+        no_sides=no_sides,
         traits=tuple(traits),
         further=tuple(further),
     )

@@ -50,7 +50,7 @@ def read_battles(
     *,
     columns: Mapping[str, str] = NO_COLUMNS,
     values: Sequence[str] = (),
-    has_sides: bool = True,
+    no_sides: bool = False,
     name: str = "battles",
     judge: str | None = None,
     language: str | None = None,
@@ -66,7 +66,7 @@ def read_battles(
         paths: Files, or folders of them.
         columns: Field to column, where ``names.toml`` lacks its name.
         values: See ``stated_values``.
-        has_sides: False if columns do not tell sides.
+        no_sides: Whether columns do not tell sides.
         name: Name of the arena.
         judge: By default as in the file.
         language: By default detected.
@@ -80,7 +80,7 @@ def read_battles(
     """
     stated = stated_values(values)
     code = stated_language(language)
-    options = BattleOptions(columns, stated, judge, code, has_sides=has_sides)
+    options = BattleOptions(columns, stated, judge, code, no_sides=no_sides)
     collected = Collected()
     for path in files_below(paths):
         table = column_table(path, shown_path(path, paths))

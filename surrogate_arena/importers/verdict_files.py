@@ -27,7 +27,7 @@ from surrogate_arena.importers.judgments import skips_of
 from surrogate_arena.importers.values import option
 from surrogate_arena.importers.verdict_values import stated_values
 
-VERDICT_OPTIONS = ("columns", "values", "has_sides", "judge")
+VERDICT_OPTIONS = ("columns", "values", "no_sides", "judge")
 """Options of reading verdicts."""
 _PREFIX = "verdicts."
 """What a field begins with whose column is meant for the file of verdicts alone."""
@@ -68,7 +68,7 @@ def split_options(
         columns=own,
         values=stated_values(cast("Sequence[str]", options.get("values", ()))),
         judge=cast("str | None", options.get("judge")),
-        has_sides=options.get("has_sides") is not False,
+        no_sides=bool(options.get("no_sides")),
     )
     shared = {name: column for name, column in others.items() if name in _SHARED}
     return of_answers, VerdictFile(path, battle_options, shared)
@@ -139,7 +139,7 @@ def _between_two_systems(
     if len(systems) != 2 or winners.isdisjoint(systems):
         return table, options
     frame = table.frame.assign(system_a=systems[0], system_b=systems[1])
-    return replace(table, frame=frame), replace(options, has_sides=False)
+    return replace(table, frame=frame), replace(options, no_sides=True)
 
 
 def _with_questions(read: ReadBattles, table: ColumnTable, queries: pd.DataFrame) -> pd.DataFrame:

@@ -174,7 +174,7 @@ def test_neither_sides_nor_names_nor_the_order_of_rows_matter(tmp_path, change, 
 
 def test_where_sides_are_drawn_counts_go_with_their_systems(tmp_path):
     table = battles(n_rows=300)
-    judgments = read(table, tmp_path, "tokens", has_sides=False).table
+    judgments = read(table, tmp_path, "tokens", no_sides=True).table
     a_is_longer = judgments["trait_tokens"].astype(float) > 0
     systems = table.set_index("question_id").loc[judgments["query_id"].astype(str)]
     is_same = systems["model_a"].to_numpy() == judgments["system_a"].to_numpy()

@@ -116,3 +116,18 @@ def test_unusable_options_are_told(run, table, tmp_path, capsys, options, messag
     assert run("import", "csv", table, "--out", tmp_path / "arena", *options) == 2
     assert message in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "arena").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        (["csv", "--no-sides"], "csv takes --no-sides only"),
+        (["lmarena", "--repeats", "first"], "does not take --repeats; it takes --column, --values"),
+    ],
+)
+def test_a_refused_option_is_named_as_it_was_typed(run, tmp_path, capsys, option, named):
+    path = tmp_path / "answers.csv"
+    path.write_text("question,system,answer\nWho?,x,Goethe wrote it.\n")
+    kind, *typed = option
+    assert run("import", kind, path, *typed, "--out", tmp_path / "arena") == 2
+    assert named in capsys.readouterr().err

@@ -102,7 +102,7 @@ def test_one_note_says_how_many_scores_are_used(read):
     )
 
 
-@pytest.mark.parametrize("option", [{"values": ["thumbs:up=a,down=b"]}, {"has_sides": False}])
+@pytest.mark.parametrize("option", [{"values": ["thumbs:up=a,down=b"]}, {"no_sides": True}])
 def test_options_of_verdicts_say_which_tables_they_are_for(read, option):
     with pytest.raises(UsageError, match=r"--verdicts FILE, or 'import lmarena'.*--scores NAME"):
         read({"thumbs": ["up", "down", "up", "up"]}, scores=["thumbs"], **option)
