@@ -10,9 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from itertools import accumulate
-from operator import and_
+from functools import cached_property
 
 from features.declare.feature import THIS_PACKAGE, Value, cutoff, declared
 from features.declare.sample import (
@@ -32,8 +30,7 @@ class PassageIndex:
     """Finds words in passages; a set of passages has a bit each."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        # With spaces around, a run of words is found as a substring of the passage.
-        self._lines = [f" {folded_line(text)} " for text in texts]
+        self._words = [folded_line(text).split() for text in texts]
         self._holders: defaultdict[str, int] = defaultdict(int)
         n_passages = len(texts)
         self._weights = [
@@ -41,9 +38,8 @@ class PassageIndex:
         ]
         self.with_words = 0
         """The passages that hold a word at all."""
-        for number, line in enumerate(self._lines):
+        for number, passage_words in enumerate(self._words):
             passage = 1 << number
-            passage_words = line.split()
             if passage_words:
                 self.with_words |= passage
             for word in set(passage_words):
@@ -63,25 +59,27 @@ class PassageIndex:
 
     def longest_matches(self, answer: Sequence[str], allowed: int) -> list[int]:
         """Return each word's longest run that an allowed passage holds."""
-        line = f" {' '.join(answer)} "
-        starts = [0, *accumulate(len(word) + 1 for word in answer)]  # of the words in the line
-        holders = [self.holders(word) & allowed for word in answer]
-        holders.append(0)  # nothing holds a word after the last
+        # Where the allowed passages hold each word of the answer: a bit for each of their words.
+        places = dict.fromkeys(answer, 0)
+        first_place = 0
+        for passage in members(allowed):
+            for place, word in enumerate(self._words[passage], start=first_place):
+                if word in places:
+                    places[word] |= 1 << place
+            first_place += len(self._words[passage]) + 1  # one of no word ends every run
+        held = [*map(places.__getitem__, answer), 0]  # nothing follows the last word
         matches: list[int] = []
-        # End of the run from this word on. It never moves back: the run from the word before is,
-        # without its first word, a run from this one.
-        end = 0
+        end = 0  # of the longest run that has begun
+        previous = 0
         for start in range(len(answer)):
-            end = max(end, start + bool(holders[start]))
-            # Passages that hold all words of a run one word longer; only these may hold the run.
-            candidates = reduce(and_, holders[start : end + 1]) if start < end else 0
-            while candidates:
-                run = line[starts[start] : starts[end + 1] + 1]
-                # Drop the lowest passage while it does not hold the words in a row.
-                while candidates and run not in self._lines[_lowest(candidates)]:
-                    candidates &= candidates - 1
-                end += bool(candidates)
-                candidates &= holders[end]
+            # Runs that go on from the word before have been followed to their ends.
+            runs = held[start] & ~(previous << 1)
+            previous = held[start]
+            run_end = start
+            while runs:
+                run_end += 1
+                runs = (runs << 1) & held[run_end]
+            end = max(end, run_end)
             matches.append(end - start)
         return matches
 
@@ -89,12 +87,8 @@ class PassageIndex:
 def members(passages: int) -> Iterator[int]:
     """Yield the numbers of the passages in a set."""
     while passages:
-        yield _lowest(passages)
-        passages &= passages - 1  # without its lowest bit
-
-
-def _lowest(passages: int) -> int:
-    return (passages & -passages).bit_length() - 1
+        yield (passages & -passages).bit_length() - 1  # its lowest bit
+        passages &= passages - 1
 
 
 _NEWSROOM = "Grusky et al. 2018, Newsroom"
