@@ -6,7 +6,7 @@ arenas' judges do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -55,6 +55,8 @@ EVIDENCE_FEATURES = (*REFERENCE_FEATURES, "citation_recall", "citation_map")
 EVIDENCE = (CONSENSUS, *EVIDENCE_FEATURES)
 """All that a first board rests on."""
 NO_VERDICT = "nobody has judged it"
+UNTOLD = "only verdicts can tell whether it is better than the other systems"
+NOT_COMPARED = "no other system answered its questions"
 IS_REFERENCE = "; its own answers are the references, with which they are not compared"
 
 
@@ -191,13 +193,14 @@ def first_ratings(
         scores.columns,
     ).reindex(list(systems))
     n_answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
-    is_compared = any(plain_name(name) in REFERENCE_FEATURES for name in shares)
+    compared = set(rows.loc[rows["query_id"].duplicated(keep=False), "system"])
+    has_references = any(plain_name(name) in REFERENCE_FEATURES for name in shares)
     rated = rated.assign(
         answers=n_answers,
         coverage=n_answers / n_questions,
         split="unjudged",
         verdict_share=rated["rating"].where(rated["rating"].isna(), 0.0),
-        note=_notes(rated["rating"], n_answers, reference if is_compared else None),
+        note=_notes(rated["rating"], n_answers, compared, reference if has_references else None),
         **dict.fromkeys(
             ["surrogate_rating", "surrogate_low", "surrogate_high", "surrogate_error"], np.nan
         ),
@@ -208,13 +211,15 @@ def first_ratings(
     return FirstRatings(table, tuple(shares), left_out, covariance)
 
 
-def _notes(ratings: pd.Series, n_answers: pd.Series, reference: str | None) -> list[str]:
+def _notes(
+    ratings: pd.Series, n_answers: pd.Series, compared: Collection[str], reference: str | None
+) -> list[str]:
     notes = []
     for system, rating in ratings.items():
         if not n_answers[system]:
             notes.append(NO_ANSWER)
         elif np.isnan(rating):
-            notes.append("its answers could not be compared with those of another system")
+            notes.append(UNTOLD if system in compared else NOT_COMPARED)
         elif system == reference:
             notes.append(NO_VERDICT + IS_REFERENCE)
         else:

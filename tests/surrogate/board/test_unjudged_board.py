@@ -15,7 +15,14 @@ from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS
 from surrogate.board.rank_reasons import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import PREFERENCES, fingerprint
-from surrogate.board.unjudged_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
+from surrogate.board.unjudged_board import (
+    IS_REFERENCE,
+    NO_VERDICT,
+    NOT_COMPARED,
+    UNTOLD,
+    first_ratings,
+    shares_below,
+)
 
 BY_VERDICTS = [
     *("surrogate_rating", "surrogate_low", "surrogate_high"),
@@ -63,6 +70,16 @@ def test_ratings_by_hand():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("questions", "note"), [(["q1"], UNTOLD), (["q1", "q2"], NOT_COMPARED)])
+def test_two_systems_that_nothing_tells_apart_say_whether_they_met(questions, note):
+    table = pd.concat(
+        [answers({questions[0]: {"x": np.nan}}), answers({questions[-1]: {"y": np.nan}})]
+    )
+    found = first_ratings(table, "en", ["x", "y"], len(questions))
+    assert found.table["rating"].isna().all()
+    assert set(found.table["note"]) == {note}
+
+
 def test_reference_answers_of_questions_do_not_compete(unjudged):
     best = unjudged.info.reference_system
     own = unjudged.answers[unjudged.answers["system"] == best]
