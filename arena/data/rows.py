@@ -166,7 +166,8 @@ def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()
 
 def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     """Convert to Python objects, missing values as None."""
-    return table.astype(object).where(table.notna(), None)
+    cells = np.where(table.notna(), table.to_numpy(object), None)
+    return pd.DataFrame(cells, table.index, table.columns, dtype=object)
 
 
 def with_numbers(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:

@@ -74,10 +74,8 @@ def answer_amounts(arena: Arena) -> AnswerAmounts:
     columns = [*QUESTION_KEY, "system"]
     answers = selected_columns(arena.answers, columns, [*AMOUNTS, CURRENCY])
     by_answer = answers.astype(dict.fromkeys(AMOUNTS, float))
-    amounts = {}
-    for name in AMOUNTS:
-        table = by_answer.pivot(index=QUESTION_KEY, columns="system", values=name)
-        amounts[name] = table.reindex(columns=systems).astype(float)
+    tables = by_answer.pivot(index=QUESTION_KEY, columns="system", values=list(AMOUNTS))
+    amounts = {name: tables[name].reindex(columns=systems) for name in AMOUNTS}
     result = AnswerAmounts(
         amounts=amounts,
         currencies=dict.fromkeys(systems, ""),
