@@ -19,6 +19,7 @@ from typer.main import get_command
 
 from arena.data.errors import ARGUMENT_MARK, ArenaError
 from surrogate_arena.cli.folders import has_folder, imported
+from surrogate_arena.cli.texts import python_texts
 
 ARGUMENT = re.compile(rf"`{ARGUMENT_MARK}([a-z]+(?:_[a-z]+)*)`")
 """How messages name an argument of Python, whose option has the same name; see ``argument``."""
@@ -218,7 +219,7 @@ class Commands(TyperGroup):
             alone = typer.Typer(
                 add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
             )
-            alone.command(cmd_name)(entry.load())
+            alone.command(cmd_name)(python_texts()(entry.load()))
             self.commands[cmd_name] = get_command(alone)
             self.commands[cmd_name].epilog = f"Example: surrogate-arena {entry.example}"
             for parameter in self.commands[cmd_name].params:

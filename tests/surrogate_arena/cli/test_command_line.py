@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from typer.main import get_command
 
@@ -13,6 +14,7 @@ from arena.data.tables import write_rows
 from arena.judging.judging_settings import JudgingSettings
 from surrogate_arena.cli.app import ARGUMENT, app
 from surrogate_arena.cli.setting_options import settings_of
+from surrogate_arena.cli.texts import python_texts
 
 
 def test_version_and_short_help(run, capsys):
@@ -24,6 +26,12 @@ def test_version_and_short_help(run, capsys):
         assert run(*arguments, "--help") == 0
         assert capsys.readouterr().out == short
         assert "Usage:" in short
+
+
+def test_texts_are_python_objects_while_a_command_runs_and_no_longer():
+    before = pd.get_option("mode.string_storage")
+    assert python_texts()(lambda: pd.get_option("mode.string_storage"))() == "python"
+    assert pd.get_option("mode.string_storage") == before
 
 
 @pytest.fixture
