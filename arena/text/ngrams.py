@@ -24,7 +24,7 @@ LONGEST = 5
 
 _Row: TypeAlias = tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16]]
 _CACHE: dict[str, _Row] = {}
-FACTOR = np.uint64(0x100000001B3)
+FACTOR = 0x100000001B3
 _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -55,7 +55,7 @@ class HashedTexts:
         columns = self.columns.astype(np.int32)
         ends = self.ends.astype(np.int32)
         if weights is not None:
-            values *= np.take(weights, columns)
+            values *= weights[columns]
         rows = np.repeat(np.arange(len(self)), np.diff(ends))
         norms = np.sqrt(np.bincount(rows, values**2, len(self)))
         values /= np.where(norms > 0, norms, 1.0)[rows]
@@ -94,20 +94,23 @@ def ngram_hashes(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint64], Indices]
     spaced = [f" {' '.join(text.lower().split())} " for text in texts]
     codes = np.frombuffer("".join(spaced).encode("utf-32-le", "surrogatepass"), np.uint32)
     text_indices = np.repeat(np.arange(len(texts)), [len(text) for text in spaced])
-    is_space = codes == ord(" ")
+    is_letter = codes != ord(" ")
     hashes = [np.empty(0, np.uint64)]
     owners = [text_indices[:0]]
-    for size in range(SHORTEST, min(LONGEST, len(codes)) + 1):
-        # FNV's multiply-and-add, for all windows of this size at once.
+    # FNV's multiply-and-add, for all windows at once: each is a shorter one, and a character.
+    values = np.zeros(len(codes), np.uint64)
+    is_within_word = np.ones(len(codes), np.bool_)
+    for size in range(1, min(LONGEST, len(codes)) + 1):
         n_windows = len(codes) - size + 1
-        value = np.full(n_windows, size, np.uint64)
-        is_within_word = np.ones(n_windows, np.bool_)
-        for offset in range(size):
-            value = value * FACTOR + codes[offset : offset + n_windows]
-            if 0 < offset < size - 1:
-                is_within_word &= ~is_space[offset : offset + n_windows]
-        hashes.append(value[is_within_word])
-        owners.append(text_indices[:n_windows][is_within_word])
+        values = values[:n_windows] * FACTOR + codes[size - 1 :]
+        is_within_word = is_within_word[:n_windows]
+        if size >= SHORTEST:
+            is_within_word &= is_letter[size - 2 : -1]
+            windows = np.flatnonzero(is_within_word)
+            # FNV's first value is the size here, so that sizes differ.
+            start = np.uint64(size * FACTOR**size % 2**64)
+            hashes.append(values.take(windows) + start)
+            owners.append(text_indices.take(windows))
     return mixed(np.concatenate(hashes)), np.concatenate(owners)
 
 
@@ -121,9 +124,9 @@ def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 def _hashed(texts: Sequence[str]) -> Iterator[_Row]:
     hashes, owners = ngram_hashes(texts)
     cells = owners * DIMENSIONS + (hashes % np.uint64(DIMENSIONS)).astype(np.intp)
-    signs = np.where(hashes >> np.uint64(63), -1.0, 1.0)
+    signs = np.copysign(1.0, hashes.view(np.int64))
     counts = np.bincount(cells, signs, len(texts) * DIMENSIONS)
-    present = np.flatnonzero(counts)
+    present = np.flatnonzero(counts != 0)
     damped = np.sign(counts[present]) * np.log1p(np.abs(counts[present]))
     ends = np.searchsorted(present, np.arange(1, len(texts)) * DIMENSIONS)
     columns = np.split((present % DIMENSIONS).astype(np.uint16), ends)
