@@ -60,22 +60,27 @@ def of_class(certainty: CheckClass) -> list[str]:
 
 @lru_cache(maxsize=TEXTS_CACHED)  # many answers are the same
 def find_mark(kind: str, text: str) -> re.Match[str] | None:
-    """Return the first sign in a text that it is no answer (``marks.toml``)."""
-    matches = filter(None, [pattern.search(text) for pattern in _marks(kind)])
-    return min(matches, key=re.Match.start, default=None)
+    """Return the first sign in a text, perhaps in lower case, that it is no answer."""
+    lowered = text.lower()
+    matches = [pattern.search(lowered) for pattern in _marks(kind)]
+    matches += [pattern.search(text) for pattern in _marks(f"{kind}_cased")]
+    return min(filter(None, matches), key=re.Match.start, default=None)
 
 
 @cache
 def _marks(kind: str) -> list[re.Pattern[str]]:
-    """Return patterns one by one: ``re`` quickly finds the character that opens one of them."""
-    patterns = list(_read("marks.toml")[kind])
+    """Return a kind's patterns (``marks.toml``), of which some have to be in a text's case.
+
+    One by one: ``re`` quickly finds the character that opens one of them.
+    """
+    patterns = _read("marks.toml").get(kind, [])
     # These are tried together, only where a text, a line or a word begins.
     for anchor, place in ((r"\A", r"\A"), ("^", "^"), (r"\b", r"\b(?=\w)")):
         anchored = [one.removeprefix(anchor) for one in patterns if one.startswith(anchor)]
         patterns = [one for one in patterns if not one.startswith(anchor)]
         if anchored:
             patterns.append(f"{place}(?:{'|'.join(anchored)})")
-    return [re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns]
+    return [re.compile(pattern, re.MULTILINE) for pattern in patterns]
 
 
 @cache
