@@ -37,8 +37,7 @@ _LIBRARIES = (
     "regex",
 )
 _TABLE = (
-    "CREATE TABLE IF NOT EXISTS kept "
-    "(scope BLOB, key BLOB, value BLOB, PRIMARY KEY (scope, key)) WITHOUT ROWID"
+    "CREATE TABLE IF NOT EXISTS kept (scope BLOB, key BLOB, value BLOB, PRIMARY KEY (scope, key))"
 )
 
 
