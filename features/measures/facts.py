@@ -24,7 +24,6 @@ _LIST_MARKERS = re.compile(rf"^(?:{LIST_MARKER.pattern})", re.MULTILINE)
 _SPACED = "[0-9]{0,2}(?:[ \u00a0\u2009\u202f][0-9]{3}){1,6}+(?![0-9])(?:[.,][0-9]++)?"
 # Both alternatives follow a digit, which is soon found.
 _NUMBER = re.compile(rf"[0-9](?:{_SPACED}|[0-9]*+(?:[.,'][0-9]++)*+)")
-_SPACE = re.compile(r"\s")
 _GROUPED = re.compile(
     r"[1-9][0-9]{0,2}([.,'])[0-9]{3}(?:\1[0-9]{3})*+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
 )
@@ -46,7 +45,7 @@ def numbers_in(text: str) -> list[str]:
         text = text.replace("٬", ",").replace("٫", ".").replace("’", "'")
     numbers: list[str] = []
     for token in _NUMBER.findall(_LIST_MARKERS.sub("", text)):
-        numbers += _read(_SPACE.sub("", token))
+        numbers += _read("".join(token.split()))
     return numbers
 
 

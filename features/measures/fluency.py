@@ -19,16 +19,18 @@ _HTML = (
     "a|b|big|blockquote|body|br|center|code|div|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|script"
     "|small|span|strong|style|sub|sup|table|tbody|td|th|thead|tr|u|ul"
 )
-# Every repetition is bounded, so that no input takes more than linear time.
+_HEADING = rf"[#＃]{{0,5}}[ \t]{{0,3}}(?:(?:{_SECTION_WORDS})(?!\w)|(?:{_PROMPT_WORDS})[:：])"
+# Every repetition is bounded, so that no input takes more than linear time. Each alternative opens
+# with one character, so that ``re`` skips to the next of them.
 _MARKERS = re.compile(
     r"<\|[a-z_0-9]{1,40}\|>"  # <|im_end|>, <|eot_id|>
     r"|</?(?:s|bos|eos|pad|unk|think|start_of_turn|end_of_turn)>"
     r"|\[/?INST\]|<</?SYS>>|<0x[0-9A-F]{2}>"
-    rf"|[#＃]{{1,6}}[ \t]{{0,3}}(?:(?:{_SECTION_WORDS})(?!\w)|(?:{_PROMPT_WORDS})[:：])"
-    r"|^(?:human|user|assistant|system):"
+    rf"|#{_HEADING}|＃{_HEADING}"
+    r"|\n(?:human|user|assistant|system):"
     rf"|</?(?:{_HTML})(?:[ \t][^<>]{{0,200}})?/?>"
     r"|&(?:nbsp|amp|lt|gt|quot|apos|#\d{1,6}|#x[0-9a-f]{1,6});"
-    r"|\\u[0-9a-f]{4}|(?:\\n)+(?=[\s\d\"'*#-]|$)",
+    r"|\\u[0-9a-f]{4}|\\n(?:\\n)*(?=[\s\d\"'*#-]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _UNREADABLE = re.compile(
@@ -107,7 +109,7 @@ def markup_artifacts(sample: Sample) -> Value:
     # Tokens at the end are no part of the answer either, but its readers see them.
     answer = without_thoughts(sample.output)
     trailing = sample.output[answer_start(sample.output) + len(answer) :]
-    markers = len(_MARKERS.findall(sample.text)) + len(_MARKERS.findall(trailing))
+    markers = sum(len(_MARKERS.findall(f"\n{part}")) for part in (sample.text, trailing))
     # An odd count leaves one that opens and is never closed.
     unpaired = sum(sample.text.count(mark) % 2 for mark in ("```", "**"))
     return float(markers + unpaired + _is_json(sample.text))

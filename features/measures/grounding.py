@@ -7,7 +7,6 @@ any word occurs somewhere in all.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,7 +30,7 @@ class PassageIndex:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._words = [folded_line(text).split() for text in texts]
-        self._holders: defaultdict[str, int] = defaultdict(int)
+        self._holders: dict[str, int] = {}
         n_passages = len(texts)
         self._weights = [
             math.log1p((n_passages - n + 0.5) / (n + 0.5)) for n in range(n_passages + 1)
@@ -43,7 +42,7 @@ class PassageIndex:
             if passage_words:
                 self.with_words |= passage
             for word in set(passage_words):
-                self._holders[word] |= passage
+                self._holders[word] = self._holders.get(word, 0) | passage
 
     def holders(self, word: str) -> int:
         """Return the passages that hold a word."""

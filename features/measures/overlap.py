@@ -131,8 +131,6 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
             lower-case ASCII letters and digits.
         stem: Whether English words of four letters or more are stemmed by Porter's algorithm.
     """
-    from rapidfuzz.distance import LCSseq  # not always needed
-
     is_stemmed = stem == "yes" and sample.question.language == "en"
 
     def cut(text: str) -> list[str]:
@@ -141,6 +139,8 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
         return _rouge_tokens(text, tokens, is_stemmed)
 
     def score(reference: list[str]) -> float:
+        from rapidfuzz.distance import LCSseq  # needed where there are references
+
         answer = cut(sample.text)
         common = LCSseq.similarity(reference, answer)
         if not common:
