@@ -221,8 +221,9 @@ def guarded_csv(table: pd.DataFrame) -> str:
 def _guarded_column(column: pd.Series) -> pd.Series:
     if column.dtype == object:
         return column.map(_guarded)
-    # A table of pairs of systems has few texts in many rows.
-    return column.map({text: _guarded(text) for text in column.unique()})
+    # A table of pairs of systems has few texts in many rows, and nearly always none that runs.
+    guarded = {text: _guarded(text) for text in column.unique()}
+    return column.replace({text: cell for text, cell in guarded.items() if cell is not text})
 
 
 def _guarded(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds

@@ -370,7 +370,6 @@ def cautions(board: Board, language: str = "") -> Iterator[Remark]:
     scores = summary.languages.get(language) if language else summary.macro
     if scores is None or (language and summary.macro.is_one_sided):
         return
-    has_predictions = bool(_predicted_systems(board))
     conclusions = scores.conclusions
     if isinstance(scores, LanguageSummary):
         conclusions = summary.conclusions_of(scores)
@@ -380,6 +379,6 @@ def cautions(board: Board, language: str = "") -> Iterator[Remark]:
         if not conclusion.is_warning or name == "judge":
             continue
         # A caution speaks of systems that exist.
-        if name == "unseen" and not has_predictions:
+        if name == "unseen" and not _predicted_systems(board):
             continue
         yield replace(conclusion, subject=language, statistic=numbers.get(name))

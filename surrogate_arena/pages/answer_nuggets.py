@@ -19,12 +19,15 @@ class AnswerMarks:
     """The marks of an arena's answers, by its judge or else by the first one by name."""
 
     def __init__(self, arena: Arena) -> None:
-        marks = Nuggets.of(arena).counted_marks()
+        self._marks: dict[tuple[QuestionKey, str], Row] = {}
+        nuggets = Nuggets.of(arena)
+        if not nuggets:
+            return
+        marks = nuggets.counted_marks()
         judges = sorted(set(marks["judge"]))
         # The arena holds the verdicts of the judges whose board is shown.
         of_board = [name for name in judges if name in arena.judges]
         judge = next(iter([*of_board, *judges]), "")
-        self._marks: dict[tuple[QuestionKey, str], Row] = {}
         rows_of_judge = marks[marks["judge"] == judge]
         for key, rows in rows_of_judge.groupby([*QUESTION_KEY, "answer_digest"]):
             language, query_id, digest = map(str, key)

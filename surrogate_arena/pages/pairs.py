@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from arena.computing.codes import value_codes
 from arena.data.languages import language_name
 from arena.data.tables import plain_records
 from surrogate.board.board import Board
@@ -202,9 +203,11 @@ def _coded_verdicts(
     second = pd.Categorical(verdicts["system_b"], systems).codes
     winners = pd.Categorical(verdicts["winner"], WINNERS).codes
     codes = (first * len(systems) + second) * len(WINNERS) + winners
-    coded = verdicts[["query_id", "reason"]].assign(code=codes)
-    ordered = coded.sort_values("code", kind="stable")
+    reasons = verdicts["reason"].to_numpy(object)
+    question, ids = value_codes(verdicts["query_id"])
+    ordered = np.lexsort((codes, question))
+    ends = np.cumsum(np.bincount(question))
     by_question = {}
-    for query_id, rows in ordered.groupby("query_id", sort=False):
-        by_question[str(query_id)] = (rows["code"].tolist(), rows["reason"].tolist())
+    for query_id, rows in zip(ids, np.split(ordered, ends)[:-1], strict=True):
+        by_question[str(query_id)] = (codes[rows].tolist(), reasons[rows].tolist())
     return by_question
