@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from arena.data.types import Flags, Floats, Indices
 
@@ -40,7 +39,6 @@ class GaussianProcess:
         restricted: The matrix P of restricted likelihood, shape (N, N).
         means: Estimated mean of each of G groups, shape (G,).
         is_contradicted: Which ratings rest on their own observation alone, shape (N,).
-        half: Half the log-determinants in the restricted likelihood.
     """
 
     variances: Floats
@@ -49,7 +47,6 @@ class GaussianProcess:
     restricted: Floats
     means: Floats
     is_contradicted: Flags
-    half: float
 
     @classmethod
     def of(
@@ -72,8 +69,7 @@ class GaussianProcess:
         precision = groups.T @ solved
         means: Floats = np.asarray(np.linalg.solve(precision, solved.T @ ratings), np.float64)
         restricted = np.asarray(inverse - solved @ np.linalg.solve(precision, solved.T), np.float64)
-        half = 0.5 * (np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(precision)[1])
-        return cls(variances, ratings, noise, restricted, means, is_contradicted, float(half))
+        return cls(variances, ratings, noise, restricted, means, is_contradicted)
 
     def resolved(self, kernels: Floats, groups: Floats) -> GaussianProcess:
         """Leave ratings that contradict predictions to themselves.
@@ -114,12 +110,20 @@ class GaussianProcess:
         covariance = self.noise - noise_filter @ self.noise
         return means, covariance, np.clip(1.0 - noise_filter.diagonal(), 0.0, 1.0)
 
-    def slopes(self, kernels: Floats) -> Floats:
-        """Return the restricted likelihood's negative gradient, (K + 1,)."""
-        dual = self.dual
-        of_kernels = np.tensordot(kernels, self.restricted, 2) - kernels @ dual @ dual
-        of_residual = np.trace(self.restricted) - dual @ dual
-        return 0.5 * np.append(of_kernels, of_residual)
+    def derivatives(self, kernels: Floats) -> tuple[Floats, Floats]:
+        """Return the restricted likelihood's negative gradient, (K + 1,), and Hessian.
+
+        They are by the logarithms of variances.
+        """
+        # A part of the covariance is its own derivative by the logarithm of its variance.
+        products = np.append(self.restricted @ kernels, self.restricted[None], axis=0)
+        products *= self.variances[:, None, None]
+        directions = np.append(kernels @ self.dual, self.dual[None], axis=0)
+        directions *= self.variances[:, None]
+        slopes = 0.5 * (np.trace(products, axis1=1, axis2=2) - directions @ self.dual)
+        hessian = directions @ self.restricted @ directions.T + np.diag(slopes)
+        hessian -= 0.5 * np.tensordot(products, products, ([1, 2], [2, 1]))
+        return slopes, hessian
 
 
 def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats) -> GaussianProcess:
@@ -129,8 +133,11 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
     log-normal priors centered on equal shares of the signal, and the likelihood is multiplied by
     their sum (Li and Lahiri, 2010).
     """
-    # Standard deviation of the logarithm of each variance: a factor of 4.5 up or down
-    prior_deviation = 1.5
+    # Of the logarithm of each variance: a standard deviation of a factor of 4.5 up or down
+    prior_precision = 1 / 1.5**2
+    # Steps this short, in logarithms of variances, leave an error of about their square.
+    shortest_step = 1e-7
+    most_steps = 100
     if len(ratings) > MANY:
         rows = _spread_sample(ratings, groups)
         # The mean of a group without a sampled item cannot be estimated.
@@ -143,21 +150,28 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
         )
         return GaussianProcess.of(sampled.variances, kernels, ratings, noise, groups)
     n_variances = len(kernels) + 1
-    start = np.full(n_variances, np.log(_signal_variance(ratings, noise, groups) / n_variances))
+    center = np.log(_signal_variance(ratings, noise, groups) / n_variances)
+    logs = np.full(n_variances, center)
+    for _ in range(most_steps):
+        process = GaussianProcess.of(np.exp(logs), kernels, ratings, noise, groups)
+        slopes, hessian = process.derivatives(kernels)
+        # The negative logarithm of the variances' sum has the slopes of their shares.
+        shares = process.variances / process.variances.sum()
+        slopes += prior_precision * (logs - center) - shares
+        hessian += np.outer(shares, shares) + np.diag(prior_precision - shares)
+        step = _newton_step(slopes, hessian)
+        if np.abs(step).max() <= shortest_step:
+            break
+        logs = logs + step
+    return process
 
-    def loss(logs: Floats) -> tuple[float, Floats]:
-        variances = np.exp(logs)
-        deviations = logs - start
-        prior_slopes = deviations / prior_deviation**2
-        process = GaussianProcess.of(variances, kernels, ratings, noise, groups)
-        value = 0.5 * float(ratings @ process.dual) + process.half - np.log(variances.sum())
-        value += 0.5 * float(prior_slopes @ deviations)
-        slopes = process.slopes(kernels) - 1 / variances.sum()
-        # The chain rule: the slope by a logarithm is that by the variance, times the variance.
-        return value, variances * slopes + prior_slopes
 
-    best = scipy.optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
-    return GaussianProcess.of(np.exp(best), kernels, ratings, noise, groups)
+def _newton_step(slopes: Floats, hessian: Floats) -> Floats:
+    """Return a step downhill, even where the function is not convex."""
+    longest_step = 1.0
+    curvatures, axes = np.linalg.eigh(hessian)
+    step = -axes @ (axes.T @ slopes / np.abs(curvatures))
+    return np.asarray(step / max(np.abs(step).max() / longest_step, 1.0))
 
 
 def _spread_sample(ratings: Floats, groups: Floats) -> Indices:

@@ -149,7 +149,7 @@ def test_order_and_names_change_nothing(names, seed):
     np.testing.assert_allclose(other.noise[np.ix_(place, place)], plain.noise, atol=1e-6)
 
 
-def test_variances_are_climbed_to_by_the_gradient_of_their_likelihood():
+def test_variances_are_climbed_to_by_the_derivatives_of_their_likelihood():
     random = np.random.default_rng(3)
     factor, noise = random.normal(size=(9, 4)), np.diag(random.random(9))
     kernels, groups = (factor @ factor.T / 4)[None], np.repeat(np.eye(2), [5, 4], axis=0)
@@ -158,12 +158,20 @@ def test_variances_are_climbed_to_by_the_gradient_of_their_likelihood():
     def at(variances):
         return GaussianProcess.of(variances, kernels, ratings, noise, groups)
 
-    def value(variances):
-        return 0.5 * ratings @ at(variances).dual + at(variances).half
+    def value(logs):
+        variances = np.exp(logs)
+        covariance = noise + variances[0] * kernels[0] + variances[1] * np.eye(9)
+        precision = groups.T @ np.linalg.inv(covariance) @ groups
+        determinants = np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(precision)[1]
+        return 0.5 * (ratings @ at(variances).dual + determinants)
 
-    found = at(np.array([0.7, 0.3])).slopes(kernels)
-    expected = approx_fprime(np.array([0.7, 0.3]), value, 1e-6)
-    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    def slopes(logs):
+        return at(np.exp(logs)).derivatives(kernels)[0]
+
+    logs = np.log([0.7, 0.3])
+    found, hessian = at(np.exp(logs)).derivatives(kernels)
+    np.testing.assert_allclose(found, approx_fprime(logs, value, 1e-6), rtol=1e-3)
+    np.testing.assert_allclose(hessian, approx_fprime(logs, slopes, 1e-6), rtol=1e-3)
 
 
 def test_a_system_of_infinite_variance_is_rated_as_one_that_is_new():
