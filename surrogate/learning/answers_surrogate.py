@@ -115,7 +115,8 @@ class AnswersSurrogate(Surrogate):
                 reason = too_few(len(systems), len(self.features_))
                 self.failures_[language] = f"{language}: {reason}"
         columns = [*FEATURE_KEY, *self.features_]
-        self.X_ = pd.concat([X.iloc[:0], *training_rows], ignore_index=True)[columns]
+        learned = pd.concat(training_rows or [X.iloc[:0]], ignore_index=True)
+        self.X_ = learned.reindex(columns=columns)
         self._learn()
         return self
 

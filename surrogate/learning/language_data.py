@@ -198,7 +198,8 @@ def language_data(
     """Arrange the languages that one judge judged, sorted."""
     # As categories, the judgments sent to workers take a tenth of the memory.
     categories = [*QUESTION_KEY, "system_a", "system_b", "winner", "judge"]
-    X = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
+    # A copy holds all features in one array, of which rows are taken at once.
+    X = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]].copy()
     published = judged.published_ratings
     published = published[published["system"].isin(judged.info.systems)]
     languages = []
