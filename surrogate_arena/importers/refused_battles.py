@@ -51,8 +51,8 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
     )
 
 
-def fit_of_votes(frame: pd.DataFrame) -> str | None:
-    """Return the command that rates systems by a table, if it holds verdicts and no answers."""
+def check_votes(frame: pd.DataFrame) -> None:
+    """Refuse a table of verdicts without answers, with the command that rates systems by it."""
     table = ColumnTable(frame, source="")
     columns = chosen_columns([frame], "battles", NO_COLUMNS)
     missing = [name for name in _NEEDED if name not in columns.names]
@@ -62,9 +62,13 @@ def fit_of_votes(frame: pd.DataFrame) -> str | None:
     has_winner = not fields.keys().isdisjoint(["winner", "wins_a"])
     has_answers = not fields.keys().isdisjoint(["answer_a", "conversation_a"])
     if has_answers or not (has_systems and has_winner):
-        return None
+        return
     hints = [option("column", f"{name}={column}") for name, column in suggested.items()]
-    return " ".join(["fit FILE", *hints, *_values_to_state(table, fields)])
+    fit = " ".join(["fit FILE", *hints, *_values_to_state(table, fields)])
+    raise UsageError(
+        f"a row compares two systems and holds no answers: to rate the systems: {fit}; if a file "
+        "of answers belongs to these verdicts: import csv ANSWERS --verdicts FILE"
+    )
 
 
 def _refuse_without_systems(source: str, first: str, second: str) -> NoReturn:

@@ -42,7 +42,7 @@ from surrogate_arena.importers.contract import (
     paired_columns,
     with_paths,
 )
-from surrogate_arena.importers.refused_battles import fit_of_votes
+from surrogate_arena.importers.refused_battles import check_votes
 from surrogate_arena.importers.tables import SHEET
 from surrogate_arena.importers.values import option, short
 
@@ -149,12 +149,7 @@ def _columns_of_user(frames: Frames) -> list[str]:
 def _refuse_battles(frames: Frames, missing: Sequence[str]) -> None:
     if "answer" not in missing:
         return
-    fit = fit_of_votes(frames[0])
-    if fit is not None:
-        raise UsageError(
-            f"a row compares two systems and holds no answers: to rate the systems: {fit}; if a "
-            "file of answers belongs to these verdicts: import csv ANSWERS --verdicts FILE"
-        )
+    check_votes(frames[0])
     battles = chosen_columns(frames, "battles", NO_COLUMNS).names
     has_sides = any({f"{name}_a", f"{name}_b"} <= battles.keys() for name in ("system", "answer"))
     if has_sides or has_columns_of_pairs(frames):

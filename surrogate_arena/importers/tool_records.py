@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pandas as pd
+
 from arena.data.checks import history_fault
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.schema import HISTORY
@@ -32,6 +34,7 @@ from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.map_battles import battles_of_records
 from surrogate_arena.importers.opened import texts_in
 from surrogate_arena.importers.plain_tables import NEEDED
+from surrogate_arena.importers.refused_battles import check_votes
 from surrogate_arena.importers.scores import marks_of, numbers_beside
 from surrogate_arena.importers.tool_fields import (
     FieldReading,
@@ -175,7 +178,9 @@ class ToolReader:
         if self.map.join == "topics" and lacking == ["question"]:
             hint = "add their file (ids with titles or narratives)"
             raise UsageError(f"topics are missing{_left_out(collected)}: {hint}")
-        texts = _texts_by_path([record for _, record in records[:MOST_ROWS]])
+        first_records = [record for _, record in records[:MOST_ROWS]]
+        check_votes(pd.DataFrame(first_records))
+        texts = _texts_by_path(first_records)
         roots: list[str] = []
         for name in NEEDED:
             roots += map(root_of, self.map.fields[name])

@@ -131,6 +131,7 @@ def test_votes_without_answers_are_sent_to_fit(tmp_path, header, shown):
     path = written(tmp_path / "votes.csv", "\n".join([header, *rows]))
     message = refusal(import_arena, "csv", [path])
     assert "fit FILE" in message
+    assert refusal(import_arena, "langfuse", [path]) == message
     columns = columns_shown(message) if shown else {}
     assert columns.keys() == shown
     assert wins(path, columns=columns) == {"x": 3, "z": 1, "tie": 1}
