@@ -93,7 +93,7 @@ class SystemRidge:
         vectors = SystemVectors.of(views, scales)
         kernel = self._kernel(vectors, self.vectors)
         prior_variances = self._kernel(vectors, vectors).diagonal().copy()
-        for language in self.scales.keys() & views.keys():
+        for language in self.scales:
             # Var(f - mean of the rated) = Var(f) - 2 Cov(f, mean) + Var(mean)
             rows = vectors.languages == language
             is_rated = self.vectors.languages == language
