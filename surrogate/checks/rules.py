@@ -292,11 +292,10 @@ def leaks(sample: Sample) -> bool | None:
     """Return whether it shows prompt, template, tool call or thoughts."""
     if has_thoughts(sample.output) or _labels_its_question(sample):
         return True
-    text = _without_code(sample.output)
-    match = find_mark("leak", text)
+    match = find_mark("leak", _without_code(sample.output))
     if match is None:
         return False
-    is_quoted = text[match.start() : match.end()] in given_text(sample.question)
+    is_quoted = match[0].lower() in given_text(sample.question).lower()
     is_asked = find_mark("about_prompts", sample.question.query)
     return None if is_quoted or is_asked else True
 
