@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from arena.computing.codes import coded_judgments
 from arena.data.arena import Arena
 from arena.data.types import Floats
 from arena.data.wording import Remark
@@ -133,7 +134,7 @@ class EqualLength:
 
 def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
     """Rate by verdicts as if all answers were equally long."""
-    judgments = judged.judgments
+    judgments = coded_judgments(judged.judgments)
     if len(judgments):
         judgments = with_lengths(judgments, judged.answers)
         # A judged answer that is absent has no length.

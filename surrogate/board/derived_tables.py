@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from arena.computing.codes import coded_judgments
 from arena.data.schema import TableSchema
 from arena.quality.judge_report import JudgeReport
 from arena.quality.preferences import EQUAL_LENGTH
@@ -209,7 +210,7 @@ def verdict_rating_table(ratings: Ratings, language: str, moves: pd.Series) -> p
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
     """Count who won against whom, in both directions, soft ones whole."""
     parts = []
-    judgments = calibrated_judgments(judgments, hard=True)
+    judgments = calibrated_judgments(coded_judgments(judgments), hard=True)
     for language, rows in judgments.groupby("language"):
         records = pair_records(Battles.from_judgments(rows))
         parts.append(records.assign(language=str(language)))

@@ -125,8 +125,10 @@ def _texts_of(question: Row) -> Iterator[str]:
 
 def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[str]) -> Row:
     n_without = len(answering) - len(holders)
-    given_to = ", ".join(holders)
-    if len(holders) > n_without:
+    given_to = ""
+    if n_without >= len(holders):
+        given_to = ", ".join(holders)
+    elif n_without:
         given_to = f"all but {', '.join(name for name in answering if name not in holders)}"
     return {
         "id": passage.passage_id,
@@ -136,7 +138,7 @@ def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[
         "cut": max(len(passage.text) - LONGEST_PASSAGE, 0),
         # A passage that every system was given is everybody's, and says nothing more.
         "systems": list(holders) if n_without else [],
-        "given_to": given_to if n_without else "",
+        "given_to": given_to,
     }
 
 
