@@ -28,6 +28,7 @@ OPENING = 100
 """Characters in which a refusal says that it is one."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _LOOP = re.compile(r"\W*+(.{8,300}?)\1{3,}")
+_LAST_LETTERS = re.compile(r"[^\W\d_]{1,6}")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。！？；।\n]")
 _QUOTE = re.compile('["“„«「『]')
 _INDEXED = re.compile(r"\[(?<=\b[A-Za-z]\[)[^\[\]]*\]")
@@ -245,8 +246,13 @@ def repeats_itself(sample: Sample) -> bool:
     fewest_letters = 6
     # Neither is a citation a phrase, nor are two phrases that cite different passages the same.
     for part in (sample.text, sample.part("answer")):
-        text = LIST_MARKER.sub(" ", _without_code(part))
-        match = _LOOP.match(" ".join(text.split()).casefold()[::-1])
+        text = _without_code(part).casefold()
+        # The last letters of most texts are not there four times, as a phrase's are.
+        ending = _LAST_LETTERS.search(text[::-1])
+        if ending is None or text[::-1].count(ending[0]) < 4:
+            return False
+        text = LIST_MARKER.sub(" ", text)
+        match = _LOOP.match(" ".join(text.split())[::-1])
         if match is None or sum(map(str.isalpha, match[1])) < fewest_letters:
             return False
     return True
