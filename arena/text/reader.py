@@ -67,7 +67,14 @@ def _markdown(may_link: bool) -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
-    return parser if may_link else parser.disable(["link", "image"])
+    # Text is read up to a mark, which may not be within a word if it is an underscore.
+    marks = r"\n&*<\\`"
+    if may_link:
+        marks += r"!\[\]"
+    else:
+        parser.disable(["link", "image"])
+    parser.inline.terminator_re = re.compile(rf"[{marks}]|_(?!(?<=[^\W_]_)[^\W_])")
+    return parser
 
 
 def _texts(tokens: Sequence[Token]) -> Iterator[str]:

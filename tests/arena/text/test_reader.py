@@ -1,8 +1,11 @@
 """An answer as a reader sees it."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
-from arena.text.reader import as_read, rendered, shows_nothing, visible
+from arena.text.reader import _markdown, as_read, rendered, shows_nothing, visible
 
 TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "hidden")
 
@@ -69,3 +72,9 @@ def test_a_page_shows_words_lists_and_emphasis_and_no_addresses(text, words):
 @pytest.mark.parametrize("mark", ["[", "![[", "[a](", "*a ", "`", "> ", "<!--", "| a ", "  - a\n"])
 def test_texts_of_marks_are_read(mark):
     assert isinstance(rendered(mark * 2_000), str)
+
+
+@given(st.text(alphabet=st.sampled_from("_*\\`[]()!<>&;:.- \nabé²"), max_size=30))
+def test_marks_are_those_of_the_parser_as_it_comes(text):
+    parser = MarkdownIt("commonmark").enable("table")
+    assert _markdown(may_link=True).render(text) == parser.render(text)
