@@ -19,7 +19,7 @@ from features.text.sentences import LIST_MARKER, THAI, Statement, cut_statements
 from features.text.tokens import words
 
 _NATIVE_DIGIT = re.compile(r"[^\D0-9]")
-_LIST_MARKERS = re.compile(rf"^(?:{LIST_MARKER.pattern})", re.MULTILINE)
+_LIST_MARKERS = re.compile(rf"\n(?:{LIST_MARKER.pattern})")
 # Every repetition of groups is bounded, so that no text takes more than linear time.
 _SPACED = "[0-9]{0,2}(?:[ \u00a0\u2009\u202f][0-9]{3}){1,6}+(?![0-9])(?:[.,][0-9]++)?"
 # Both alternatives follow a digit, which is soon found.
@@ -44,7 +44,7 @@ def numbers_in(text: str) -> list[str]:
         # Arabic marks of groups and decimals, and the apostrophe of Swiss groups.
         text = text.replace("٬", ",").replace("٫", ".").replace("’", "'")
     numbers: list[str] = []
-    for token in _NUMBER.findall(_LIST_MARKERS.sub("", text)):
+    for token in _NUMBER.findall(_LIST_MARKERS.sub("\n", f"\n{text}")):
         numbers += _read("".join(token.split()))
     return numbers
 
