@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -106,7 +106,7 @@ class _Citable(NamedTuple):
 def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
     """Resolve an answer's citations by its query's passages."""
     mentioned: list[str] = []
-    for marker in find_citations(text, passage_ids):
+    for marker in find_citations(text, tuple(passage_ids)):
         mentioned += marker.ids
     ranking = tuple(dict.fromkeys(mentioned))
     # Most texts cite nothing: then the ids need no set.
@@ -123,7 +123,7 @@ def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
     """Take citations out; ids that look like words must be given."""
     parts: list[str] = []
     position = 0
-    for marker in find_citations(text, passage_ids):
+    for marker in find_citations(text, tuple(passage_ids)):
         parts.append(text[position : marker.start].rstrip(" \t"))
         if _joins_words(text, marker):
             parts.append(" ")
@@ -132,15 +132,17 @@ def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
     return "".join(parts).strip()
 
 
-def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[CitationMarker]:
+@lru_cache(maxsize=2**14)  # features, checks and pages look for the same ones
+def find_citations(text: str, passage_ids: tuple[str, ...] = ()) -> tuple[CitationMarker, ...]:
     """Find citations, from left to right, in linear time.
 
     A bracket is a citation if a part is a passage id; or if all its parts are numbers, ranges, ids
     such as ``12#3``, or unlike a passage id in their digits only. All else is prose.
     """
     if _BRACKETS.search(text) is None:
-        return
-    citable = _citable(tuple(passage_ids))
+        return ()
+    markers: list[CitationMarker] = []
+    citable = _citable(passage_ids)
     previous_end = 0
     for match in _BRACKETS.finditer(text):
         ids = _cited_ids(match[1], citable)
@@ -149,7 +151,8 @@ def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[Cit
         start, end = _widened(text, match.start(), match.end(), previous_end)
         link = _LINK.match(text, end)
         previous_end = link.end() if link else end
-        yield CitationMarker(start, previous_end, ids)
+        markers.append(CitationMarker(start, previous_end, ids))
+    return tuple(markers)
 
 
 def _widened(text: str, start: int, end: int, floor: int) -> tuple[int, int]:
@@ -318,6 +321,7 @@ class RagAnswer:
     is_marked: bool
 
 
+@lru_cache(maxsize=2**14)  # an answer is measured, checked and judged
 def parse_answer(output: str) -> RagAnswer:
     """Take the raw output of a system apart.
 

@@ -181,7 +181,7 @@ def _without_citations(
     mentions: list[tuple[int, tuple[str, ...]]] = []
     start = 0
     length = 0  # of the pieces so far
-    for marker in find_citations(text, passage_ids):
+    for marker in find_citations(text, tuple(passage_ids)):
         before = text[start : marker.start].rstrip(" \t")
         mentions.append((length + len(before), marker.ids))
         touches_word = text[marker.end : marker.end + 1].isalnum()

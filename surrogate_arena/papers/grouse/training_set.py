@@ -89,7 +89,7 @@ def numbered(text: str, numbers: Mapping[str, int]) -> str:
     """Write citations of passages by their numbers."""
     parts: list[str] = []
     position = 0
-    for marker in find_citations(text, list(numbers)):
+    for marker in find_citations(text, tuple(numbers)):
         parts.append(text[position : marker.start])
         parts += [f"[{numbers.get(passage_id, passage_id)}]" for passage_id in marker.ids]
         position = marker.end
