@@ -120,26 +120,26 @@ def _task_of(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> JudgingTask:
 
 def _verdicts_of(outcomes: Outcomes, task: JudgingTask, prompt: JudgePrompt) -> Verdicts:
     judge_cells: dict[str, object] = {"judge": task.judge, "prompt": prompt.version}
-    verdict_cells = {**judge_cells, SIDES: sides_of(prompt.form)}
     verdict_rows: list[dict[str, object]] = []
     failure_rows: list[dict[str, object]] = []
     identical = PairVerdict("tie", flags=(IDENTICAL,))
     for key in pair_keys(task.left.identical):
-        verdict_rows.append({**pair_cells(key), **verdict_cells, **_verdict_cells(identical, ())})
+        verdict_rows.append({**pair_cells(key), **judge_cells, **_verdict_cells(identical, ())})
     repeats = task.left.table[REPEAT]
     for (key, reply, answer_flags), repeat in zip(outcomes.outcomes, repeats, strict=True):
+        row: dict[str, object] = {**pair_cells(key), **judge_cells}
         if reply.value is None:
             failure = {"reason": reply.reason, "detail": reply.detail, "key": reply.key}
-            flags = FLAG_SEPARATOR.join(answer_flags)
-            failure_rows.append({**pair_cells(key), **judge_cells, **failure, "flags": flags})
+            failure_rows.append({**row, **failure, "flags": FLAG_SEPARATOR.join(answer_flags)})
         else:
             cells = _verdict_cells(reply.value, answer_flags)
-            verdict_rows.append({**pair_cells(key), **verdict_cells, **cells, REPEAT: repeat})
+            verdict_rows.append(row | cells | {REPEAT: repeat})
     # Types are set column by column: a batch may have no row at all, or no probability.
     types = dict.fromkeys(VERDICT_COLUMNS, "str") | dict.fromkeys(PROBABILITY_COLUMNS, "float64")
-    judgments = pd.DataFrame(verdict_rows, columns=VERDICT_COLUMNS, dtype=object).astype(types)
+    judgments = pd.DataFrame(verdict_rows, columns=VERDICT_COLUMNS, dtype=object)
+    judgments[SIDES] = sides_of(prompt.form)
     failures = pd.DataFrame(failure_rows, columns=FAILURE_COLUMNS, dtype=object)
-    return Verdicts(judgments, failures, outcomes.records, outcomes.remarks)
+    return Verdicts(judgments.astype(types), failures, outcomes.records, outcomes.remarks)
 
 
 def _verdict_cells(verdict: PairVerdict, answer_flags: Sequence[str]) -> dict[str, object]:

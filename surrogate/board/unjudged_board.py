@@ -6,7 +6,7 @@ arenas' judges do.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -193,14 +193,13 @@ def first_ratings(
         scores.columns,
     ).reindex(list(systems))
     n_answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
-    compared = set(rows.loc[rows["query_id"].duplicated(keep=False), "system"])
     has_references = any(plain_name(name) in REFERENCE_FEATURES for name in shares)
     rated = rated.assign(
         answers=n_answers,
         coverage=n_answers / n_questions,
         split="unjudged",
         verdict_share=rated["rating"].where(rated["rating"].isna(), 0.0),
-        note=_notes(rated["rating"], n_answers, compared, reference if has_references else None),
+        note=_notes(rows, rated["rating"], n_answers, reference if has_references else None),
         **dict.fromkeys(
             ["surrogate_rating", "surrogate_low", "surrogate_high", "surrogate_error"], np.nan
         ),
@@ -212,8 +211,9 @@ def first_ratings(
 
 
 def _notes(
-    ratings: pd.Series, n_answers: pd.Series, compared: Collection[str], reference: str | None
+    rows: pd.DataFrame, ratings: pd.Series, n_answers: pd.Series, reference: str | None
 ) -> list[str]:
+    compared = set(rows.loc[rows["query_id"].duplicated(keep=False), "system"])
     notes = []
     for system, rating in ratings.items():
         if not n_answers[system]:

@@ -153,20 +153,14 @@ def _parts_of(judgments: pd.DataFrame, by: str) -> pd.Series:
             f"{by!r} has {n_parts} values for {count_of(len(judgments), 'judgment')} "
             f"({argument('by')}): parts need several each; take a column with fewer values"
         )
-    if _are_voters(parts, judgments):
+    voter = voter_codes(judgments)
+    # Numbered as they appear, parts and voters are the same.
+    if voter is not None and np.array_equal(pd.factorize(parts)[0], pd.factorize(voter)[0]):
         raise UsageError(
             f"{by!r} names the voters ({argument('by')}): intervals over parts would not count how "
             f"much voters differ; leave {argument('by')} out, or keep one voter's rows"
         )
     return parts
-
-
-def _are_voters(parts: pd.Series, judgments: pd.DataFrame) -> bool:
-    voter = voter_codes(judgments)
-    if voter is None:
-        return False
-    pairs = pd.DataFrame({"part": parts, "voter": voter}).drop_duplicates()
-    return bool(pairs["part"].is_unique and pairs["voter"].is_unique)
 
 
 def _joint_posterior(by_part: Mapping[str, Battles], systems: Sequence[str]) -> JointPosterior:

@@ -71,8 +71,7 @@ def import_arena(
         kind: One of ``READERS``, a map (``FILE.toml``), an importer of another installed package,
             or a function of paths and options.
         paths: Files, folders, or clones of repositories.
-        verdicts: File of verdicts on the answers. ``values``, ``no_sides`` and ``judge`` are then
-            read as for battles, and so are ``columns`` that begin with ``verdicts.``.
+        verdicts: File of verdicts on the answers; ``columns`` with ``verdicts.`` before are of it.
         options: Options of its reader, such as ``language`` or ``name``.
 
     Returns:

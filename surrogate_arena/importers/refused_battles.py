@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
@@ -27,7 +27,8 @@ from surrogate_arena.importers.contract import (
 from surrogate_arena.importers.values import option
 from surrogate_arena.importers.verdict_values import UnclearValuesError, read_values
 
-_NEEDED = ("system_a", "system_b", "winner")
+_VOTES = ({"system_a", "system_b", "winner"}, {"system_a", "wins_a"}, {"winner", "loser"})
+"""Fields that make a verdict."""
 
 
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
@@ -55,13 +56,13 @@ def check_votes(frame: pd.DataFrame) -> None:
     """Refuse a table of verdicts without answers, with the command that rates systems by it."""
     table = ColumnTable(frame, source="")
     columns = chosen_columns([frame], "battles", NO_COLUMNS)
-    missing = [name for name in _NEEDED if name not in columns.names]
-    suggested = {} if "loser" in columns.names else _suggested_fields(table, columns, missing)
+    missing = {"system_a", "winner"} - columns.names.keys()
+    suggested = {}
+    if "loser" not in columns.names:
+        suggested = _suggested_fields(table, columns, missing)
     fields = {**columns.names, **suggested}
-    has_systems = "loser" in fields or {"system_a", "system_b"} <= fields.keys()
-    has_winner = not fields.keys().isdisjoint(["winner", "wins_a"])
     has_answers = not fields.keys().isdisjoint(["answer_a", "conversation_a"])
-    if has_answers or not (has_systems and has_winner):
+    if has_answers or not any(fields.keys() >= needed for needed in _VOTES):
         return
     hints = [option("column", f"{name}={column}") for name, column in suggested.items()]
     fit = " ".join(["fit FILE", *hints, *_values_to_state(table, fields)])
@@ -80,7 +81,7 @@ def _refuse_without_systems(source: str, first: str, second: str) -> NoReturn:
 
 
 def _suggested_fields(
-    table: ColumnTable, columns: Columns, missing: Sequence[str]
+    table: ColumnTable, columns: Columns, missing: Collection[str]
 ) -> dict[str, str]:
     fields: dict[str, str] = {}
     if "system_a" in missing:

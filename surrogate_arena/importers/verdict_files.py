@@ -99,12 +99,12 @@ def with_verdicts(
     problems = check_table(rows, JUDGMENTS)
     if problems:
         raise DataError(problems)
-    skipped = foreign.skipped
-    skips = skips_of(read, table.source)
-    if [file.path.resolve()] == [Path(path).resolve() for path in paths]:
-        skipped = _unread_by_both(skipped, read.unread)
-        skips = skips_of(replace(read, unread=()), table.source)
-    skipped = pd.concat([skipped, skipped_table(skips)])
+    skipped = pd.concat([foreign.skipped, skipped_table(skips_of(read, table.source))])
+    if any(map(file.path.samefile, paths)):
+        # Of one file, a column is unread if both halves list it; the answers' reason says more.
+        is_column = skipped["item"] == "column"
+        column = skipped["reason"].str.split("'").str[1].where(is_column)
+        skipped = skipped[~is_column | column.duplicated(keep="last")]
     judges = first_of(sorted(set(judgments["judge"])), MOST_NAMED)
     note = f"{table.source}: {count_of(len(judgments), 'verdict')} by {judges}"
     if judges == UNKNOWN_JUDGE:
@@ -119,13 +119,6 @@ def with_verdicts(
         skipped=skipped.reset_index(drop=True),
         notes=(*foreign.notes, note, *read.understood),
     )
-
-
-def _unread_by_both(skipped: pd.DataFrame, unread: Sequence[str]) -> pd.DataFrame:
-    """Of the columns that answers do not read, keep those that verdicts do not read either."""
-    is_column = skipped["item"] == "column"
-    is_unread = skipped["reason"].str.startswith(tuple(f"{column!r} " for column in unread))
-    return skipped[~is_column | is_unread]
 
 
 def _between_two_systems(
