@@ -17,9 +17,11 @@ import regex
 
 from arena.data.errors import MissingDependencyError
 from arena.text.answers import find_citations
-from features.text.tokens import tokens_per_word, without_surrogates, words
+from features.text.tokens import first_words, tokens_per_word, without_surrogates, words
 
 THAI = "th"
+FEWEST_WORDS_OF_PROSE = 6
+"""Words of a line that is prose rather than a name or a title; twice as many parts of words."""
 WINDOW = 2_000
 """Characters cut at a time: sentencex takes quadratic time where quotation marks abound."""
 
@@ -297,11 +299,9 @@ def _is_sentence(line: str) -> bool:
 
 def is_prose(line: str) -> bool:
     """Return whether a line has as many words as a sentence."""
-    return are_prose(words(line))
+    return are_prose(first_words(line, 2 * FEWEST_WORDS_OF_PROSE))
 
 
 def are_prose(tokens: Sequence[str]) -> bool:
     """Return whether words are as many as a sentence has."""
-    # Words of a line that is prose rather than a name or a title; twice as many parts of words
-    fewest_words_of_prose = 6
-    return len(tokens) >= fewest_words_of_prose * tokens_per_word(tokens)
+    return len(tokens) >= FEWEST_WORDS_OF_PROSE * tokens_per_word(tokens)

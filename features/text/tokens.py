@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
-from itertools import chain
+from itertools import chain, islice
+from operator import itemgetter
 from types import MappingProxyType
 
 import regex
@@ -84,10 +85,12 @@ class _Pattern:
         lists = {name: _listed(characters) for name, characters in self._sets.items()}
         return re.compile(self._pattern.format_map(lists))
 
-    def findall(self, text: str) -> list[str]:
+    def for_text(self, text: str) -> re.Pattern[str]:
         needs_regex = not text.isascii() and _SLOW.search(text)
-        pattern = self._slow if needs_regex else self._quick
-        return list(pattern.findall(text))
+        return self._slow if needs_regex else self._quick
+
+    def findall(self, text: str) -> list[str]:
+        return list(self.for_text(text).findall(text))
 
 
 @cache
@@ -120,6 +123,12 @@ def words(text: str) -> list[str]:
     return _WORDS.findall(_normalized(text))
 
 
+def first_words(text: str, count: int) -> list[str]:
+    """Cut a text into words, up to a number of them."""
+    text = _normalized(text)
+    return [match[0] for match in islice(_WORDS.for_text(text).finditer(text), count)]
+
+
 def folded_words(text: str) -> list[str]:
     """Return the words of a text, case-folded."""
     if text.isascii():  # quicker at once, which other letters' folding would not survive
@@ -144,7 +153,7 @@ def tokens_per_word(tokens: Sequence[str]) -> int:
 
     Parts are the characters of Chinese and Japanese, syllables of Korean, graphemes of Thai.
     """
-    first_characters = "".join([token[0] for token in tokens])
+    first_characters = "".join(map(itemgetter(0), tokens))
     n_parts = sum(map(len, _PARTS.findall(first_characters)))
     return 2 if 2 * n_parts > len(tokens) else 1
 

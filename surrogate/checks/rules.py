@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 
 from arena.data.languages import language_name
 from arena.text.answers import find_citations
@@ -14,6 +15,7 @@ from features.declare.sample import Question, Sample
 from features.measures.language import SUPPORTED, identify, likeliest_language
 from features.text.sentences import (
     LIST_MARKER,
+    are_prose,
     breaks_off,
     ends_in_mid_sentence,
     is_bare_marker,
@@ -229,9 +231,10 @@ def _ends_unfinished(text: str, language: str) -> bool:
 def _ends_in_part_of_word(sample: Sample) -> bool:
     # Letters that are missing: words with fewer more may be another form of the same one.
     fewest = 3
-    if not sample.text[-1:].isalpha() or not is_prose(sample.text):
+    tokens = folded_words(sample.text) if sample.text[-1:].isalpha() else []
+    if not are_prose(tokens):
         return False
-    *others, last = folded_words(sample.text)
+    *others, last = tokens
     line = " ".join(["", given_line(sample.question), *others, ""])
     is_unit = "".join(others)[-1:].isdecimal()
     # Of most last words there is no other form, which is soon known of the whole line.
@@ -277,12 +280,13 @@ def refuses(text: str, language: str) -> bool | None:
     most_words = 40
     if language not in refusals():
         return None
-    opening = text[:OPENING].replace("’", "'")
-    if any(find_mark("affirmative", line) for line in LIST_MARKER.sub("", text).splitlines()):
-        return False
-    matches = _refusal_pattern(language).finditer(opening)
+    opening = text[:OPENING].replace("’", "'").lower()
+    # English is what models often fall back in.
+    matches = chain(*(_refusal_pattern(spoken).finditer(opening) for spoken in (language, "en")))
     # What is quoted within a text is a word for others to say.
     if not any(match.start() <= 1 or opening[match.start() - 1] not in '"“«' for match in matches):
+        return False
+    if any(find_mark("affirmative", line) for line in LIST_MARKER.sub("", text).splitlines()):
         return False
     tokens = words(text)
     return len(tokens) <= most_words * tokens_per_word(tokens)
@@ -290,8 +294,7 @@ def refuses(text: str, language: str) -> bool | None:
 
 @cache
 def _refusal_pattern(language: str) -> re.Pattern[str]:
-    """Return the pattern of a language and English, in which models often fall back."""
-    return re.compile("|".join([*refusals()[language], *refusals()["en"]]), re.IGNORECASE)
+    return re.compile("|".join(refusals()[language]))
 
 
 def leaks(sample: Sample) -> bool | None:

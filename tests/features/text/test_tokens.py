@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.text.tokens import words, words_and_marks
+from features.text.tokens import first_words, words, words_and_marks
 
 GOLDEN = {
     "en": (
@@ -60,3 +60,8 @@ def test_a_letter_past_the_first_plane_changes_no_other_word(text):
     """Texts with one are cut by another library, at a sixth of the speed."""
     assert words(f"{text} \U00010000") == [*words(text), "\U00010000"]
     assert words_and_marks(f"{text} \U00010000") == [*words_and_marks(text), "\U00010000"]
+
+
+@given(st.text(max_size=40), st.integers(0, 9))
+def test_first_words_are_the_first_of_all(text, count):
+    assert first_words(text, count) == words(text)[:count]

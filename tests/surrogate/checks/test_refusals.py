@@ -64,7 +64,8 @@ def test_languages_without_phrases_cannot_be_checked():
     assert refuses("I don't know.", "xx") is None
 
 
-def test_every_pattern_is_valid_and_finds_no_empty_text():
+def test_every_pattern_is_in_lower_case_and_finds_no_empty_text():
     for patterns in refusals().values():
         for pattern in patterns:
             assert re.compile(pattern).search("") is None
+            assert not any(map(str.isupper, re.sub(r"\\.", "", pattern)))
