@@ -11,7 +11,7 @@ from arena.text.thoughts import answer_start, without_thoughts
 from features.declare.feature import THIS_PACKAGE, Value, declared
 from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
 from features.text.sentences import breaks_off
-from features.text.tokens import expected_scripts, foreign_letters, tokens_per_word, word_ngrams
+from features.text.tokens import expected_scripts, foreign_share, tokens_per_word, word_ngrams
 
 _SECTION_WORDS = "|".join([*ANSWER_WORDS, *REASON_WORDS])
 _PROMPT_WORDS = "instruction|input|response|指示|入力|応答|指令|输入|输出|回复"
@@ -91,10 +91,9 @@ def script_mixing(sample: Sample) -> Value:
         ("scripts", question.language, question.query),
         lambda: expected_scripts(question.language, question.query),
     )
-    n_foreign, n_letters = foreign_letters(sample.text, scripts)
-    if not n_letters:
+    if not any(map(str.isalpha, sample.text)):
         return NO_LETTERS
-    return n_foreign / n_letters
+    return foreign_share(sample.text, scripts)
 
 
 @declared(source=THIS_PACKAGE, needs=("answer",))

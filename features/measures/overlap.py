@@ -84,10 +84,12 @@ class _ReferenceNgrams:
 def _ngram_matches(tokens: Sequence[str], reference: _ReferenceNgrams) -> list[int]:
     """Count n-grams shared with a reference, clipped as in BLEU."""
     matches = [0] * LONGEST_NGRAM
+    unmatched = dict(reference.counts)
     for n in range(LONGEST_NGRAM):
-        ngrams = word_ngrams(tokens, n + 1)
-        counts = Counter(filter(reference.counts.__contains__, ngrams))
-        matches[n] = sum(min(count, reference.counts[ngram]) for ngram, count in counts.items())
+        for ngram in word_ngrams(tokens, n + 1):
+            if unmatched.get(ngram):
+                unmatched[ngram] -= 1
+                matches[n] += 1
         if not matches[n]:  # then no longer n-gram is shared either
             break
     return matches

@@ -184,13 +184,12 @@ def expected_scripts(language: str, question: str) -> frozenset[str]:
     return frozenset(scripts)
 
 
-def foreign_letters(text: str, scripts: frozenset[str]) -> tuple[int, int]:
-    """Return how many letters are neither Latin nor of these or shared scripts, of how many."""
-    n_letters = sum(map(len, _LETTERS.findall(text)))
-    if text.isascii():  # all of its letters are Latin
-        return 0, n_letters
-    n_foreign = sum(map(len, _outside(scripts).findall(text)))
-    return n_foreign, n_letters
+def foreign_share(text: str, scripts: frozenset[str]) -> float:
+    """Return which share of the letters is neither Latin nor of these or shared scripts."""
+    foreign = [] if text.isascii() else _outside(scripts).findall(text)
+    if not foreign:  # as in most texts: their letters need not be counted
+        return 0.0
+    return sum(map(len, foreign)) / sum(map(len, _LETTERS.findall(text)))
 
 
 @lru_cache(maxsize=len(_NAMES))
