@@ -301,8 +301,9 @@ class AnswersSurrogate(Surrogate):
         levels = dict(self.levels_)
         for language in peers.keys() - levels.keys():
             levels[language] = -float(predicted.loc[language, "rating"].mean())
+        languages = predicted.index.get_level_values("language")
+        predicted["rating"] += [levels[language] for language in languages]
         rated = predicted.reindex(n_answers.index).reset_index()
-        rated["rating"] += rated["language"].map(levels)
         rated.insert(3, "answers", n_answers.to_numpy())
         return rated
 

@@ -266,7 +266,7 @@ def _rate_fold(
         nobody = pd.DataFrame(columns=["language", "system", "rating"])
         return FoldRatings(fold.repeat, fold.number, nobody, failures)
     table, reasons = train_and_rate(surrogate, parts, pd.concat(rows), judged_questions(languages))
-    shifts = table["language"].map(origins).astype(np.float64)
+    shifts = [origins[language] for language in table["language"]]
     shifted = table.assign(rating=table["rating"] + shifts)
     return FoldRatings(fold.repeat, fold.number, shifted, {**failures, **reasons})
 
