@@ -56,9 +56,9 @@ class HashedTexts:
         ends = self.ends.astype(np.int32)
         if weights is not None:
             values *= weights[columns]
-        rows = np.repeat(np.arange(len(self)), np.diff(ends))
-        norms = np.sqrt(np.bincount(rows, values**2, len(self)))
-        values /= np.where(norms > 0, norms, 1.0)[rows]
+        # The sum of an empty row is of other rows' squares, but nothing is divided by it.
+        norms = np.sqrt(np.add.reduceat(np.append(values**2, 0.0), ends[:-1]))
+        values /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(ends))
         return sparse.csr_array((values, columns, ends), shape=(len(self), DIMENSIONS))
 
 
