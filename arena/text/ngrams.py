@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
@@ -77,7 +78,7 @@ def hashed(texts: Sequence[str]) -> HashedTexts:
         rows_by_text.update(zip(batch, _hashed(batch), strict=True))
     _CACHE.update(rows_by_text)
     n_excess = max(len(_CACHE) - TEXTS_CACHED, 0)
-    for text in [*_CACHE][:n_excess]:  # the oldest first
+    for text in [*islice(_CACHE, n_excess)]:  # the oldest first
         _CACHE.pop(text, None)
     columns = [np.empty(0, np.uint16)]
     values = [np.empty(0, np.float16)]
