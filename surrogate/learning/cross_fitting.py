@@ -20,6 +20,7 @@ from arena.statistics.bootstrap import by_content, generator, seed_sequence
 from surrogate.learning.language_data import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, joined, reseeded
+from surrogate.learning.training_data import places_in
 
 Rating = tuple[pd.DataFrame, dict[str, str]]
 """Ratings of a table's systems, and language to why there are none."""
@@ -97,9 +98,11 @@ class HeldOutRatings:
     ) -> Floats:
         """Arrange a language's column, shape (R, S), or NaN."""
         rows = self.table[self.table["language"] == language]
-        wide = rows.pivot(index="repeat", columns="system", values=column)
-        arranged = wide.reindex(index=range(repeats), columns=list(systems))
-        return np.asarray(arranged, dtype=np.float64)
+        # Place -1, of a system that is not asked for, takes the last column.
+        arranged = np.full((repeats, len(systems) + 1), np.nan)
+        cells = (rows["repeat"].to_numpy(np.intp), places_in(systems, rows["system"]))
+        arranged[cells] = rows[column].to_numpy(np.float64)
+        return arranged[:, :-1]
 
     def outcome(self, data: LanguageData, repeats: int) -> Outcome:
         """Compare ratings with the arena's, without its reference system's."""
