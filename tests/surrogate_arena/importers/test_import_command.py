@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import read_arena
+from surrogate_arena.cli import app
 from surrogate_arena.cli.replaced_arenas import APART_FILE
 
 TABLE = "question,model,answer,score\nWhere?,m1,Paris,2\nWhere?,m2,Oslo,1\nWhere?,m3,Rome,1\n"
@@ -125,7 +126,12 @@ def test_unusable_options_are_told(run, table, tmp_path, capsys, options, messag
         (["lmarena", "--repeats", "first"], "does not take --repeats; it takes --column, --values"),
     ],
 )
-def test_a_refused_option_is_named_as_it_was_typed(run, tmp_path, capsys, option, named):
+def test_a_refused_option_is_named_as_it_was_typed(
+    run, tmp_path, capsys, monkeypatch, option, named
+):
+    # Commands of other tests were loaded in this process.
+    flags = {"--column", "--values", "--no-sides", "--repeats", "--config"}
+    monkeypatch.setattr(app, "LOADED_FLAGS", flags)
     path = tmp_path / "answers.csv"
     path.write_text("question,system,answer\nWho?,x,Goethe wrote it.\n")
     kind, *typed = option
