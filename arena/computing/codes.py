@@ -44,11 +44,11 @@ class Distinct:
 
 
 def coded_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Turn names and ids into categories, where they are not yet."""
+    """Turn names and ids into sorted categories, where they are none yet."""
     coded: dict[str, pd.Series] = {}
     for name in CODED:
         if name in judgments and not isinstance(judgments[name].dtype, pd.CategoricalDtype):
-            codes, values = value_codes(judgments[name])
+            codes, values = pd.factorize(judgments[name], sort=True)
             categories = pd.Categorical.from_codes(codes, values)
             coded[name] = pd.Series(categories, judgments.index)
     return judgments.assign(**coded)
