@@ -133,7 +133,9 @@ def connected_groups(
     graph = coo_array(edges, shape=(n_systems, n_systems)).tocsr()
     # A largest group chosen by name would depend on what systems are called.
     connection = "strong" if one_way else "weak"
-    _, labels = scipy.sparse.csgraph.connected_components(graph, connection=connection)
+    n_groups, labels = scipy.sparse.csgraph.connected_components(graph, connection=connection)
+    if n_groups == 1:
+        return np.zeros(n_systems, dtype=np.intp)
     _, earliest, label = np.unique(labels, return_index=True, return_inverse=True)
     sizes = np.bincount(label)
     weights = np.ones(len(first)) if battles is None else battles
