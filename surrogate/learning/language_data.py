@@ -178,9 +178,11 @@ class LanguageData:
 
 def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
     """Learn how other judges' verdicts, if any, predict the ratings."""
-    judgments = pd.concat([data.judgments for data in languages])
     others = pd.concat([data.others for data in languages])
-    if judgments.empty or others.empty:
+    if others.empty:
+        return None
+    judgments = pd.concat([data.judgments for data in languages])
+    if judgments.empty:
         return None
     from surrogate.learning.other_judges import learn_from_other_judges
 
