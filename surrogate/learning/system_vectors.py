@@ -160,8 +160,11 @@ class SystemVectors:
 
     def alike(self, others: SystemVectors, over_languages: bool) -> list[Floats]:
         """Return text kernels, (M, N): by language, and over all."""
-        same_language = np.equal.outer(self.languages, others.languages)
-        within = self.texts @ others.texts.T * same_language
+        within = np.zeros((len(self.keys), len(others.keys)))
+        for language in set(self.languages):
+            rows = self.languages == language
+            columns = others.languages == language
+            within[np.ix_(rows, columns)] = self.texts[rows] @ others.texts[columns].T
         if not over_languages:
             return [within]
         codes, systems = self.owners
