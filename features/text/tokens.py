@@ -10,6 +10,7 @@ from itertools import chain, islice
 from operator import itemgetter
 from types import MappingProxyType
 
+import numpy as np
 import regex
 
 TEXTS_CACHED = 2**14
@@ -78,7 +79,11 @@ class _Pattern:
     def __init__(self, pattern: str, sets: Mapping[str, str], cluster: str = "") -> None:
         self._pattern = pattern
         self._sets = sets
-        self._slow = regex.compile(cluster + pattern.format_map(sets), regex.V1)
+        self._cluster = cluster
+
+    @cached_property
+    def _slow(self) -> regex.Pattern[str]:
+        return regex.compile(self._cluster + self._pattern.format_map(self._sets), regex.V1)
 
     @cached_property
     def _quick(self) -> re.Pattern[str]:
@@ -104,7 +109,7 @@ def _listed(characters: str) -> str:
 
 @cache
 def _plane() -> str:
-    return "".join(map(chr, range(0x10000)))
+    return np.arange(0x10000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 _WORDS = _Pattern(_WORD, _SETS, _CLUSTER)
