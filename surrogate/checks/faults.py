@@ -224,11 +224,14 @@ def _are_of_others(
     shape = (number.max() + 1, len(number))
     by_question = sparse.csr_array((ones, (number, np.arange(len(number)))), shape)
     given = (by_question @ passages).sign()
-    n_questions = (by_question @ answers + given).sign().sum(axis=0)
-    rare = answers.multiply(n_questions < many).tocsr()
+    # Each word has one entry for each of its questions.
+    n_questions = np.bincount((by_question @ answers + given).indices)
+    rare = answers.copy()
+    rare.data *= n_questions[rare.indices] < many
     n_rare = rare.sum(axis=1)
-    n_own = rare.multiply(given[number]).sum(axis=1)
-    n_most = (rare @ given.T).max(axis=1).toarray().ravel()
+    n_shared = rare @ given.T
+    n_own = n_shared[np.arange(len(number)), number]
+    n_most = n_shared.max(axis=1).toarray().ravel()
     is_others = (n_most >= least * n_rare) & (n_own <= hardly_any * n_rare)
     return np.asarray((n_rare >= fewest_words) & is_others)
 
