@@ -111,7 +111,7 @@ def content_words(tokens: Sequence[str]) -> set[str]:
     shortest_run = 3
     if tokens_per_word(tokens) > 1:
         return set(map(" ".join, word_ngrams(tokens, shortest_run)))
-    return {word for word in tokens if len(word) >= shortest_word}
+    return {word for word in set(tokens) if len(word) >= shortest_word}
 
 
 def cites_nothing_given(sample: Sample) -> bool | None:

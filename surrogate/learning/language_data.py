@@ -205,10 +205,11 @@ def language_data(
     published = judged.published_ratings
     published = published[published["system"].isin(judged.info.systems)]
     languages = []
-    for language in sorted({*judged.judgments["language"], *published["language"]}):
+    indices = judged.judgments.groupby("language").indices
+    for language in sorted({*indices, *published["language"]}):
         query_ids = judged.queries.loc[judged.queries["language"] == language, "query_id"]
         questions = tuple(sorted(query_ids))
-        judgments = judged.judgments[judged.judgments["language"] == language]
+        judgments = judged.judgments.take(indices.get(language, []))
         judgments = judgments.astype(dict.fromkeys(categories, "category"))
         judgments = judgments.sort_values(["query_id", "system_a", "system_b", "winner"])
         tournaments: Tournaments
