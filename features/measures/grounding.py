@@ -71,8 +71,10 @@ class PassageIndex:
         end = 0  # of the longest run that has begun
         previous = 0
         for start in range(len(answer)):
-            # Runs that go on from the word before have been followed to their ends.
-            runs = held[start] & ~(previous << 1)
+            end = max(end, start)
+            # Runs that go on from the word before have been followed to their ends, and of those
+            # that begin here only a longer one counts: it holds the word at the end, too.
+            runs = held[start] & ~(previous << 1) & (held[end] >> (end - start))
             previous = held[start]
             run_end = start
             while runs:
