@@ -282,7 +282,8 @@ def refuses(text: str, language: str) -> bool | None:
         return None
     opening = text[:OPENING].replace("’", "'").lower()
     # English is what models often fall back in.
-    matches = chain(*(_refusal_pattern(spoken).finditer(opening) for spoken in (language, "en")))
+    patterns = [_refusal_pattern(spoken) for spoken in dict.fromkeys([language, "en"])]
+    matches = chain.from_iterable(pattern.finditer(opening) for pattern in patterns)
     # What is quoted within a text is a word for others to say.
     if not any(match.start() <= 1 or opening[match.start() - 1] not in '"“«' for match in matches):
         return False
