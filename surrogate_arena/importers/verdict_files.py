@@ -99,12 +99,15 @@ def with_verdicts(
     problems = check_table(rows, JUDGMENTS)
     if problems:
         raise DataError(problems)
-    skipped = pd.concat([foreign.skipped, skipped_table(skips_of(read, table.source))])
-    if any(map(file.path.samefile, paths)):
-        # Of one file, a column is unread if both halves list it; the answers' reason says more.
+    skipped = foreign.skipped
+    skips = skips_of(read, table.source)
+    if len(paths) == 1 and file.path.samefile(paths[0]):
+        # Of one file, columns are listed that neither half reads, as the answers' half has them.
         is_column = skipped["item"] == "column"
-        column = skipped["reason"].str.split("'").str[1].where(is_column)
-        skipped = skipped[~is_column | column.duplicated(keep="last")]
+        unread = tuple(f"{column!r} " for column in read.unread)
+        skipped = skipped[~is_column | skipped["reason"].str.startswith(unread)]
+        skips = skips_of(replace(read, unread=()), table.source)
+    skipped = pd.concat([skipped, skipped_table(skips)])
     judges = first_of(sorted(set(judgments["judge"])), MOST_NAMED)
     note = f"{table.source}: {count_of(len(judgments), 'verdict')} by {judges}"
     if judges == UNKNOWN_JUDGE:
