@@ -44,7 +44,7 @@ class Distinct:
 
 
 def coded_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Turn names and ids into sorted categories, where they are none yet."""
+    """Turn names and ids into sorted categories unless they are categories already."""
     coded: dict[str, pd.Series] = {}
     for name in CODED:
         if name in judgments and not isinstance(judgments[name].dtype, pd.CategoricalDtype):
@@ -84,12 +84,12 @@ def value_codes(values: pd.Series) -> tuple[Codes, pd.Index]:
 
 
 def are_among(values: pd.Series, names: Collection[str]) -> Flags:
-    """Return what pandas' ``isin`` returns, in less time of columns with few names, (N,)."""
+    """Return what pandas' ``isin`` returns, (N,); faster for columns with few distinct names."""
     return value_flags(values, set(names).__contains__)
 
 
 def value_flags(values: pd.Series, holds: Callable[[str], bool]) -> Flags:
-    """Return of which values a test holds, (N,); it is asked once of each distinct value."""
+    """Return for which values a test holds, (N,); each distinct value is tested once."""
     codes, distinct_values = value_codes(values)
     # A missing value has the code -1, which is the last place.
     flags = [*map(holds, distinct_values), False]

@@ -156,8 +156,7 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
             moved_systems[str(language)] = moved
     index = pd.MultiIndex.from_tuples(list(moves), names=["language", "system"])
     series = pd.Series(list(moves.values()), index, dtype=float, name=EQUAL_LENGTH)
-    remarks = _remarks(moved_systems, n_languages)
-    return EqualLength(series, remarks)
+    return EqualLength(series, _remarks(moved_systems, n_languages))
 
 
 def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[Remark, ...]:

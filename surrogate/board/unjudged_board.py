@@ -55,7 +55,7 @@ EVIDENCE_FEATURES = (*REFERENCE_FEATURES, "citation_recall", "citation_map")
 EVIDENCE = (CONSENSUS, *EVIDENCE_FEATURES)
 """All that a first board rests on."""
 NO_VERDICT = "nobody has judged it"
-UNTOLD = "only verdicts can tell whether it is better than the other systems"
+NEEDS_VERDICTS = "only verdicts can tell whether it is better than the other systems"
 NOT_COMPARED = "no other system answered its questions"
 IS_REFERENCE = "; its own answers are the references, with which they are not compared"
 
@@ -219,7 +219,7 @@ def _notes(
         if not n_answers[system]:
             notes.append(NO_ANSWER)
         elif np.isnan(rating):
-            notes.append(UNTOLD if system in compared else NOT_COMPARED)
+            notes.append(NEEDS_VERDICTS if system in compared else NOT_COMPARED)
         elif system == reference:
             notes.append(NO_VERDICT + IS_REFERENCE)
         else:

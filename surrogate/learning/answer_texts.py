@@ -81,7 +81,7 @@ class _Entries:
         return is_used.reshape(n_questions, n_dimensions)
 
     def dense(self, column_numbers: Indices) -> Floats:
-        """Return a dense array, (Q, M, C), of numbered columns (Q, D); 0 is of left out ones."""
+        """Return a dense array, (Q, M, C), of columns numbered from 1, (Q, D); 0 leaves one out."""
         n_questions, n_systems, _ = self.shape
         n_columns = int(column_numbers.max(initial=0)) + 1
         vectors = np.zeros((n_questions, n_systems, n_columns))

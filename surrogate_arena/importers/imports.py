@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -94,16 +94,7 @@ def import_arena(
     shown_kind = kind if isinstance(kind, str) else "this reader"
     if verdicts is not None:
         options, verdict_file = split_options(Path(verdicts), options)
-    known = reader_options(kind)
-    for name in options:
-        if name in VERDICT_OPTIONS and name not in known:
-            raise UsageError(
-                f"{shown_kind} takes {argument(name)} only with verdicts on pairs: --verdicts "
-                "FILE, or 'import lmarena'; scores of single answers need --scores NAME alone"
-            )
-        if name not in known:
-            takes = ", ".join(map(argument, known))
-            raise UsageError(f"{shown_kind} does not take {argument(name)}; it takes {takes}")
+    _check_options(shown_kind, options, reader_options(kind))
     try:
         foreign = reader(paths, **options)
     except (UsageError, DataError) as error:
@@ -119,6 +110,19 @@ def import_arena(
     if options.get("repeats") != "first" and _is_mostly_left_out(foreign):
         raise _with_evident_kind(UsageError(_most_left_out(foreign)), kind, paths)
     return foreign if verdicts is None else with_verdicts(foreign, verdict_file, paths)
+
+
+def _check_options(kind: str, options: Iterable[str], known: Sequence[str]) -> None:
+    for name in options:
+        if name in known:
+            continue
+        if name in VERDICT_OPTIONS:
+            raise UsageError(
+                f"{kind} takes {argument(name)} only with verdicts on pairs: --verdicts FILE, or "
+                "'import lmarena'; scores of single answers need --scores NAME alone"
+            )
+        takes = ", ".join(map(argument, known))
+        raise UsageError(f"{kind} does not take {argument(name)}; it takes {takes}")
 
 
 def _is_mostly_left_out(foreign: ForeignArena) -> bool:

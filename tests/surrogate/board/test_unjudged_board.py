@@ -17,9 +17,9 @@ from surrogate.board.settings import NOBODY
 from surrogate.board.summary import PREFERENCES, fingerprint
 from surrogate.board.unjudged_board import (
     IS_REFERENCE,
+    NEEDS_VERDICTS,
     NO_VERDICT,
     NOT_COMPARED,
-    UNTOLD,
     first_ratings,
     shares_below,
 )
@@ -70,7 +70,9 @@ def test_ratings_by_hand():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("questions", "note"), [(["q1"], UNTOLD), (["q1", "q2"], NOT_COMPARED)])
+@pytest.mark.parametrize(
+    ("questions", "note"), [(["q1"], NEEDS_VERDICTS), (["q1", "q2"], NOT_COMPARED)]
+)
 def test_two_systems_that_nothing_tells_apart_say_whether_they_met(questions, note):
     table = pd.concat(
         [answers({questions[0]: {"x": np.nan}}), answers({questions[-1]: {"y": np.nan}})]
