@@ -72,7 +72,7 @@ def import_command(
     ] = None,
     judge: Annotated[str | None, Option(help="Judge for rows or scores that name none.")] = None,
     scores: Annotated[
-        str | None,
+        list[str] | None,
         Option(help="Comma-separated columns or scores to use as judges, besides known metrics."),
     ] = None,
     values: opt.Values = None,
@@ -117,7 +117,7 @@ def import_command(
         "columns": named_columns(columns),
         "verdicts": verdicts,
         "judge": judge,
-        "scores": split_names(scores),
+        "scores": split_names(",".join(scores or ())),
         "values": list(values or ()),
         "no_sides": no_sides or None,
         "languages": split_names(languages),

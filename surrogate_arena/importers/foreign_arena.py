@@ -174,8 +174,8 @@ def _use_of_marks(marks: pd.DataFrame, lower_is_better: Collection[str]) -> str:
     is_used = marks.duplicated([*QUESTION_KEY, "judge"], keep=False)
     uses = []
     for judge, used in is_used.groupby(marks["judge"], sort=False):
-        direction = " (the lowest wins)" if judge in lower_is_better else ""
-        uses.append(f"{judge}{direction} {used.sum():,} of {len(used):,}")
+        best = "lowest" if judge in lower_is_better else "highest"
+        uses.append(f"{judge} (the {best} wins) {used.sum():,} of {len(used):,}")
     return (
         "scores used in verdicts (which need two systems' scores on a question): "
         f"{first_of(uses, MOST_NAMED)}"

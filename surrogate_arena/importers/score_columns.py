@@ -76,5 +76,6 @@ def _is_known(column: str) -> bool:
 def _metric(column: str) -> str:
     """Return a metric's bare name: ``groundedness`` for ``outputs.gpt_groundedness_score``."""
     parts = [part for part in re.split(r"[./]", column) if not re.fullmatch(r"v\d+|score", part)]
-    name = bare_column(parts[-1]) if parts else ""
+    # Ragas appends the mode, as in noise_sensitivity(mode=relevant)
+    name = bare_column(parts[-1].partition("(")[0]) if parts else ""
     return name.removeprefix("gpt_").removesuffix("_score")

@@ -35,6 +35,7 @@ from surrogate_arena.importers.map_battles import battles_of_records
 from surrogate_arena.importers.opened import texts_in
 from surrogate_arena.importers.plain_tables import NEEDED
 from surrogate_arena.importers.refused_battles import check_votes
+from surrogate_arena.importers.score_columns import lowest_wins
 from surrogate_arena.importers.scores import marks_of, numbers_beside
 from surrogate_arena.importers.tool_fields import (
     FieldReading,
@@ -111,9 +112,11 @@ class ToolReader:
                 fields["answer"] = ""
             if _is_complete(collected, place, fields, reading):
                 answers.append((place, fields, marked))
-        collected.lower_is_better.update(self.map.scores.lower_is_better)
+        judges = _judges_of(marks)
+        lower = [judge for judge in judges if lowest_wins(judge)]
+        collected.lower_is_better.update(lower, self.map.scores.lower_is_better)
         add_rows(collected, answers, language, repeats=repeats)
-        note = f"Fields: {reading.shown()}. Scores: {self._judges(marks)}."
+        note = f"Fields: {reading.shown()}. Scores: {', '.join(judges) or 'none'}."
         return foreign_arena(collected, name, reference=reference_system, note=note)
 
     def _rows(
@@ -138,13 +141,6 @@ class ToolReader:
         chosen = stated_paths(fields, columns, records, self.tool)
         chosen = with_one_path_for_names(chosen, records)
         return FieldReading(self.map, chosen, frozenset(columns))
-
-    def _judges(self, marks: Iterable[Mapping[str, float]]) -> str:
-        listed = []
-        for judge in _judges_of(marks):
-            is_lower = judge in self.map.scores.lower_is_better
-            listed.append(f"{judge} (lower is better)" if is_lower else judge)
-        return ", ".join(listed) or "none"
 
     def _with_hint(self, error: DataError) -> DataError:
         first, *further = error.problems

@@ -57,6 +57,15 @@ def test_systems_of_a_file_each_keep_the_order_of_the_files(run, tmp_path):
     assert read_arena(tmp_path / "arena").info.systems == ("old", "new")
 
 
+def test_scores_may_be_named_one_by_one(run, tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("question,model,answer,style,wit\nq,x,Yes.,1,2\nq,y,No.,2,1\n", "utf-8")
+    out = tmp_path / "arena"
+    options = ["--scores", "style", "--scores", "wit", "--language", "en"]
+    assert run("import", "csv", path, "--out", out, *options) == 0
+    assert read_arena(out).judgments["judge"].tolist() == ["style", "wit"]
+
+
 def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, capsys):
     out, damaged = tmp_path / "arena", tmp_path / "damaged.csv"
     damaged.write_text('"')

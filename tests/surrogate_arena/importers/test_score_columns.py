@@ -97,8 +97,8 @@ def test_a_judge_without_scores_is_refused(read):
 def test_one_note_says_how_many_scores_are_used(read):
     columns = {"thumbs": ["up", "down", "up", None], "f1": [0.1, 0.2, 0.3, 0.4]}
     assert read(columns, scores=["thumbs"]).notes == (
-        "scores used in verdicts (which need two systems' scores on a question): thumbs 2 of 3, "
-        "f1 4 of 4",
+        "scores used in verdicts (which need two systems' scores on a question): thumbs (the "
+        "highest wins) 2 of 3, f1 (the highest wins) 4 of 4",
     )
 
 
@@ -113,3 +113,17 @@ def test_scores_show_no_sides_whatever_the_systems_are_called(read):
     assert set(judgments["sides"]) == {"none"}
     assert set(judgments["system_a"]) == {"one"}
     assert set(judgments["winner"]) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("column", "best"),
+    [
+        ("noise_sensitivity(mode=relevant)", "lowest"),
+        ("hallucination_rate", "lowest"),
+        ("factual_correctness(mode=f1)", "highest"),
+        ("style", "highest"),
+    ],
+)
+def test_the_direction_of_every_score_is_said(read, column, best):
+    [note] = read({column: [0.1, 0.2, 0.3, 0.4]}, scores=[column]).notes
+    assert f"{column} (the {best} wins)" in note

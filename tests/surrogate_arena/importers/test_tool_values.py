@@ -423,6 +423,16 @@ def test_objects_one_a_line_are_read_whatever_the_ending(tmp_path, name):
     assert texts(import_arena("langfuse", [tmp_path])) == ([QUESTION], list(ANSWERS))
 
 
+@pytest.mark.parametrize("metric", ["hallucination", "Toxicity"])
+def test_the_lower_score_of_a_known_fault_wins_in_every_tool(tmp_path, metric):
+    langfuse = traces(QUESTION, ANSWERS)
+    for row, score in zip(langfuse, (0.2, 0.7), strict=True):
+        row["scores"] = [{"name": metric, "value": score}]
+    read = read_of(tmp_path, langfuse)
+    assert winners(read, metric) == ["v0"]
+    assert f"{metric} (the lowest wins)" in " ".join(read.notes)
+
+
 def test_langsmith_counts_categories_too(tmp_path):
     rows = [
         {"session_name": f"v{n}", "inputs": {"question": QUESTION}, "outputs": {"answer": text}}
