@@ -273,11 +273,20 @@ def _are_soft_places(numbers: Collection[float]) -> bool:
 
 def _several_meanings(numbers: Mapping[object, float], column: str) -> UnclearValuesError:
     fewest_of_a_scale = 4
-    listed = [f"{number:g}" for number in sorted(set(numbers.values()))]
+    present = sorted(set(numbers.values()))
+    listed = [f"{number:g}" for number in present]
     command = _option_of_values(column, listed)
     if len(listed) >= fewest_of_a_scale:
-        scale = option("values", f"{column}:{listed[0]}..{listed[-1]}=a..b")
-        command = f"{scale} if {listed[0]} favors side a, =b..a if side b; or each: {command}"
+        first, last = present[0], present[-1]
+        if first < 0 < last:
+            # Zero is in the middle of margins, whichever the largest is
+            last = max(-first, last)
+            first = -last
+        scale = option("values", f"{column}:{first:g}..{last:g}=a..b")
+        command = (
+            f"{scale} if the scale has these ends and {first:g} favors side a, =b..a if side b; "
+            f"or each: {command}"
+        )
     highest = max(numbers, key=lambda cell: numbers[cell])
     fault = "is a number that may mean several things"
     return UnclearValuesError(highest, fault, _SAY_WHAT, command)

@@ -91,6 +91,12 @@ def test_a_margin_shows_both_directions_of_its_scale(case):
     assert "=b..a" in message
 
 
+def test_the_shown_scale_of_margins_has_zero_in_its_middle(tmp_path):
+    rows = "".join(f"q{n},x,y,{margin}\n" for n, margin in enumerate([2, -1, 0, 1, 0]))
+    path = written(tmp_path / "b.csv", f"question,system_a,system_b,margin\n{rows}")
+    assert "margin:-2..2=a..b if the scale has these ends" in refusal(counted_judgments_of, path)
+
+
 def test_replies_beside_their_names_are_read_by_the_columns_that_are_shown(case):
     path = case("arena", "05_response_source_columns.jsonl")
     assert "use 'import lmarena'" in refusal(import_arena, "csv", [path])
