@@ -118,7 +118,8 @@ def named_alike(columns: Iterable[str], name: str) -> list[str]:
     endings = field_names("answers")[name]
     alike = []
     for column in columns:
-        last_step = column.rpartition(".")[2]
+        # Pandas writes answer.1 for a second column called answer
+        last_step = re.sub(r"\.\d+$", "", column).rpartition(".")[2]
         if bare_column(last_step).removesuffix("s").endswith(endings):
             alike.append(column)
     return alike

@@ -23,6 +23,7 @@ from surrogate_arena.importers.contract import (
     bare_column,
     chosen_columns,
     columns_in,
+    root_of,
     with_paths,
 )
 from surrogate_arena.importers.left_out import (
@@ -33,10 +34,10 @@ from surrogate_arena.importers.left_out import (
 )
 from surrogate_arena.importers.refused_tables import (
     check_answers,
+    check_files_of_answers,
     check_needed,
     check_questions,
     check_repeats,
-    check_verdict_files,
 )
 from surrogate_arena.importers.score_columns import judges_of_scores, score_columns
 from surrogate_arena.importers.tables import SHEET, read_table
@@ -102,8 +103,7 @@ def known_tables(
     may_repeat: bool = False,
 ) -> PlainTables:
     """Find the columns of tables of answers."""
-    if len(tables) > 1:
-        check_verdict_files(tables)
+    tables, notes = _in_one_layout(tables, columns)
     systems = _columns_of_answers(tables, columns)
     if systems:
         of_one_answer = [name for name in columns if name not in _SHARED_FIELDS]
@@ -112,7 +112,8 @@ def known_tables(
         columns = {**columns, "answer": "answer"}
     named = {**columns, **{name: name for name in scores}}
     tables = [replace(rows, table=with_paths(rows.table, named)) for rows in tables]
-    known, notes = _found_columns(tables, columns, scores, needed, may_repeat=may_repeat)
+    known, system_notes = _found_columns(tables, columns, scores, needed, may_repeat=may_repeat)
+    notes += system_notes
     if systems:
         known = _shared_fields(known)
     filled = [without_empty_rows(rows, known.names) for rows in tables]
@@ -131,11 +132,34 @@ def known_tables(
     return PlainTables(filled, known, judges, notes, left_out)
 
 
+def _in_one_layout(
+    tables: Sequence[Rows], stated: Mapping[str, str]
+) -> tuple[list[Rows], list[str]]:
+    """Rename columns of fields for which earlier tables have another name; also say which."""
+    names: dict[str, str] = {}
+    renamed: list[Rows] = []
+    notes: list[str] = []
+    for rows in tables:
+        known = chosen_columns([rows.table], "answers", NO_COLUMNS).names
+        changes: dict[str, str] = {}
+        for name in _SHARED_FIELDS:
+            column = known.get(name)
+            if column is None or name in stated or column in stated.values():
+                continue
+            first = names.setdefault(name, column)
+            if first not in rows.table:
+                changes[column] = first
+                notes.append(f"{rows.source}: {name} is read from {column!r}")
+        renamed.append(replace(rows, table=rows.table.rename(columns=changes)))
+    return renamed, notes
+
+
 def _columns_of_answers(tables: Sequence[Rows], columns: Mapping[str, str]) -> list[str]:
     """Return the columns that ``answer`` names, if several: each has a system's answers."""
     present = columns_in([rows.table for rows in tables])
     systems = [name.strip() for name in columns.get("answer", "").split(",")]
-    if len(systems) == 1 or not set(systems) <= set(present):
+    are_known = all(name in present or root_of(name) in present for name in systems)
+    if len(systems) == 1 or not are_known:
         return []
     if "system" in columns or "system" in present:
         raise UsageError(
@@ -155,11 +179,12 @@ def _refuse_fields(systems: Sequence[str], of_one_answer: Sequence[str]) -> None
 
 
 def _one_answer_per_row(rows: Rows, systems: Sequence[str]) -> Rows:
-    shared = rows.table.drop(columns=systems, errors="ignore")
-    held = [name for name in systems if name in rows.table]
+    table = with_paths(rows.table, dict(zip(systems, systems, strict=True)))
+    shared = table.drop(columns=systems, errors="ignore")
+    held = [name for name in systems if name in table]
     if not held:
         raise UsageError(f"{rows.source} has none of the columns {all_of(systems)}")
-    parts = [shared.assign(system=name, answer=rows.table[name]) for name in held]
+    parts = [shared.assign(system=name, answer=table[name]) for name in held]
     table = pd.concat(parts, ignore_index=True)
     lines = pd.concat([rows.lines] * len(held), ignore_index=True)
     return replace(rows, table=table, lines=lines)
@@ -203,6 +228,7 @@ def _found_columns(
         systems = first_of(systems_in_order(frames, holder), MOST_NAMED)
         notes.append(f"no column names the system, so the name of the {holder} does: {systems}")
     check_needed(frames, known.names, needed)
+    check_files_of_answers(tables, known.names["answer"])
     if "system" not in stated and not may_repeat:
         check_repeats(frames, known.names, tables[0].source)
     return known, notes

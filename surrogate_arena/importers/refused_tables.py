@@ -72,12 +72,13 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
         both = f"{column!r} and {competitor!r} may both be the answers"
         competing_answers = option("column", f"answer={competitor}")
         column_answers = option("column", f"answer={column}")
+        alone = f"{competing_answers}, or {column_answers}"
         if "reference" in chosen.names:
-            raise UsageError(f"{both}: {competing_answers}, or {column_answers}")
+            raise UsageError(f"{both}: {alone}")
         raise UsageError(
             f"{both}; if one is the reference: "
             f"{competing_answers} {option('column', f'reference={column}')}, or "
-            f"{column_answers} {option('column', f'reference={competitor}')}"
+            f"{column_answers} {option('column', f'reference={competitor}')}; if not: {alone}"
         )
 
 
@@ -99,16 +100,20 @@ def check_questions(frames: Frames, chosen: Columns) -> None:
             )
 
 
-def check_verdict_files(tables: Sequence[Rows]) -> None:
-    """Refuse tables of verdicts among tables of answers."""
+def check_files_of_answers(tables: Sequence[Rows], answer: str) -> None:
+    """Refuse tables without the column of answers, such as one of verdicts or questions."""
     for rows in tables:
-        answers = chosen_columns([rows.table], "answers", NO_COLUMNS).names
+        if answer in rows.table or rows.table.empty:
+            continue
         battles = chosen_columns([rows.table], "battles", NO_COLUMNS).names
-        if "answer" not in answers and {"system_a", "system_b"} <= battles.keys():
+        if {"system_a", "system_b"} <= battles.keys():
             raise UsageError(
                 f"a row of {rows.source} compares two systems: give it by --verdicts, and only the "
                 "files of answers as paths"
             )
+        raise UsageError(
+            f"{rows.source} has no column {answer!r}: give only the files of answers as paths"
+        )
 
 
 def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]) -> None:

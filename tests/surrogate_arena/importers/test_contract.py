@@ -694,3 +694,38 @@ def test_no_message_lists_more_than_ten_columns(tmp_path):
     with pytest.raises(UsageError) as refused:
         read(written(tmp_path, [wide, {**wide, "c0": "Another text."}]))
     assert "and 30 more" in str(refused.value)
+
+
+def test_files_may_name_their_columns_differently(tmp_path):
+    one = [{**row, "gold": "1932", "context": "Built in 1932."} for row in ROWS[::2]]
+    names = {"question": "query", "answer": "response", "gold": "expected", "context": "contexts"}
+    two = pd.DataFrame([{**row, "gold": "1932", "context": "Now."} for row in ROWS[1::2]])
+    two = two.rename(columns=names).to_dict(orient="records")
+    foreign = read(written(tmp_path, one, name="one"), written(tmp_path, two, name="two"))
+    assert answers_of(foreign) == EXPECTED
+    passages = foreign.arena.answers["passages"]
+    assert [text["text"] for [text] in passages] == ["Built in 1932."] * 2 + ["Now."] * 2
+    assert set(foreign.arena.queries["reference"]) == {"1932"}
+    assert "two.jsonl: answer is read from 'response'" in " ".join(foreign.notes)
+
+
+def test_a_file_of_questions_is_no_system(tmp_path):
+    answers = written(tmp_path, ROWS, name="answers")
+    questions = written(tmp_path, [{"question": "When?", "gold": "1932"}], name="questions")
+    with pytest.raises(UsageError, match=r"questions.jsonl has no column 'answer'"):
+        read(answers, questions)
+
+
+def test_systems_may_be_paths_in_a_column(tmp_path):
+    data = [{"question": "When?", "old": "In 1932.", "new": "Nobody knows."}]
+    path = written(tmp_path, [{"data": record} for record in data])
+    columns = {"question": "data.question", "answer": "data.old,data.new"}
+    foreign = read(path, columns=columns)
+    assert foreign.arena.info.systems == ("data.old", "data.new")
+    assert set(foreign.arena.answers["answer"]) == {"In 1932.", "Nobody knows."}
+
+
+def test_a_second_column_of_answers_is_never_passed_over(tmp_path):
+    rows = [{**row, "answer.1": f"{row['answer']} Indeed."} for row in ROWS]
+    with pytest.raises(UsageError, match=r"may both be the answers.*; if not: --column answer="):
+        read(written(tmp_path, rows))
