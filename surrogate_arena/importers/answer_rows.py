@@ -19,6 +19,7 @@ from surrogate_arena.importers.collected import SCORE, Collected, Key, Place, qu
 from surrogate_arena.importers.contract import MOST_NAMED
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.languages import AUTO, languages_by_id
+from surrogate_arena.importers.opened import texts_in
 from surrogate_arena.importers.passages import HINT, number_of_first, passages_of
 from surrogate_arena.importers.score_columns import lowest_wins
 from surrogate_arena.importers.values import (
@@ -28,6 +29,7 @@ from surrogate_arena.importers.values import (
     name_text,
     opened,
     opened_or_same,
+    option,
 )
 
 Repeats = Literal["first", "each"]
@@ -193,9 +195,13 @@ class AnswerRows:
             return text.strip()
         fault = "is missing" if is_missing_cell(cell) else "is not a text"
         column = self.collected.names.get(name, name)
-        hint = f"write a text, or name another column: --column {name}=NAME"
-        if isinstance(cell, Mapping):
-            hint = f"name the text in it, such as --column {name}='{column}.{next(iter(cell), '')}'"
+        hint = (
+            "write a text in each row, also below merged cells, or name another column: --column "
+            f"{name}=NAME"
+        )
+        if isinstance(cell, Mapping | list):
+            path = next(iter(texts_in(cell, column)), column)
+            hint = f"name the text in it, such as {option('column', f'{name}={path}')}"
         self.collected.fault(place, name, cell, fault, hint)
         return None
 
@@ -256,7 +262,10 @@ class AnswerRows:
                 hint = _REPEATS
                 if earlier["answer"] == answer:
                     fault = f"has another score {seen_from(place, earlier['place'])}"
-                    hint = f"name who judged in a column 'judge'; or {_REPEATS}"
+                    hint = (
+                        "name who judged, and the score: --column judge=NAME --column "
+                        f"verdict=NAME; or {_REPEATS}"
+                    )
                 collected.fault(place, "system", system, fault, hint)
                 return None
             if self.repeats == "first":

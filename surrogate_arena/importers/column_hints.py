@@ -90,13 +90,22 @@ class Candidates:
                 return column
         return None
 
+    def repeats(self, column: str, question: str) -> bool:
+        """Return whether every text of a column is a part of the question's, or holds it."""
+        pairs: list[tuple[object, object]] = []
+        for frame in self.frames:
+            pairs += zip(frame.get(column, ()), frame.get(question, ()), strict=False)
+        is_part = [str(text) in str(asked) or str(asked) in str(text) for text, asked in pairs]
+        return bool(pairs) and all(is_part)
 
-def suggested_columns(candidates: Candidates, missing: Collection[str]) -> dict[str, str]:
+
+def suggested_columns(
+    candidates: Candidates, missing: Collection[str], question: str | None
+) -> dict[str, str]:
     """Return columns that may hold missing questions and answers."""
-    if {"question", "answer"} <= set(missing):
-        for column in candidates.columns:
-            if _are_messages(cells_of(candidates.frames, column)):
-                return {"question": column, "answer": column}
+    for column in candidates.columns:
+        if "question" in missing and _are_messages(cells_of(candidates.frames, column)):
+            return {name: column for name in ("question", "answer") if name in missing}
     suggested: dict[str, str] = {}
     if "question" in missing:
         question = candidates.question()
@@ -108,6 +117,8 @@ def suggested_columns(candidates: Candidates, missing: Collection[str]) -> dict[
         # A table without questions holds no answers, unless a name says so
         if "question" in missing and "question" not in suggested:
             answers = named_alike(answers, "answer")
+        # A prompt holds its question
+        answers = [name for name in answers if not candidates.repeats(name, question or "")]
         if len(answers) == 1:
             suggested["answer"] = answers[0]
     return suggested
@@ -198,6 +209,9 @@ def with_inner_paths(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _paths_in(cell: object, levels: int = _MOST_LEVELS) -> list[str]:
+    if isinstance(cell, list) and len(cell) == 1:
+        # Such as the only choice of a completion
+        return [f"[0]{path}" for path in _paths_in(cell[0], levels)]
     if not isinstance(cell, Mapping) or levels == 0:
         return []
     paths = []

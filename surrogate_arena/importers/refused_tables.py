@@ -126,7 +126,7 @@ def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]
     _refuse_battles(frames, missing)
     inner = [with_inner_paths(frame) for frame in frames]
     candidates = Candidates(inner, columns_in(inner), set(names.values()))
-    known = {**names, **suggested_columns(candidates, missing)}
+    known = {**names, **suggested_columns(candidates, missing, names.get("question"))}
     candidates = replace(candidates, taken=set(known.values()))
     columns, paths = _columns_of_user(frames), _columns_of_user(inner)
     if "answer" not in known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from datetime import date
 from functools import partial
 from shlex import quote
 from typing import Any
@@ -43,9 +44,12 @@ def is_value(value: object) -> bool:
 
 
 def name_text(value: object) -> object:
-    """Write the numbers 4 and 4.0 as ``4``; anything else is unchanged."""
+    """Write the numbers 4 and 4.0 as ``4``, and dates as ISO 8601; anything else is unchanged."""
     if isinstance(value, str) or value is None:
         return value
+    if isinstance(value, date):
+        # Workbooks hold dates as midnights
+        return str(value).removesuffix(" 00:00:00")
     digits = whole_digits(value)
     if digits is not None:
         return digits

@@ -729,3 +729,47 @@ def test_a_second_column_of_answers_is_never_passed_over(tmp_path):
     rows = [{**row, "answer.1": f"{row['answer']} Indeed."} for row in ROWS]
     with pytest.raises(UsageError, match=r"may both be the answers.*; if not: --column answer="):
         read(written(tmp_path, rows))
+
+
+def test_no_copy_of_the_question_is_suggested_as_the_answer(tmp_path):
+    rows = []
+    for row in ROWS[::2]:
+        choices = [{"message": {"content": row["answer"]}}]
+        rows.append(
+            {"doc": {"query": row["question"]}, "filled": {"text": f"Q: {row['question']}"}}
+        )
+        rows[-1] |= {"choices": choices}
+    path = written(tmp_path, rows)
+    with pytest.raises(UsageError) as refused:
+        read(path)
+    answer = "choices[0].message.content"
+    assert f"--column question=doc.query --column 'answer={answer}'" in str(refused.value)
+    foreign = read(path, columns={"question": "doc.query", "answer": answer})
+    assert list(foreign.arena.answers["answer"]) == [row["answer"] for row in ROWS[::2]]
+
+
+def test_the_text_within_records_is_named_at_once(tmp_path):
+    rows = [{**row, "answer": {"result": {"text": row["answer"]}}} for row in ROWS]
+    path = written(tmp_path, rows)
+    with pytest.raises(DataError, match=r"--column answer=answer\.result\.text"):
+        read(path)
+    assert answers_of(read(path, columns={"answer": "answer.result.text"})) == EXPECTED
+
+
+def test_messages_beside_an_answer_are_suggested_as_the_question(tmp_path):
+    rows = []
+    for row in ROWS:
+        asked = [{"role": "system", "content": "Be brief."}]
+        asked += [{"role": "user", "content": row["question"]}]
+        rows.append({"messages": asked, "system": row["system"], "answer": row["answer"]})
+    path = written(tmp_path, rows)
+    with pytest.raises(UsageError, match="--column question=messages"):
+        read(path)
+    assert answers_of(read(path, columns={"question": "messages"})) == EXPECTED
+
+
+def test_dates_in_a_workbook_are_texts(tmp_path):
+    day = pd.Timestamp("1932-05-01")
+    rows = [{"question": "When?", "system": name, "answer": day} for name in ("one", "two")]
+    foreign = read(written(tmp_path, rows, ".xlsx"))
+    assert list(foreign.arena.answers["answer"]) == ["1932-05-01"] * 2
