@@ -66,11 +66,12 @@ def without_categories(judgments: pd.DataFrame) -> pd.DataFrame:
 
 def value_codes(values: pd.Series) -> tuple[Codes, pd.Index]:
     """Number a column's values, (N,), -1 where missing; also return the values."""
-    if not isinstance(values.dtype, pd.CategoricalDtype):
+    column = values.array
+    if not isinstance(column, pd.Categorical):
         codes, distinct_values = pd.factorize(values)
         return codes, pd.Index(distinct_values)
-    codes = values.cat.codes.to_numpy()
-    categories = values.cat.categories
+    codes = column.codes
+    categories = column.categories
     if len(codes) and not codes.any():
         return codes, categories[:1]
     is_used = np.zeros(len(categories) + 1, dtype=np.bool_)

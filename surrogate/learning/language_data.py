@@ -25,7 +25,7 @@ from arena.rating.tournaments import (
     published_tournaments,
 )
 from arena.statistics.bootstrap import by_content
-from features.engine.extraction import MISSING_SUFFIX
+from features.engine.extraction import FEATURE_KEY, MISSING_SUFFIX
 from surrogate.learning.training_data import arranged, finite_means
 
 if TYPE_CHECKING:
@@ -201,7 +201,8 @@ def language_data(
     # As categories, the judgments sent to workers take a tenth of the memory.
     categories = [*QUESTION_KEY, "system_a", "system_b", "winner", "judge"]
     # A copy holds all features in one array, of which rows are taken at once.
-    X = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]].copy()
+    X = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
+    X = X.astype(dict.fromkeys(FEATURE_KEY, "category")).copy()
     published = judged.published_ratings
     published = published[published["system"].isin(judged.info.systems)]
     languages = []

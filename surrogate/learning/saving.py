@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 
+from arena.computing.codes import without_categories
 from arena.data.errors import DataError, MissingDependencyError, UsageError
 from arena.data.files import most_expanded, refuse_beyond
 from arena.data.parquet import read_parquet
@@ -89,7 +90,8 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
         },
     )
     table = io.BytesIO()
-    pq.write_table(pa.Table.from_pandas(surrogate.X_, preserve_index=False), table)
+    rows = without_categories(surrogate.X_)
+    pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), table)
     with (
         atomic_path(Path(path)) as temporary,
         zipfile.ZipFile(temporary, "w") as archive,

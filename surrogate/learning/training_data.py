@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.computing.codes import are_among, repeated_rows
+from arena.computing.codes import are_among, repeated_rows, value_codes
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.pairs import JudgedItems
@@ -139,7 +139,7 @@ def feature_tensor(
 
 def _indices_in(names: Sequence[str] | None, column: pd.Series) -> tuple[Sequence[str], Indices]:
     """Return names, or else a column's own, and each value's place in them, (N,); -1 in none."""
-    codes, values = pd.factorize(column)
+    codes, values = value_codes(column)
     if names is None:
         names = sorted(values)
     # A missing value has the code -1, which takes the last place.
