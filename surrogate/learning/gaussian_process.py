@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.data.types import Flags, Floats, Indices
+from arena.rating.bradley_terry import ConvergenceError
 
 SMALLEST = 1e-9
 """Below it, a number is 0 but for rounding."""
@@ -25,6 +26,10 @@ MOST_CONTRADICTED = 3
 """Ratings that may be found to contradict the others: of more, the kernels are to blame."""
 OWN_VARIANCE = 100.0
 """Residual variance, in squared logits, of a rating that is left to its own observation."""
+NO_VARIANCES = (
+    "the variances of ratings by verdicts and answers did not converge; check published ratings, "
+    "and their standard errors, for values that are far too large or small"
+)
 MANY = 500
 """Largest number of ratings to learn variances from: more add little, and time grows as a cube."""
 
@@ -126,12 +131,18 @@ class GaussianProcess:
         return slopes, hessian
 
 
-def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats) -> GaussianProcess:
+def fit_process(
+    kernels: Floats,
+    ratings: Floats,
+    noise: Floats,
+    groups: Floats,
+    start: Floats | None = None,
+) -> GaussianProcess:
     """Condition a Gaussian process on ratings (N,), kernels (K, N, N).
 
     ``noise`` is their sampling covariance, ``groups`` are one-hot, (N, G). Variances have wide
     log-normal priors centered on equal shares of the signal, and the likelihood is multiplied by
-    their sum (Li and Lahiri, 2010).
+    their sum (Li and Lahiri, 2010). ``start`` are variances near the result, (K + 1,).
     """
     # Of the logarithm of each variance: a standard deviation of a factor of 4.5 up or down
     prior_precision = 1 / 1.5**2
@@ -147,11 +158,12 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
             ratings[rows],
             noise[np.ix_(rows, rows)],
             groups[rows][:, is_present],
+            start,
         )
         return GaussianProcess.of(sampled.variances, kernels, ratings, noise, groups)
     n_variances = len(kernels) + 1
     center = np.log(_signal_variance(ratings, noise, groups) / n_variances)
-    logs = np.full(n_variances, center)
+    logs = np.full(n_variances, center) if start is None else np.log(start)
     for _ in range(most_steps):
         process = GaussianProcess.of(np.exp(logs), kernels, ratings, noise, groups)
         slopes, hessian = process.derivatives(kernels)
@@ -161,9 +173,9 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
         hessian += np.outer(shares, shares) + np.diag(prior_precision - shares)
         step = _newton_step(slopes, hessian)
         if np.abs(step).max() <= shortest_step:
-            break
+            return process
         logs = logs + step
-    return process
+    raise ConvergenceError(NO_VARIANCES)
 
 
 def _newton_step(slopes: Floats, hessian: Floats) -> Floats:

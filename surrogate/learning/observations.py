@@ -133,7 +133,9 @@ class _BattleFit:
     def of(cls, rated: TrainingRatings, around: float) -> _BattleFit:
         n_systems = len(rated.systems)
         likelihood = BattleLikelihood(rated.items)
-        mode = likelihood.mode(NormalPrior.ridge(n_systems, around))
+        # Mean ratings over tournaments are close to it, which saves a step of Newton's.
+        start = np.append(rated.means, np.zeros(len(likelihood.bias_precisions)))
+        mode = likelihood.mode(NormalPrior.ridge(n_systems, around), start=start)
         mode[:n_systems] -= mode[:n_systems].mean()
         effects = likelihood.design_effects(mode, around)
         return cls(rated.systems, likelihood, mode, effects)
@@ -193,7 +195,7 @@ class JointPosterior:
     """N ratings (logits) in languages, and their covariance, (N, N).
 
     ``shares`` are weights of systems' own verdicts, (N,); ``contradicted`` are systems whose
-    verdicts contradict predictions.
+    verdicts contradict predictions; ``variances`` are the process's, if there was one.
     """
 
     keys: pd.MultiIndex
@@ -201,6 +203,7 @@ class JointPosterior:
     covariance: Floats
     shares: Floats
     contradicted: pd.MultiIndex = field(default_factory=_no_keys)
+    variances: Floats | None = None
 
     @classmethod
     def by_verdicts(cls, observations: Mapping[str, Observation]) -> JointPosterior:
@@ -234,6 +237,7 @@ class JointPosterior:
             covariance=np.asarray(scipy.linalg.block_diag(self.covariance, others.covariance)),
             shares=np.concatenate([self.shares, others.shares]),
             contradicted=self.contradicted.append(others.contradicted),
+            variances=self.variances,
         )
 
     def take(self, rows: Flags) -> JointPosterior:
@@ -259,15 +263,20 @@ def _stacked(observations: Mapping[str, Observation]) -> tuple[Floats, Floats]:
 
 
 def joint_posterior(
-    observations: Mapping[str, Observation], kernels: Floats, expected: Floats | float = 0.0
+    observations: Mapping[str, Observation],
+    kernels: Floats,
+    expected: Floats | float = 0.0,
+    start: Floats | None = None,
 ) -> JointPosterior:
-    """Condition a process with kernels (K, N, N) on all ratings."""
+    """Condition a process with kernels (K, N, N) on all ratings, its variances near ``start``."""
     keys = observation_keys(observations)
     ratings, noise = _stacked(observations)
     # Each language has a mean of its own: battles never compare systems across languages.
     groups = np.equal.outer(keys.codes[0], np.unique(keys.codes[0])).astype(np.float64)
-    process = fit_process(kernels, ratings - expected, noise, groups).resolved(kernels, groups)
+    fitted = fit_process(kernels, ratings - expected, noise, groups, start)
+    process = fitted.resolved(kernels, groups)
     residuals, covariance, shares = process.posterior()
+    contradicted = keys[process.is_contradicted]
     return JointPosterior(
-        keys, residuals + expected, covariance, shares, keys[process.is_contradicted]
+        keys, residuals + expected, covariance, shares, contradicted, process.variances
     )

@@ -69,7 +69,9 @@ def posterior_ratings(
     posterior = _posterior_of(prior, is_rated_unjudged, observed, borrowing)
     for _ in range(APPROXIMATIONS - 1):
         observed = likelihoods.about(posterior.by_language()).observed()
-        posterior = _posterior_of(prior, is_rated_unjudged, observed, borrowing)
+        posterior = _posterior_of(
+            prior, is_rated_unjudged, observed, borrowing, posterior.variances
+        )
     return posterior
 
 
@@ -78,12 +80,13 @@ def _posterior_of(
     is_rated_unjudged: Flags,
     observed: Mapping[str, Observation],
     borrowing: Collection[str],
+    variances: Floats | None = None,
 ) -> JointPosterior:
     by_verdicts = JointPosterior.by_verdicts(observed)
     observations = _observations_of(prior, is_rated_unjudged, observed)
     if not observations:
         return by_verdicts
-    modeled = _centered(prior.given(observations), observed, borrowing)
+    modeled = _centered(prior.given(observations, variances), observed, borrowing)
     return modeled.joined(by_verdicts.take(~by_verdicts.keys.isin(modeled.keys)))
 
 
@@ -122,10 +125,12 @@ class _Prior:
             kernels = np.concatenate([kernels, others.kernel(keys)[None]])
         return cls(keys, means, kernels)
 
-    def given(self, observations: Mapping[str, Observation]) -> JointPosterior:
+    def given(
+        self, observations: Mapping[str, Observation], variances: Floats | None
+    ) -> JointPosterior:
         rows = self.keys.get_indexer(observation_keys(observations))
         kernels = self.kernels[:, rows[:, None], rows]
-        return joint_posterior(observations, kernels, self.means[rows])
+        return joint_posterior(observations, kernels, self.means[rows], variances)
 
 
 def _is_never_judged(

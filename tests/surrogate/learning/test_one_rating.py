@@ -9,12 +9,14 @@ from scipy.optimize import approx_fprime
 from voters import votes
 
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_90
+from surrogate.learning import gaussian_process
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.gaussian_process import GaussianProcess
+from surrogate.learning.gaussian_process import GaussianProcess, fit_process
 from surrogate.learning.observations import (
     JointPosterior,
     Observation,
@@ -375,3 +377,21 @@ def test_verdicts_that_contradict_all_that_answers_promise_rate_a_system_alone()
     assert found.shares[0] > 0.99
     honest = joint_posterior({"en": seen["en"].among(set(names[1:]))}, kernel[None, 1:, 1:])
     assert honest.contradicted.empty
+
+
+def test_variances_that_do_not_converge_are_an_error(monkeypatch):
+    monkeypatch.setattr(
+        gaussian_process, "_newton_step", lambda slopes, _: np.full(len(slopes), 0.01)
+    )
+    with pytest.raises(ConvergenceError, match="did not converge"):
+        fit_process(np.eye(4)[None], np.arange(4.0), 0.1 * np.eye(4), np.ones((4, 1)))
+
+
+def test_variances_do_not_depend_on_where_their_search_starts():
+    random = np.random.default_rng(5)
+    features = random.normal(size=(12, 3))
+    observed = features[:, 0] + random.normal(0, 0.3, 12)
+    data = ((features @ features.T)[None], observed, 0.05 * np.eye(12), np.ones((12, 1)))
+    far = fit_process(*data)
+    near = fit_process(*data, start=2 * far.variances)
+    np.testing.assert_allclose(near.variances, far.variances, rtol=1e-6)
