@@ -86,6 +86,26 @@ def test_nothing_heavy_is_loaded(loaded, statement):
     assert loaded[statement] == []
 
 
+@pytest.mark.slow
+def test_new_systems_are_ranked_without_loading_scipy(tmp_path):
+    """Its parts take longer to load than the board and the answers take to read."""
+    from arena import sample_arena
+    from surrogate import build_board
+
+    arena = sample_arena()
+    build_board(arena, judge="gpt-4o", tournaments=2).save(tmp_path / "board")
+    program = (
+        "import sys; from arena import sample_arena; from surrogate import rank_systems\n"
+        "arena = sample_arena()\n"
+        "new = arena.answers[arena.answers['system'] == 'llm-news'].assign(system='new')\n"
+        "rank_systems(sys.argv[1], new, arena)\n"
+        "print({'scipy.special', 'scipy.linalg', 'scipy.sparse'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "board")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_packages_have_the_names_that_their_stubs_say():
     for package in map(
         importlib.import_module, ("arena", "features", "surrogate", "surrogate_arena")

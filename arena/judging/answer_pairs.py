@@ -148,8 +148,11 @@ class ArenaTexts:
         texts = [self.answer_text(question, one) for question in questions]
         texts += [self.answer_text(question, other) for question in questions]
         rows = hashed(texts).unit_rows()
-        cosines = rows[: len(questions)].multiply(rows[len(questions) :]).sum(axis=1)
-        return np.asarray(1.0 - cosines)
+        cosines = []
+        for index in range(len(questions)):
+            first, second = rows.take(np.array([index, index + len(questions)])).dense()
+            cosines.append(first @ second)
+        return 1.0 - np.array(cosines)
 
     def comparison(self, key: PairKey) -> Comparison:
         """Put together what a judge compares."""

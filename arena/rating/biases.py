@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
+import scipy
 
 from arena.data.errors import UsageError
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
@@ -99,17 +99,17 @@ class Biases:
         return np.tile(self.precisions, len(self.judges))
 
     @cached_property
-    def design(self) -> csr_array:
+    def design(self) -> scipy.sparse.csr_array:
         """Return each coefficient's factor in the logit of each pair, shape (P, C)."""
         n_traits = len(self.traits)
         n_pairs = len(self.judge)
         columns: Indices = self.judge[:, None] * n_traits + np.arange(n_traits)
         starts = n_traits * np.arange(n_pairs + 1)
         entries = (self.values.ravel(), columns.ravel(), starts)
-        return csr_array(entries, shape=(n_pairs, len(self)))
+        return scipy.sparse.csr_array(entries, shape=(n_pairs, len(self)))
 
     @cached_property
-    def _transposed_design(self) -> csr_array:
+    def _transposed_design(self) -> scipy.sparse.csr_array:
         # Rows of coefficients are summed in a quarter of the time of columns.
         return self.design.T.tocsr()
 

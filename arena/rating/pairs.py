@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy
-from scipy.sparse import coo_array, csr_array
 
 from arena.computing.codes import distinct
 from arena.data.errors import UsageError
@@ -40,12 +39,12 @@ class Pairs:
         return len(self.first)
 
     @cached_property
-    def incidence(self) -> csr_array:
+    def incidence(self) -> scipy.sparse.csr_array:
         """Return 1 for a pair's first system, -1 for its second, (S, P)."""
         pairs = np.arange(len(self))
         values = np.repeat([1.0, -1.0], len(self))
         entries = (np.concatenate([self.first, self.second]), np.concatenate([pairs, pairs]))
-        return coo_array((values, entries), shape=(self.n_systems, len(self))).tocsr()
+        return scipy.sparse.coo_array((values, entries), shape=(self.n_systems, len(self))).tocsr()
 
     def differences(self, values: Floats) -> Floats:
         """Subtract second systems' values from first ones': (..., S) to (..., P)."""
@@ -130,7 +129,7 @@ def connected_groups(
     With ``one_way``, groups are strongly connected. Battles, then order decide between equal sizes.
     """
     edges = (np.ones(len(first), dtype=np.int8), (first, second))
-    graph = coo_array(edges, shape=(n_systems, n_systems)).tocsr()
+    graph = scipy.sparse.coo_array(edges, shape=(n_systems, n_systems)).tocsr()
     # A largest group chosen by name would depend on what systems are called.
     connection = "strong" if one_way else "weak"
     n_groups, labels = scipy.sparse.csgraph.connected_components(graph, connection=connection)
@@ -240,13 +239,13 @@ class JudgedItems:
         return np.array(points), np.array(counts)
 
     @cached_property
-    def _by_question(self) -> csr_array:
+    def _by_question(self) -> scipy.sparse.csr_array:
         """Points above battles of each pair by question, shape (2 P, Q)."""
         size = len(self.pairs)
         rows = np.concatenate([self.pair, self.pair + size])
         values = np.concatenate([self.points, self.counts])
         entries = (values, (rows, np.tile(self.question, 2)))
-        return coo_array(entries, shape=(2 * size, self.n_questions)).tocsr()
+        return scipy.sparse.coo_array(entries, shape=(2 * size, self.n_questions)).tocsr()
 
     def in_blocks(self, draws: npt.NDArray[Any]) -> Iterator[tuple[Floats, Floats]]:
         """Yield points and battles, (P, replicates), of drawn questions (R, Q)."""

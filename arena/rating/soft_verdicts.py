@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, log_expit
+import scipy
 
 from arena.computing.codes import value_flags
 from arena.data.judges import is_derived, is_person
@@ -118,8 +118,8 @@ def calibrated_judgments(
         temperature = values.get(judge, DEFAULT_TEMPERATURE)
         log_odds = _clipped_log_odds(shares[is_judge])
         decided = 1.0 - shares[is_judge, 2]
-        counted[rows, 0] = decided * expit(log_odds / temperature)
-        counted[rows, 1] = decided * expit(-log_odds / temperature)
+        counted[rows, 0] = decided * scipy.special.expit(log_odds / temperature)
+        counted[rows, 1] = decided * scipy.special.expit(-log_odds / temperature)
     return judgments.assign(**dict(zip(PROBABILITIES, counted.T, strict=True)))
 
 
@@ -244,7 +244,8 @@ def _inverse_temperature(
 
     def loss(log_factor: float) -> float:
         scaled = np.exp(log_factor) * distances
-        log_likelihood = agreeing @ log_expit(scaled) + opposing @ log_expit(-scaled)
+        log_likelihood = agreeing @ scipy.special.log_expit(scaled)
+        log_likelihood += opposing @ scipy.special.log_expit(-scaled)
         deviation = (log_factor - np.log(center)) / log_spread
         return float(0.5 * deviation**2 - log_likelihood)
 

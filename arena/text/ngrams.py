@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from arena.data.types import Floats, Indices
+from arena.data.types import Codes, Floats, Indices
 
 DIMENSIONS = 4096
 TEXTS_CACHED = 2**15
@@ -34,11 +33,12 @@ class HashedTexts:
     """Damped counts of hashed n-grams of N texts, in few bytes: 3 kB per text of 600 characters.
 
     Each count has a column, shape (E,); the counts of a text lie between two ``ends``, (N + 1,).
+    scipy has matrices of this form, but takes longer to load than new systems take to rank.
     """
 
-    values: npt.NDArray[np.float16]
-    columns: npt.NDArray[np.uint16]
-    ends: npt.NDArray[np.uint64]
+    values: npt.NDArray[np.floating[Any]]
+    columns: npt.NDArray[np.integer[Any]]
+    ends: npt.NDArray[np.integer[Any]]
 
     def __len__(self) -> int:
         """Count the texts."""
@@ -50,8 +50,26 @@ class HashedTexts:
         present = np.bincount(self.columns, minlength=DIMENSIONS)
         return np.asarray(np.log((1 + len(self)) / (1 + present)) + 1)
 
-    def unit_rows(self, weights: Floats | None = None) -> sparse.csr_array:
-        """Weigh columns, then bring rows to length 1 (or 0), shape (N, D)."""
+    @property
+    def lengths(self) -> Codes:
+        """Count the numbers of each text, shape (N,)."""
+        return np.diff(self.ends)
+
+    def take(self, texts: Indices) -> HashedTexts:
+        """Take some texts, by place; -1 is a text without n-grams."""
+        lengths = np.append(self.lengths, 0)[texts]
+        ends = np.append(0, np.cumsum(lengths))
+        entries = np.arange(ends[-1]) + np.repeat(self.ends[texts] - ends[:-1], lengths)
+        return HashedTexts(self.values[entries], self.columns[entries], ends)
+
+    def dense(self) -> Floats:
+        """Return a row for each text, a column for each hash, (N, D)."""
+        vectors = np.zeros((len(self), DIMENSIONS))
+        vectors[np.repeat(np.arange(len(self)), self.lengths), self.columns] = self.values
+        return vectors
+
+    def unit_rows(self, weights: Floats | None = None) -> HashedTexts:
+        """Weigh columns, then bring texts to length 1 (or 0)."""
         values = self.values.astype(np.float64)
         columns = self.columns.astype(np.int32)
         ends = self.ends.astype(np.int32)
@@ -60,7 +78,7 @@ class HashedTexts:
         # The sum of an empty row is of other rows' squares, but nothing is divided by it.
         norms = np.sqrt(np.add.reduceat(np.append(values**2, 0.0), ends[:-1]))
         values /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(ends))
-        return sparse.csr_array((values, columns, ends), shape=(len(self), DIMENSIONS))
+        return HashedTexts(values, columns, ends)
 
 
 def hashed(texts: Sequence[str]) -> HashedTexts:

@@ -22,7 +22,14 @@ from arena.statistics.bootstrap import SAME_DECIMALS
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from surrogate.board.board import Board
-from surrogate.board.ranks import counting_languages
+from surrogate.board.ranks import (
+    counting_languages,
+    mutual_wins,
+    overall_wins,
+    places_by_wins,
+    share_bounds,
+    variances_by_slopes,
+)
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import (
     DIFFERENCES,
@@ -34,13 +41,6 @@ from surrogate.board.tables import (
     empty_board_table,
     typed_board_table,
     typed_features,
-)
-from surrogate.board.wins import (
-    mutual_wins,
-    overall_wins,
-    places_by_wins,
-    share_bounds,
-    variances_by_slopes,
 )
 from surrogate.learning.surrogate import Surrogate
 

@@ -11,17 +11,15 @@ With few, n, the error variance is 3.5/(n - 1) of the ratings', as in other aren
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from arena.data.types import Floats
 from surrogate.board.summary import LEVEL, RatingInterval
-from surrogate.checks.copies import Key
-from surrogate.learning.surrogate import ANSWER_MARK, FEWEST_SYSTEMS, Surrogate
+from surrogate.learning.surrogate import FEWEST_SYSTEMS
 
 if TYPE_CHECKING:
     from surrogate.learning.outcomes import Outcome
@@ -203,41 +201,3 @@ def _usual_half_width(n_systems: int, n_residuals: int) -> float:
     inflation = (_PRIOR_RESIDUALS + excess * n_residuals) / weights
     quantile = float(stdtrit(n_systems - 1, (1 + LEVEL) / 2))
     return quantile * math.sqrt(_error_share(n_systems) * inflation)
-
-
-def variances_of_coverage(
-    surrogate: Surrogate, X: pd.DataFrame, n_questions: Mapping[str, int]
-) -> dict[Key, float]:
-    """Return variances of predictions due to missing answers, in squared logits.
-
-    The delete-a-group jackknife (Kott, 2001), times 1 - n / Q, of systems that answered more than
-    one but not all of Q questions.
-    """
-    replicates = []
-    corrections: dict[Key, float] = {}
-    for (language, system), rows in X.groupby(["language", "system"]):
-        total = n_questions.get(language, 0)
-        if 1 < len(rows) < total:
-            corrections[language, system] = 1 - len(rows) / total
-            replicates += _replicates(rows)
-    if not replicates:
-        return {}
-    predictions = surrogate.predict(pd.concat(replicates, ignore_index=True))
-    systems = predictions["system"].str.rsplit(ANSWER_MARK, n=1).str[0]
-    ratings = predictions.groupby(["language", systems])["rating"]
-    # The jackknife's variance of G replicates: (G - 1) / G times their sum of squares.
-    variances = (ratings.count() - 1) * ratings.var(ddof=0)
-    return {key: float(variances[key]) * factor for key, factor in corrections.items()}
-
-
-def _replicates(rows: pd.DataFrame) -> list[pd.DataFrame]:
-    most_groups = 10
-    n_groups = min(most_groups, len(rows))
-    groups = np.arange(len(rows)) % n_groups
-    rows = rows.sort_values("query_id", kind="stable")
-    replicates = []
-    for group in range(n_groups):
-        # The mark keeps a replicate from being compared with its own system among the peers.
-        names = rows["system"] + f"{ANSWER_MARK}{group}"
-        replicates.append(rows.assign(system=names)[groups != group])
-    return replicates

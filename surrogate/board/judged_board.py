@@ -24,6 +24,7 @@ from surrogate.board.derived_tables import (
     stacked,
     verdict_rating_table,
 )
+from surrogate.board.language_rows import rows_with_verdicts, rows_without_verdicts
 from surrogate.board.language_study import (
     LanguageStudy,
     importances_table,
@@ -32,7 +33,6 @@ from surrogate.board.language_study import (
 )
 from surrogate.board.rank_reasons import CONTRADICTED, joined_texts, ranking_status
 from surrogate.board.ranks import without_ranks
-from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts
 from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board

@@ -8,10 +8,9 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from surrogate.board.intervals import variances_of_coverage
 from surrogate.checks.copies import Key, flag_judged
 from surrogate.learning.peers import ANSWER
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 FEWEST_JUDGED_QUESTIONS = 3
 """Verdicts rank a system that was judged on at least this many questions."""
@@ -70,6 +69,44 @@ def ranking_status(
         reason = TOO_FEW.format(count, asked_count, needed) if count < needed else ""
         rows.append((reason, originals.get(key, ""), variances.get(key, 0.0)))
     return pd.DataFrame(rows, n_answers.index, STATUS_COLUMNS)
+
+
+def variances_of_coverage(
+    surrogate: Surrogate, X: pd.DataFrame, n_questions: Mapping[str, int]
+) -> dict[Key, float]:
+    """Return variances of predictions due to missing answers, in squared logits.
+
+    The delete-a-group jackknife (Kott, 2001), times 1 - n / Q, of systems that answered more than
+    one but not all of Q questions.
+    """
+    replicates = []
+    corrections: dict[Key, float] = {}
+    for (language, system), rows in X.groupby(["language", "system"]):
+        total = n_questions.get(language, 0)
+        if 1 < len(rows) < total:
+            corrections[language, system] = 1 - len(rows) / total
+            replicates += _replicates(rows)
+    if not replicates:
+        return {}
+    predictions = surrogate.predict(pd.concat(replicates, ignore_index=True))
+    systems = predictions["system"].str.rsplit(ANSWER_MARK, n=1).str[0]
+    ratings = predictions.groupby(["language", systems])["rating"]
+    # The jackknife's variance of G replicates: (G - 1) / G times their sum of squares.
+    variances = (ratings.count() - 1) * ratings.var(ddof=0)
+    return {key: float(variances[key]) * factor for key, factor in corrections.items()}
+
+
+def _replicates(rows: pd.DataFrame) -> list[pd.DataFrame]:
+    most_groups = 10
+    n_groups = min(most_groups, len(rows))
+    groups = np.arange(len(rows)) % n_groups
+    rows = rows.sort_values("query_id", kind="stable")
+    replicates = []
+    for group in range(n_groups):
+        # The mark keeps a replicate from being compared with its own system among the peers.
+        names = rows["system"] + f"{ANSWER_MARK}{group}"
+        replicates.append(rows.assign(system=names)[groups != group])
+    return replicates
 
 
 def reasons_without_rank(systems: pd.DataFrame, unproven: Collection[str]) -> pd.Series:

@@ -1,18 +1,24 @@
-"""Ranks of judged systems, and places of others among them."""
+"""Ranks of judged systems, places of others among them, and wins.
+
+Wins are expected shares of points against the other ranked systems.
+"""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Collection
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from arena.rating.intervals import ranks_and_tiers
+from arena.data.types import Floats
+from arena.statistics.bootstrap import SAME_DECIMALS
+from arena.statistics.significance import NORMAL_90
 from surrogate.board.rank_reasons import ONE_SIDED, joined_texts
-from surrogate.board.tables import RATINGS
 
 PLACE_COLUMNS = ["place", "place_low", "place_high"]
 RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
+WINS_COLUMNS = ["wins", "wins_low", "wins_high"]
 ARENA_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
 """Columns by verdicts alone."""
 COMPARING_COLUMNS = [
@@ -58,37 +64,6 @@ def ranks_and_places(places: pd.DataFrame, is_placed: pd.Series) -> pd.DataFrame
     return ranks.mask(is_placed).join(places.where(is_placed))
 
 
-def ranked_rows(
-    rows: pd.DataFrame,
-    covariance: pd.DataFrame,
-    language: str,
-    verdict_ratings: pd.DataFrame | None = None,
-    freedom: float = math.inf,
-) -> pd.DataFrame:
-    """Rank a language's rated systems, and place the others.
-
-    Rows with ``is_placed`` take no rank. The best are first, then placed systems, then others.
-    """
-    is_placed = rows.get("is_placed", pd.Series(False, rows.index))
-    ratings = rows.loc[~is_placed, "rating"].dropna()
-    rated_covariance = covariance.loc[ratings.index, ratings.index].to_numpy(np.float64)
-    ranks = ranks_and_tiers(ratings.to_numpy(float), rated_covariance, freedom)
-    table = rows.join(pd.DataFrame(ranks, ratings.index))
-    table = table.join(places_among(rows[is_placed], ratings))
-    table["language"] = language
-    table["rank"] = ratings.rank(ascending=False, method="min")
-    if verdict_ratings is None:
-        by_verdicts = pd.DataFrame(np.nan, rows.index, ARENA_COLUMNS)
-    else:
-        by_verdicts = verdict_ratings.add_prefix("arena_")
-    table = table.join(by_verdicts).rename_axis("system").reset_index()
-    table = table.astype(dict.fromkeys([*RANK_COLUMNS, "tier", *PLACE_COLUMNS], "Int64"))
-    table["descending_rating"] = -table["rating"].where(table["rank"].isna())
-    table = table.sort_values(["rank", "descending_rating", "system"], kind="stable")
-    # Selected strictly: a misspelt column is a KeyError, not a column of NaN.
-    return table[list(RATINGS.columns)]
-
-
 def counting_languages(ratings: pd.DataFrame) -> list[str]:
     """Return languages that rank at least half of all ranked systems; all if none does."""
     ranked = ratings[ratings["rank"].notna()]
@@ -104,3 +79,86 @@ def without_ranks(rows: pd.DataFrame) -> pd.DataFrame:
     notes = rows["note"].mask(is_rated, joined_texts(rows["note"], reason))
     columns = {name: rows[name].mask(is_rated) for name in COMPARING_COLUMNS if name in rows}
     return rows.assign(**columns, note=notes.astype(rows["note"].dtype))
+
+
+def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
+    """Add ``WINS_COLUMNS`` against the ranked systems."""
+    is_placed = rows.get("is_placed", pd.Series(False, rows.index))
+    ratings = rows.loc[~is_placed, "rating"].dropna()
+    shares, slopes = mutual_wins(ratings.to_numpy(np.float64))
+    variances = variances_by_slopes(slopes, covariance.loc[ratings.index, ratings.index])
+    low, high = share_bounds(shares, np.diag(variances))
+    ranked = pd.DataFrame(dict(zip(WINS_COLUMNS, (shares, low, high), strict=True)), ratings.index)
+    placed = wins_against(ratings, rows[is_placed])
+    return rows.join(pd.concat([ranked, placed]))
+
+
+def mutual_wins(ratings: Floats) -> tuple[Floats, Floats]:
+    """Return expected wins with half ties, (S,), and derivatives, (S, S)."""
+    n_systems = len(ratings)
+    if n_systems < 2:
+        return np.full(n_systems, np.nan), np.full((n_systems, n_systems), np.nan)
+    shares = _expected_shares(ratings[:, None] - ratings[None, :])
+    weights = (1 - np.eye(n_systems)) / (n_systems - 1)
+    slopes = weights * shares * (1 - shares)
+    return (weights * shares).sum(axis=1), np.diag(slopes.sum(axis=1)) - slopes
+
+
+def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
+    """Return the covariance of S quantities by derivatives (S, N), or NaN."""
+    values = covariance.to_numpy(np.float64)
+    is_unknown = np.isnan(np.diag(values))
+    variances = slopes @ np.nan_to_num(values) @ slopes.T
+    without_error = (slopes[:, is_unknown] > 0).any(axis=1)
+    variances[without_error] = np.nan
+    variances[:, without_error] = np.nan
+    return np.asarray(variances)
+
+
+def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Return shares' 90% intervals, normal in logits, within 0 and 1."""
+    half_widths = NORMAL_90 * np.sqrt(np.maximum(variances, 0.0)) / (shares * (1 - shares))
+    logits = scipy.special.logit(shares)
+    return _expected_shares(logits - half_widths), _expected_shares(logits + half_widths)
+
+
+def _expected_shares(logits: Floats) -> Floats:
+    # The logistic function, without loading scipy.
+    return np.asarray((1 + np.tanh(logits / 2)) / 2)
+
+
+def wins_against(ranked: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return ``WINS_COLUMNS`` of systems against the ranked ones."""
+    opponents = ranked if len(ranked) else rows["rating"].dropna()
+    ratings = opponents.to_numpy(np.float64)
+    # No system meets itself.
+    is_met = rows.index.to_numpy()[:, None] != opponents.index.to_numpy()[None, :]
+    n_met = is_met.sum(axis=1)
+    wins = pd.DataFrame(index=rows.index)
+    for column, bound in zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True):
+        values = rows[bound].to_numpy(np.float64)
+        shares = _expected_shares(values[:, None] - ratings[None, :])
+        points = pd.Series((shares * is_met).sum(axis=1), rows.index)
+        wins[column] = points / np.where(n_met, n_met, np.nan)
+    return wins
+
+
+def overall_wins(rows: pd.DataFrame, n_languages: int) -> pd.DataFrame:
+    """Average wins over languages, as if a system's errors were equal in all."""
+    is_counted = rows["rank"].notna() | rows["place"].notna()
+    grouped = rows[WINS_COLUMNS].astype(float).where(is_counted).groupby(rows["system"])
+    return grouped.mean().where(grouped.count() == n_languages)
+
+
+def places_by_wins(wins: pd.DataFrame, rows: pd.DataFrame, ranked: Collection[str]) -> pd.DataFrame:
+    """Return the overall places of wins and their bounds among ranked systems.
+
+    Others meet every ranked system of ``rows``. These are compared as if each met itself, too.
+    """
+    met = rows[rows["rank"].notna()]
+    n_met = met.groupby("language")["system"].transform("size")
+    wins_with_itself = (met["wins"].astype(float) * (n_met - 1) + 0.5) / n_met
+    ranked_wins = wins_with_itself.groupby(met["system"]).mean().reindex(list(ranked))
+    bounds = dict(zip(WINS_COLUMNS, ("rating", "low", "high"), strict=True))
+    rounded = wins[WINS_COLUMNS].astype(float).round(SAME_DECIMALS)
+    return places_among(rounded.rename(columns=bounds), ranked_wins.round(SAME_DECIMALS))

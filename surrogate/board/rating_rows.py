@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from arena.statistics.significance import NORMAL_90
-from surrogate.board.intervals import NO_SURROGATE
 from surrogate.board.rank_reasons import (
     COPIED,
-    FEWEST_JUDGED_QUESTIONS,
-    STATUS_COLUMNS,
     UNJUDGED_SPLITS,
-    absence,
     joined_texts,
-    needed_questions,
     reasons_without_rank,
-    with_placed_notes,
 )
-from surrogate.board.ranks import ranked_rows
 from surrogate.board.summary import RatingInterval
-from surrogate.board.tables import RATINGS, empty_board_table
-from surrogate.board.wins import with_wins
 
-if TYPE_CHECKING:
-    from surrogate.board.language_study import LanguageStudy
-
-BY_STANDARD_ERRORS = RatingInterval(half_width=NORMAL_90, in_standard_errors=True)
-"""The interval where none could be calibrated: the surrogate's own."""
 SUBSTANTIAL_SHARE = 0.5
 """Share of a rating's information that comes from verdicts on the system. From here on, verdicts
 bound the rating from above, even where the surrogate has seen nothing as good."""
 RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
 POSTERIOR_COLUMNS = ["posterior", "posterior_error", "verdict_share"]
-NO_STATUS = pd.DataFrame(columns=STATUS_COLUMNS)
 
 BEYOND = "no upper bound: may be better than every judged system, so have it judged"
-VERDICTS_ONLY = "by its verdicts alone: {}"
-NOT_UNSEEN = "not rated by a surrogate trained without it: {}"
-UNJUDGED = "no verdicts here; estimated from those elsewhere"
-UNCONNECTED = "rated by its answers: its verdicts connect it with no system of the largest group"
-BORROWED = "few verdicts here; also estimated from those elsewhere"
 
 
 def rated_rows(
@@ -142,128 +120,6 @@ def _interval_columns(
     )
 
 
-def rows_with_verdicts(
-    study: LanguageStudy,
-    predictions: pd.DataFrame,
-    systems: Sequence[str],
-    *,
-    interval: RatingInterval,
-    status: pd.DataFrame,
-    unproven: Collection[str],
-    unjudged: str,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rate all systems of a language with verdicts; return the covariance, too.
-
-    Judged systems have the posterior, others the surrogate's prediction; so have all on a board by
-    the surrogate alone (MIRAGE-Bench, figure 4, right).
-    """
-    if study.borrows and interval.half_width is None:
-        interval = BY_STANDARD_ERRORS
-    rows = rated_rows(_estimates(study, predictions, systems), interval, status, unproven)
-    if unjudged == "placed":
-        judged_questions = _judged_questions(study, systems)
-        needed = needed_questions(int(judged_questions.max()))
-        rows = with_placed_notes(rows, judged_questions, needed)
-    covariance = covariance_of(rows, study)
-    rows = with_wins(rows, covariance)
-    columns = ["rank", "rating", "low", "high"]
-    verdict_ratings = study.ratings.table.set_index("system")[columns]
-    return ranked_rows(rows, covariance, study.language, verdict_ratings), covariance
-
-
-def _judged_questions(study: LanguageStudy, systems: Sequence[str]) -> pd.Series:
-    judgments = study.data.judgments
-    if judgments.empty:
-        counts = pd.Series(FEWEST_JUDGED_QUESTIONS, list(study.data.systems))
-        return counts.reindex(list(systems), fill_value=0)
-    sides = []
-    for side in ("system_a", "system_b"):
-        judged_there = judgments[["query_id", side]].drop_duplicates()
-        sides.append(judged_there.rename(columns={side: "system"}))
-    judged = pd.concat(sides).astype(str).drop_duplicates()
-    return judged["system"].value_counts().reindex(list(systems), fill_value=0)
-
-
-def _estimates(
-    study: LanguageStudy, predictions: pd.DataFrame, systems: Sequence[str]
-) -> pd.DataFrame:
-    estimates = predicted_estimates(predictions, systems, len(study.data.questions))
-    by_trained = estimates["predicted"]
-    unseen = _unseen_ratings(study, predictions).reindex(estimates.index)
-    estimates["unseen"] = unseen["rating"]
-    estimates["unseen_error"] = unseen["standard_error"]
-    if study.rated_by == "posterior":
-        estimates["predicted"] = estimates["unseen"]
-        estimates["predicted_error"] = estimates["unseen_error"]
-        estimates[POSTERIOR_COLUMNS] = _posterior_columns(study).reindex(estimates.index)
-    reasons = []
-    for row, rating in zip(estimates.to_dict("records"), by_trained, strict=True):
-        reasons.append(_why(study, row, has_prediction=bool(np.isfinite(rating))))
-    for index, name in enumerate(systems):
-        if name in study.data.unconnected and np.isfinite(by_trained[name]):
-            reasons[index] = UNCONNECTED
-    return estimates.assign(split=_splits(study, systems), why=reasons)
-
-
-def _unseen_ratings(study: LanguageStudy, predictions: pd.DataFrame) -> pd.DataFrame:
-    judged = study.unseen_ratings.set_index("system")
-    never_judged = predictions.index.difference(judged.index)
-    return pd.concat([judged, predictions.loc[never_judged]])
-
-
-def _splits(study: LanguageStudy, systems: Sequence[str]) -> list[str]:
-    judged = set(study.data.systems)
-    held_out = set(study.holdout)
-    splits = []
-    for name in systems:
-        if name in held_out:
-            splits.append("holdout")
-        elif name in judged:
-            splits.append("train")
-        else:
-            splits.append("unjudged")
-    return splits
-
-
-def _posterior_columns(study: LanguageStudy) -> pd.DataFrame:
-    posterior = study.posterior
-    columns = pd.DataFrame(
-        {
-            "posterior": posterior.ratings,
-            "posterior_error": posterior.standard_errors,
-            "verdict_share": posterior.shares,
-        },
-        list(posterior.systems),
-    )
-    columns.loc[columns.index.isin(list(study.without_error)), "posterior_error"] = np.nan
-    return columns
-
-
-def rows_without_verdicts(
-    language: str,
-    predictions: pd.DataFrame,
-    systems: Sequence[str],
-    *,
-    n_questions: int,
-    unproven: Collection[str],
-    unjudged: str,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rate a language without verdicts by predictions, if any."""
-    estimates = predicted_estimates(predictions, systems, n_questions)
-    if estimates["predicted_error"].isna().all() or estimates["predicted"].isna().all():
-        return empty_board_table(RATINGS), pd.DataFrame()
-    reasons = []
-    for rating, answers in zip(estimates["predicted"], estimates["answers"], strict=True):
-        reasons.append(absence(rating, answers) or UNJUDGED)
-    estimates["why"] = reasons
-    rows = rated_rows(estimates, BY_STANDARD_ERRORS, NO_STATUS, unproven)
-    if unjudged == "placed":
-        rows = rows.assign(is_placed=rows["rating"].notna())
-    covariance = covariance_of(rows)
-    rows = with_wins(rows, covariance)
-    return ranked_rows(rows, covariance, language), covariance
-
-
 def predicted_estimates(
     predictions: pd.DataFrame, systems: Sequence[str], n_questions: int
 ) -> pd.DataFrame:
@@ -287,44 +143,3 @@ def predicted_estimates(
             "split": "unjudged",
         }
     )
-
-
-def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> str:
-    n_answers = int(row["answers"])
-    has_posterior = bool(np.isfinite(row["posterior"]))
-    if not has_posterior and not np.isfinite(row["predicted"]):
-        # The language's own notes have the failure.
-        return "" if study.failure else absence(math.nan, n_answers)
-    if study.borrows and n_answers:
-        return BORROWED
-    if np.isfinite(row["unseen"]):
-        return ""
-    if study.failure:
-        return VERDICTS_ONLY.format(study.failure.removeprefix(f"{study.language}: "))
-    if not has_prediction:
-        return VERDICTS_ONLY.format(absence(math.nan, n_answers))
-    reason = "; ".join(study.unseen.reasons) or NO_SURROGATE
-    if has_posterior and row["verdict_share"] == 1:
-        return VERDICTS_ONLY.format(reason)
-    return NOT_UNSEEN.format(reason)
-
-
-def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.DataFrame:
-    """Return the covariance of a language's ratings; NaN without intervals.
-
-    Judged systems vary as the study's posterior does, others on their own.
-    """
-    rated = rows[rows["rating"].notna()]
-    variances = rated["standard_error"].to_numpy(np.float64) ** 2
-    covariance = pd.DataFrame(np.diag(variances), rated.index, rated.index)
-    if study is None:
-        return covariance
-    posterior = study.posterior
-    judged = [name for name in posterior.systems if name in covariance.index]
-    if study.rated_by == "posterior":
-        indices = [posterior.systems.index(name) for name in judged]
-        covariance.loc[judged, judged] = posterior.covariance[np.ix_(indices, indices)]
-    without_error = [name for name in judged if name in study.without_error]
-    covariance.loc[without_error] = np.nan
-    covariance[without_error] = np.nan
-    return covariance

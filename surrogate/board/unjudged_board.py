@@ -23,8 +23,9 @@ from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name
 from surrogate.board.derived_tables import Estimation
+from surrogate.board.language_rows import ranked_rows
 from surrogate.board.rank_reasons import NO_ANSWER
-from surrogate.board.ranks import ranked_rows
+from surrogate.board.ranks import WINS_COLUMNS
 from surrogate.board.settings import NOBODY, ResolvedSettings
 from surrogate.board.summary import (
     PREFERENCES,
@@ -39,7 +40,6 @@ from surrogate.board.summary_builder import (
     summary_of,
     unused_features,
 )
-from surrogate.board.wins import WINS_COLUMNS
 from surrogate.learning.peers import CONSENSUS, PeerAnswers
 from surrogate.learning.question_scores import (
     preference_slopes,

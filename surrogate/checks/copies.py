@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from math import ceil
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
@@ -21,8 +19,8 @@ from features.text.tokens import folded_words
 Key = tuple[str, str]
 """Language and system."""
 SYSTEM = ["language", "system"]
-PART = 1_000_000
-"""Pairs of answers that are compared at a time, so that memory stays small."""
+PART = 200
+"""New answers to a question that are compared at a time, so that memory stays small."""
 FEWEST_ANSWERS = 5
 """Number of answers from which it is said that they are the same."""
 
@@ -89,9 +87,10 @@ def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
         if question not in judged_by_question:
             continue
         judged_indices = judged_by_question[question]
-        n_parts = ceil(len(new_indices) * len(judged_indices) / PART)
-        for part in np.array_split(new_indices, n_parts):
-            rows, columns, cosines = _near_pairs(new_vectors[part], judged_vectors[judged_indices])
+        judged_here = judged_vectors.take(judged_indices).dense()
+        for start in range(0, len(new_indices), PART):
+            part = new_indices[start : start + PART]
+            rows, columns, cosines = _near_pairs(new_vectors.take(part).dense(), judged_here)
             pairs.append(np.column_stack([part[rows], judged_indices[columns], cosines]))
     same = pd.DataFrame(np.concatenate(pairs), columns=["new", "judged", "cosine"])
     same = same.sort_values(["new", "judged"], ignore_index=True)
@@ -100,16 +99,13 @@ def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(original=originals, cosine=same["cosine"])
 
 
-def _near_pairs(
-    vectors: sparse.csr_array, others: sparse.csr_array
-) -> tuple[Indices, Indices, Floats]:
+def _near_pairs(vectors: Floats, others: Floats) -> tuple[Indices, Indices, Floats]:
     # Cosine of character n-grams from which two answers are one: other numbers or words are not.
     nearly_the_same = 0.97
-    cosines = sparse.coo_array(vectors @ others.T)
-    is_near = cosines.data >= nearly_the_same
-    rows, columns = cosines.coords
+    cosines = vectors @ others.T
+    rows, columns = np.nonzero(cosines >= nearly_the_same)
     # Rounded, so that rounding errors do not decide who was copied.
-    return rows[is_near], columns[is_near], cosines.data[is_near].round(9)
+    return rows, columns, cosines[rows, columns].round(9)
 
 
 def same_answer_remarks(arena: Arena) -> Iterator[Remark]:

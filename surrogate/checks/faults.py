@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
@@ -188,27 +188,24 @@ def texts_of_others(
 
     Each system is read by itself, so that it does not matter which others are there.
     """
+    answers = list(map(content_words, texts))
     # Systems that saw the same passages share a question.
     distinct = {id(question): question for question in questions}
-    places = {key: place for place, key in enumerate(distinct)}
-    question_places = np.array([places[id(question)] for question in questions], dtype=np.intp)
-    words_of_answers = list(map(content_words, texts))
-    # What no answer says does not matter.
-    columns = {word: column for column, word in enumerate(set().union(*words_of_answers))}
-    answers = _occurrences(words_of_answers, columns)
-    given = [content_words(given_line(question).split()) for question in distinct.values()]
-    passages = _occurrences(given, columns)
-    queries = table.groupby("query").ngroup().to_numpy()
+    given = {key: content_words(given_line(one).split()) for key, one in distinct.items()}
     flags = np.zeros(len(table), dtype=bool)
     for rows in table.groupby(["language", "system"]).indices.values():
-        flags[rows] = _are_of_others(answers[rows], passages[question_places[rows]], queries[rows])
+        flags[rows] = _are_of_others(
+            [answers[row] for row in rows],
+            [given[id(questions[row])] for row in rows],
+            [questions[row].query for row in rows],
+        )
     return flags
 
 
 def _are_of_others(
-    answers: sparse.csr_array, passages: sparse.csr_array, queries: Indices
-) -> Flags:
-    """Flag a system's answers by words: rows are answers, and what was given with each.
+    answers: Sequence[Set[str]], given: Sequence[Set[str]], queries: Sequence[str]
+) -> list[bool]:
+    """Flag a system's answers by their words, and by those given with each question.
 
     Words of many questions say nothing, neither do those that only answers to one question have.
     """
@@ -219,30 +216,23 @@ def _are_of_others(
     # Share of these words that another question has, and that its own may have
     least = 0.3
     hardly_any = 0.1
-    _, number = np.unique(queries, return_inverse=True)
-    ones = np.ones(len(number))
-    shape = (number.max() + 1, len(number))
-    by_question = sparse.csr_array((ones, (number, np.arange(len(number)))), shape)
-    given = (by_question @ passages).sign()
-    # Each word has one entry for each of its questions.
-    n_questions = np.bincount((by_question @ answers + given).indices)
-    rare = answers.copy()
-    rare.data *= n_questions[rare.indices] < many
-    n_rare = rare.sum(axis=1)
-    n_shared = rare @ given.T
-    n_own = n_shared[np.arange(len(number)), number]
-    n_most = n_shared.max(axis=1).toarray().ravel()
-    is_others = (n_most >= least * n_rare) & (n_own <= hardly_any * n_rare)
-    return np.asarray((n_rare >= fewest_words) & is_others)
-
-
-def _occurrences(texts: Sequence[Set[str]], columns: Mapping[str, int]) -> sparse.csr_array:
-    """Mark which known words each text has: a row for each text, a column for each word."""
-    marked = [[columns[word] for word in words & columns.keys()] for words in texts]
-    starts = np.cumsum([0, *map(len, marked)])
-    entries = list(chain.from_iterable(marked))
-    shape = (len(texts), len(columns))
-    return sparse.csr_array((np.ones(len(entries)), entries, starts), shape=shape)
+    said_words = set().union(*answers)
+    given_with: dict[str, set[str]] = defaultdict(set)
+    found_with: dict[str, set[str]] = defaultdict(set)
+    for query, said, passages in zip(queries, answers, given, strict=True):
+        # What no answer says does not matter.
+        for word in passages & said_words:
+            given_with[word].add(query)
+        for word in said:
+            found_with[word].add(query)
+    flags = []
+    for query, said in zip(queries, answers, strict=True):
+        rare = [word for word in said if len(given_with[word] | found_with[word]) < many]
+        shared = Counter(chain.from_iterable(given_with[word] for word in rare))
+        n_most = max(shared.values(), default=0)
+        is_others = n_most >= least * len(rare) and shared[query] <= hardly_any * len(rare)
+        flags.append(len(rare) >= fewest_words and is_others)
+    return flags
 
 
 def _texts_with_a_gap(texts: Sequence[Sequence[str]], systems: Indices) -> pd.DataFrame:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from scipy import sparse
+import numpy.typing as npt
 
 from arena.data.types import Flags, Floats, Indices
 from arena.text.ngrams import DIMENSIONS, HashedTexts
@@ -30,11 +31,10 @@ class HashedAnswers:
         """Make unit vectors; without texts, they have no columns."""
         answered = self.places >= 0
         if self.texts is None:
-            return AnswerVectors(sparse.csr_array((answered.size, 0)), answered)
+            nothing = np.zeros(answered.size + 1, dtype=np.intp)
+            return AnswerVectors(HashedTexts(np.empty(0), nothing[:0], nothing), answered, 0)
         rows = self.texts.unit_rows(self.weights)
-        # Place -1, which is no answer, takes the last row, which is empty.
-        rows.resize(len(self.texts) + 1, DIMENSIONS)
-        return AnswerVectors(rows[self.places.T.ravel()], answered)
+        return AnswerVectors(rows.take(self.places.T.ravel()), answered)
 
 
 @dataclass(frozen=True)
@@ -44,22 +44,22 @@ class AnswerVectors:
     They are 0 where there is no answer; ``answered`` says where there is one, shape (M, Q).
     """
 
-    rows: sparse.csr_array
+    rows: HashedTexts
     answered: Flags
+    n_columns: int = DIMENSIONS
 
     def on(self, questions: slice) -> _Entries:
         """Return the entries of the answers to some questions."""
         n_systems, n_questions = self.answered[:, questions].shape
-        n_columns = self.rows.shape[1]
         first = questions.start * n_systems
-        ends = self.rows.indptr[first : first + n_questions * n_systems + 1]
+        ends = self.rows.ends[first : first + n_questions * n_systems + 1]
         entries = slice(ends[0], ends[-1])
-        firsts = np.repeat(np.arange(n_questions) * n_columns, np.diff(ends[::n_systems]))
+        firsts = np.repeat(np.arange(n_questions) * self.n_columns, np.diff(ends[::n_systems]))
         return _Entries(
-            values=self.rows.data[entries],
+            values=self.rows.values[entries],
             answers=np.repeat(np.arange(n_questions * n_systems), np.diff(ends)),
-            cells=firsts + self.rows.indices[entries],
-            shape=(n_questions, n_systems, n_columns),
+            cells=firsts + self.rows.columns[entries],
+            shape=(n_questions, n_systems, self.n_columns),
         )
 
 
@@ -67,7 +67,7 @@ class AnswerVectors:
 class _Entries:
     """Numbers other than 0 in vectors of answers, (Q, M, D), shape (E,) each."""
 
-    values: Floats
+    values: npt.NDArray[np.floating[Any]]
     answers: Indices  # of M systems to Q questions
     cells: Indices  # columns of Q questions
     shape: tuple[int, int, int]
@@ -96,7 +96,7 @@ def cosines_between(own: AnswerVectors, peers: AnswerVectors) -> Floats:
     n_peers, n_questions = peers.answered.shape
     n_systems = len(own.answered)
     cosines = np.zeros((n_questions, n_systems, n_peers))
-    n_columns = min(peers.rows.shape[1], peers.rows.nnz // max(n_questions, 1))
+    n_columns = min(peers.n_columns, len(peers.rows.values) // max(n_questions, 1))
     step = max(block_size // max(n_columns * max(n_systems, n_peers), 1), 1)
     for start in range(0, n_questions, step):
         questions = slice(start, start + step)
@@ -113,11 +113,18 @@ def cosines_between(own: AnswerVectors, peers: AnswerVectors) -> Floats:
 
 def profiles_of(vectors: AnswerVectors) -> Floats:
     """Return systems' mean vectors, shape (M, D); zeros without."""
-    shape = (len(vectors.answered), vectors.rows.shape[1])
-    systems = np.tile(np.arange(shape[0]), vectors.answered.shape[1])
-    cells = np.repeat(systems, np.diff(vectors.rows.indptr)) * shape[1] + vectors.rows.indices
-    sums = np.bincount(cells, vectors.rows.data, shape[0] * shape[1]).reshape(shape)
+    n_systems, n_questions = vectors.answered.shape
+    systems = np.tile(np.arange(n_systems), n_questions)
+    sums = sums_of_rows(vectors, systems, n_systems)
     return np.asarray(sums / np.maximum(vectors.answered.sum(axis=1, keepdims=True), 1))
+
+
+def sums_of_rows(vectors: AnswerVectors, owners: Indices, n_owners: int) -> Floats:
+    """Add vectors by owner, shape (M, D)."""
+    rows = vectors.rows
+    cells = np.repeat(owners, rows.lengths) * vectors.n_columns + rows.columns
+    sums = np.bincount(cells, rows.values, n_owners * vectors.n_columns)
+    return np.asarray(sums.reshape(n_owners, vectors.n_columns), np.float64)
 
 
 def consensus_of(cosines: Floats, answered: Flags, is_self: Flags) -> Floats:

@@ -16,7 +16,6 @@ import pandas as pd
 from arena.data.types import Floats
 from features.engine.extraction import FEATURE_KEY, feature_columns
 from surrogate.learning.copied_wording import beside_originals, copied_shares, uncopied_part
-from surrogate.learning.observations import observe, rating_reliability
 from surrogate.learning.peers import (
     ANSWER,
     CONSENSUS,
@@ -33,9 +32,11 @@ from surrogate.learning.question_scores import (
     shipped_weights,
 )
 from surrogate.learning.surrogate import (
+    BLEND,
     EXPLANATION_COLUMNS,
     FEWEST_SYSTEMS,
     IMPORTANCE_COLUMNS,
+    OBSERVED,
     Arrays,
     Asked,
     Covariances,
@@ -70,8 +71,7 @@ class AnswersSurrogate(Surrogate):
         peers_: Language to all systems that answered.
         scores_: Prediction of answers' scores; None where only ratings are known.
         levels_: Language to the mean rating of its systems (logits).
-        observed_: Language to its ratings, with their sampling covariance.
-        reliability_: Share of their variance that is not sampling noise.
+        observed_: Language to the observed ratings of its systems (logits, centered on 0).
     """
 
     pooled: ClassVar[bool] = True
@@ -117,14 +117,14 @@ class AnswersSurrogate(Surrogate):
         columns = [*FEATURE_KEY, *self.features_]
         learned = pd.concat(training_rows or [X.iloc[:0]], ignore_index=True)
         self.X_ = learned.reindex(columns=columns)
-        self._learn()
+        self._learn(arrays)
         return self
 
     def unread_questions(self, X: pd.DataFrame, judged: Collection[str]) -> set[str]:
         """Return the questions of one language that are not drawn."""
         return unread_questions(X, judged, self.seed)
 
-    def _learn(self) -> None:
+    def _learn(self, arrays: Mapping[str, Arrays]) -> None:
         ratings = self._ratings_learned_from()
         # The other languages are rated by what is learned in these.
         self.borrowing_ = frozenset(self.peers_.keys() - ratings.keys())
@@ -135,10 +135,16 @@ class AnswersSurrogate(Surrogate):
         self.scores_ = self._fitted_scores(list(ratings))
         views = {language: peers.self_view for language, peers in self.peers_.items()}
         self.ridge_ = SystemRidge.fit(views, ratings, is_alone=self.scores_ is None)
-        learned = {language: self.ratings_[language] for language in ratings}
-        self.observed_ = observe(learned)
-        self.reliability_ = rating_reliability(self.observed_)
-        self.blend_ = self._fitted_blend(ratings)
+        if BLEND in arrays:
+            self.observed_ = {language: arrays[OBSERVED][language] for language in ratings}
+            self.blend_ = Blend(*arrays[BLEND]["numbers"].tolist())
+        else:
+            # A surrogate that is loaded, as for new systems, needs none of this.
+            from surrogate.learning.observations import observe, rating_reliability
+
+            observations = observe({language: self.ratings_[language] for language in ratings})
+            self.observed_ = {name: known.ratings for name, known in observations.items()}
+            self.blend_ = self._fitted_blend(ratings, rating_reliability(observations))
         if self.borrowing_:
             # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
             predictions = self._predicted(views.items(), self._scales(self.peers_))["rating"]
@@ -183,11 +189,10 @@ class AnswersSurrogate(Surrogate):
         return arranged(rated.means, rated.systems, self.peers_[language].tensor.systems)
 
     def _observed_ratings(self, language: str) -> Floats:
-        observed = self.observed_[language]
         systems = self.peers_[language].tensor.systems
-        return arranged(observed.ratings, observed.systems, systems)
+        return arranged(self.observed_[language], self.ratings_[language].systems, systems)
 
-    def _fitted_blend(self, ratings: Mapping[str, Floats]) -> Blend:
+    def _fitted_blend(self, ratings: Mapping[str, Floats], reliability: float) -> Blend:
         """Learn it from rated systems when left out."""
         scores = []
         targets = []
@@ -202,7 +207,7 @@ class AnswersSurrogate(Surrogate):
             targets.append(centered / (1 - 1 / len(centered)))
         ridge = self.ridge_.left_out
         parts = np.column_stack([np.concatenate(scores), ridge.ratings])
-        return Blend.fit(parts, np.concatenate(targets), ridge.variances, self.reliability_)
+        return Blend.fit(parts, np.concatenate(targets), ridge.variances, reliability)
 
     def _scales(self, peers_by_language: Mapping[str, PeerAnswers]) -> dict[str, Scale]:
         scales = {}
@@ -249,7 +254,7 @@ class AnswersSurrogate(Surrogate):
                     ratings[start:end],
                     view,
                     self.peers_[language].self_view,
-                    rated=self.reliability_ * self._observed_ratings(language),
+                    rated=self.blend_.reliability * self._observed_ratings(language),
                     shares=shares[language],
                 )
         errors = self.blend_.standard_errors(by_ridge.variances)
@@ -359,7 +364,7 @@ class AnswersSurrogate(Surrogate):
         if not views:
             return {}
         vectors = SystemVectors.of(views, self._scales(self.peers_))
-        by_ridge = self.blend_.weights[1] * self.ridge_.contributions(vectors)
+        by_ridge = self.blend_.ridge_weight * self.ridge_.contributions(vectors)
         contributions = {}
         for language, view in views.items():
             added = np.zeros(view.means.shape)
@@ -368,11 +373,17 @@ class AnswersSurrogate(Surrogate):
             if self.scores_ is not None:
                 n_answers = np.maximum(view.answered.sum(axis=1), 1)
                 mean_ranks = view.ranks.sum(axis=1) / n_answers[:, None]
-                added += self.blend_.weights[0] * (mean_ranks * self.scores_.slopes)
+                added += self.blend_.score_weight * (mean_ranks * self.scores_.slopes)
             contributions[language] = self.blend_.slope * added
         return contributions
 
     def arrays(self) -> dict[str, Arrays]:
-        """Return the vectors of the peers' answers."""
-        vectors = {language: peers.arrays() for language, peers in self.peers_.items()}
-        return {language: arrays for language, arrays in vectors.items() if arrays}
+        """Return the vectors of the peers' answers, the observed ratings and the blend."""
+        arrays: dict[str, Arrays] = {}
+        for language, peers in self.peers_.items():
+            if peers.hashes is not None:
+                arrays[language] = dict(vars(peers.hashes))
+        if self.peers_:
+            arrays[OBSERVED] = self.observed_
+            arrays[BLEND] = {"numbers": np.array(self.blend_)}
+        return arrays

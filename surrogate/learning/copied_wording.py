@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
 from arena.data.types import Flags, Floats
+from surrogate.learning.answer_texts import sums_of_rows
 from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
 from surrogate.learning.training_data import finite_means, mean_of
@@ -47,14 +47,16 @@ def uncopied_part(view: PeerView, shares: Floats) -> PeerView:
     weights = uncopied[:, :, None] * np.isfinite(centered)
     peer_vectors = view.peer_texts.vectors()
     places = questions * len(peer_vectors.answered) + peers
-    shape = (len(view.systems), peer_vectors.rows.shape[0])
-    copied = sparse.csr_array((shares[questions, systems, peers], (systems, places)), shape)
+    copied = peer_vectors.rows.take(places)
+    factors = np.repeat(shares[questions, systems, peers], copied.lengths)
+    copied = replace(copied, values=copied.values * factors)
+    profiles = sums_of_rows(replace(peer_vectors, rows=copied), systems, len(view.systems))
     n_answers = np.maximum(view.answered.sum(axis=1), 1)
     return replace(
         view,
         uncopied=uncopied,
         means=mean_of((weights * np.nan_to_num(centered)).sum(axis=1), weights.sum(axis=1)),
-        profiles=view.profiles - (copied @ peer_vectors.rows).toarray() / n_answers[:, None],
+        profiles=view.profiles - profiles / n_answers[:, None],
     )
 
 

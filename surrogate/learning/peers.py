@@ -130,12 +130,6 @@ class PeerAnswers:
         tensor = feature_tensor(rows, language, features)
         return cls(names, tensor, hashes)
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return arrays in place of texts."""
-        if self.hashes is None:
-            return {}
-        return dict(vars(self.hashes))
-
     @cached_property
     def self_view(self) -> PeerView:
         """Compare the peers with each other."""

@@ -28,6 +28,8 @@ from arena.rating.biases import Biases
 from arena.rating.pairs import JudgedItems, Pairs
 from features.engine.extraction import FEATURE_KEY
 from surrogate.learning.surrogate import (
+    BLEND,
+    OBSERVED,
     SURROGATE_NAMES,
     Surrogate,
     find_surrogate,
@@ -101,9 +103,9 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
         for language, ratings in surrogate.ratings_.items():
             for name, array in _arrays_of(ratings).items():
                 _write_array(archive, f"ratings/{language}/{name}", array)
-        for language, arrays in surrogate.arrays().items():
+        for part, arrays in surrogate.arrays().items():
             for name, array in arrays.items():
-                _write_array(archive, f"models/{language}/{name}", array)
+                _write_array(archive, f"models/{part}/{name}", array)
 
 
 def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
@@ -188,9 +190,13 @@ def _restored(archive: zipfile.ZipFile, regressor: BaseEstimator | None) -> Surr
     for language, part in description.languages.items():
         arrays = _read_arrays(archive, f"ratings/{language}/")
         ratings[language] = _ratings(arrays, language, part)
-        learned = _read_arrays(archive, f"models/{language}/")
+    for name in (*ratings, OBSERVED, BLEND):
+        learned = _read_arrays(archive, f"models/{name}/")
         if learned:
-            models[language] = learned
+            models[name] = learned
+    for language, array in models.get(OBSERVED, {}).items():
+        shape = (len(ratings[language].systems),)
+        _check_array(array, f"the observed ratings in {language}", "coefficients", shape)
     surrogate = find_surrogate(
         description.name,
         rows=description.rows,

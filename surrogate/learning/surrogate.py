@@ -47,6 +47,9 @@ TREES = 100
 EXPLANATION_COLUMNS = ["language", "system", "moved_by", "like_winners", "like_losers"]
 IMPORTANCE_COLUMNS = ["language", "feature", "importance"]
 NO_VALUE = "no training answer has a value"
+OBSERVED = "observed"
+BLEND = "blend"
+"""Keys of arrays that are learned from all languages together."""
 ANSWER_MARK = "\x1f"
 """Separates a system's name from the question, where a single answer is rated like a system."""
 
@@ -141,7 +144,7 @@ class Surrogate(ABC):
         return set()
 
     def arrays(self) -> dict[str, Arrays]:
-        """Return learned plain arrays of each language that are costly to learn again."""
+        """Return learned plain arrays, by language, that are costly to learn again."""
         return {}
 
     @abstractmethod

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+import scipy
 
 from arena.data.types import Floats
 from arena.statistics.significance import NORMAL_90
@@ -190,18 +190,20 @@ def _best_penalty(kernel: Floats, target: Floats, vectors: SystemVectors) -> _Le
     return _LeftOut.best(penalties, inverses, target, vectors)
 
 
-@dataclass(frozen=True)
-class Blend:
+class Blend(NamedTuple):
     """A blend of scores and ridge into a rating.
 
-    ``weights`` are of both, (2,); ``slope`` and ``error`` in logits; ``usual_variance`` is the
-    ridge's mean predictive variance when left out.
+    Each has a weight; ``slope`` and ``error`` in logits; ``usual_variance`` is the
+    ridge's mean predictive variance when left out; ``reliability`` is the share of the ratings'
+    variance that is not sampling noise.
     """
 
-    weights: Floats
+    score_weight: float
+    ridge_weight: float
     slope: float
     error: float
     usual_variance: float
+    reliability: float
 
     @classmethod
     def fit(
@@ -215,18 +217,20 @@ class Blend:
         degrees_of_freedom = max(len(residuals) - 1, 1)
         # The error is estimated from few systems, so a normal interval would be too narrow:
         # Student's quantile replaces the normal one of a 90% interval.
-        student_factor = stdtrit(degrees_of_freedom, 0.95) / NORMAL_90
+        student_factor = scipy.special.stdtrit(degrees_of_freedom, 0.95) / NORMAL_90
         residual_variance = float(residuals @ residuals) / degrees_of_freedom
         return cls(
-            weights=weights,
+            score_weight=float(weights[0]),
+            ridge_weight=float(weights[1]),
             slope=slope,
             error=float(np.sqrt(residual_variance) * student_factor),
             usual_variance=float(variances.mean()),
+            reliability=reliability,
         )
 
     def ratings(self, parts: Floats) -> Floats:
         """Return ratings in logits, shape (N,), of both predictions, shape (N, 2)."""
-        return np.asarray(self.slope * (parts @ self.weights))
+        return np.asarray(self.slope * (parts @ np.array(self[:2])))
 
     def standard_errors(self, variances: Floats) -> Floats:
         """Return standard errors, larger for unusual systems, shape (N,)."""

@@ -28,9 +28,13 @@ from surrogate.board.ranks import (
     ARENA_COLUMNS,
     PLACE_COLUMNS,
     RANK_COLUMNS,
+    WINS_COLUMNS,
     counting_languages,
+    overall_wins,
     places_among,
+    places_by_wins,
     ranks_and_places,
+    wins_against,
     without_ranks,
 )
 from surrogate.board.rating_rows import (
@@ -42,7 +46,6 @@ from surrogate.board.rating_rows import (
 from surrogate.board.summary import fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS, typed_board_table
 from surrogate.board.view import in_slices, judgments_view, sliced
-from surrogate.board.wins import WINS_COLUMNS, overall_wins, places_by_wins, wins_against
 from surrogate.checks.copies import Key, near_copies
 from surrogate.checks.faults import find_faults
 from surrogate.learning.training_data import with_answers

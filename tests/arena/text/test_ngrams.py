@@ -41,7 +41,7 @@ def test_cosines_are_those_of_counted_ngrams():
         .fit_transform(TEXTS)
         .toarray()
     )
-    vectors = [np.log1p(counts), hashed(TEXTS).unit_rows().toarray()]
+    vectors = [np.log1p(counts), hashed(TEXTS).unit_rows().dense()]
     exact, found = (part @ part.T for part in vectors)
     sizes = [np.sqrt(np.diag(part)) for part in (exact, found)]
     exact, found = (p / np.outer(s, s) for p, s in zip((exact, found), sizes, strict=True))

@@ -12,8 +12,8 @@ from arena.data.errors import UsageError
 from arena.statistics.agreement import kendall_tau
 from features import Feature, extract
 from surrogate import build_board
+from surrogate.board.language_rows import UNJUDGED
 from surrogate.board.rank_reasons import NO_ANSWER, VANISHED
-from surrogate.board.rating_rows import UNJUDGED
 from surrogate.board.summary_builder import BORROWED
 from surrogate.board.tables import read_feature_table
 

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surrogate.board.intervals import variances_of_coverage
-from surrogate.board.rank_reasons import needed_answers
+from surrogate.board.rank_reasons import needed_answers, variances_of_coverage
 
 
 class MeanOfLength:

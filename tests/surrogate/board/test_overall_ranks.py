@@ -10,9 +10,16 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from surrogate.board.derived_tables import joint_covariance, overall_board
-from surrogate.board.ranks import ARENA_COLUMNS, PLACE_COLUMNS, RANK_COLUMNS, ranked_rows
+from surrogate.board.language_rows import ranked_rows
+from surrogate.board.ranks import (
+    ARENA_COLUMNS,
+    PLACE_COLUMNS,
+    RANK_COLUMNS,
+    WINS_COLUMNS,
+    mutual_wins,
+    with_wins,
+)
 from surrogate.board.tables import RATINGS, typed_board_table
-from surrogate.board.wins import WINS_COLUMNS, mutual_wins, with_wins
 
 RANKING = [*RANK_COLUMNS, *PLACE_COLUMNS, *ARENA_COLUMNS, "tier", "language", "system"]
 LANGUAGES, SYSTEMS = ("de", "en", "ja"), ("a", "b", "c")

@@ -8,8 +8,7 @@ from scipy.special import expit
 
 from surrogate import build_board, rank_systems
 from surrogate.board.rank_reasons import FEWEST_JUDGED_QUESTIONS
-from surrogate.board.ranks import PLACE_COLUMNS, RANK_COLUMNS, places_among
-from surrogate.board.wins import wins_against
+from surrogate.board.ranks import PLACE_COLUMNS, RANK_COLUMNS, places_among, wins_against
 
 OPTIONS = {"features": "answer_length,bleu", "tournaments": 2}
 

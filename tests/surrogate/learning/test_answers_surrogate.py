@@ -201,8 +201,8 @@ def test_a_verbatim_copy_of_a_judged_system_has_its_rating_without_noise(fitted,
     for name in ("system-1", "system-5", "system-8"):
         copy = fitted.predict(X[X["system"] == name].assign(system="copy"))
         for language, rating in zip(copy["language"], copy["rating"], strict=True):
-            observed = fitted.observed_[language]
-            distance = fitted.reliability_ * observed.ratings[observed.systems.index(name)]
+            index = fitted.systems_[language].index(name)
+            distance = fitted.blend_.reliability * fitted.observed_[language][index]
             assert rating == pytest.approx(fitted.levels_[language] + distance, abs=0.01)
 
 
@@ -418,7 +418,7 @@ def test_predictions_are_on_the_scale_of_ratings_that_are_close_as_of_ones_far_a
 def test_a_part_that_predicts_next_to_nothing_is_not_blown_up():
     target = np.array([-1.0, 0.5, 0.5, 1.0])
     parts = np.column_stack([target, [1e-4, -1e-4, 1e-4, -1e-4]])
-    weights = Blend.fit(parts, target, np.ones(4), reliability=1.0).weights
+    weights = Blend.fit(parts, target, np.ones(4), reliability=1.0)[:2]
     assert np.abs(parts[:, 1] * weights[1]).max() < 0.01
     assert np.abs(parts[:, 0] * weights[0]).max() > 0.5
 
@@ -431,10 +431,10 @@ def test_the_ridge_counts_by_the_reliability_of_the_ratings_that_it_learned_from
     target = np.array([-1.0, 0.0, 1.0])
     variances = np.ones(3)
     units = np.sqrt((parts**2).mean(axis=0))
-    shares = Blend.fit(parts, target, variances, reliability).weights * units
+    shares = Blend.fit(parts, target, variances, reliability)[:2] * units
     np.testing.assert_allclose(shares, [1 - share, share])
     # A ridge that is alone counts whatever its reliability.
-    alone = Blend.fit(parts * [0, 1], target, variances, reliability).weights * units
+    alone = Blend.fit(parts * [0, 1], target, variances, reliability)[:2] * units
     np.testing.assert_allclose(alone, [0, 1])
 
 

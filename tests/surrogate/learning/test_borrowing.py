@@ -8,7 +8,7 @@ import pytest
 
 from features.engine.extraction import FEATURE_KEY
 from surrogate import build_board
-from surrogate.board.rating_rows import BORROWED as FEW
+from surrogate.board.language_rows import BORROWED as FEW
 from surrogate.learning.answers_surrogate import (
     AnswersSurrogate,
 )

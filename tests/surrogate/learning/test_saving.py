@@ -142,6 +142,26 @@ def test_arrays_that_cannot_be_are_refused(saved, tmp_path, name, values, messag
         load_surrogate(written(tmp_path / "surrogate.zip", content))
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("models/observed/en", [1.0], "observed ratings in en have another type or shape"),
+        ("models/blend/numbers", [1.0], "is not a surrogate"),
+    ],
+)
+def test_what_was_learned_fits_the_ratings(
+    simulated, table, data_of, tmp_path, name, values, message
+):
+    data = data_of(simulated.arena, table)[0]
+    fitted = find_surrogate().fit(data.X, {"en": data.tournaments})
+    path = tmp_path / "surrogate.zip"
+    save_surrogate(fitted, path)
+    loaded = load_surrogate(path)
+    pd.testing.assert_frame_equal(loaded.predict(data.X), fitted.predict(data.X))
+    with pytest.raises(UsageError, match=message):
+        load_surrogate(written(path, members(path) | {f"{name}.npy": array(values)}))
+
+
 @pytest.mark.parametrize("name", ["first", "pair", "question"])
 def test_battles_of_what_is_not_there_are_refused(saved, tmp_path, name):
     content = members(saved)
