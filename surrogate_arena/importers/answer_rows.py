@@ -176,6 +176,9 @@ class AnswerRows:
         is_new = (*asked, system) not in collected.answers
         if is_new and is_empty_answer(answer):
             self.empty[system] += 1
+        elif is_new and is_missing_cell(answer):
+            reason = f"{answer.strip()!r} is read as a text; if it is none, leave the cell empty"
+            collected.skip(place, "answer", reason)
         row = collected.answer(place, asked, system, answer, may_repeat=True)
         if not is_new:
             collected.outcomes[place] = SCORE

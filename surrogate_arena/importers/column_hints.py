@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from surrogate_arena.importers.contract import (
     with_paths,
 )
 from surrogate_arena.importers.conversations import last_exchange
-from surrogate_arena.importers.values import is_value, opened_or_same
+from surrogate_arena.importers.values import opened_or_same, path_step
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ class Candidates:
         for column in self.columns:
             if column in self.taken or column == FILE:
                 continue
-            cells = [cell for frame in self.frames if column in frame for cell in frame[column]]
-            values = {str(cell) for cell in cells if is_value(cell)}
+            cells = cells_of(self.frames, column)
+            values = set(map(str, cells))
             is_short = all(len(value) <= 60 for value in values)
             if 2 <= len(values) <= most_systems and is_short and len(values) * 2 <= len(cells):
                 systems.append(column)
@@ -91,12 +90,10 @@ class Candidates:
         return None
 
     def repeats(self, column: str, question: str) -> bool:
-        """Return whether every text of a column is a part of the question's, or holds it."""
-        pairs: list[tuple[object, object]] = []
-        for frame in self.frames:
-            pairs += zip(frame.get(column, ()), frame.get(question, ()), strict=False)
-        is_part = [str(text) in str(asked) or str(asked) in str(text) for text, asked in pairs]
-        return bool(pairs) and all(is_part)
+        """Return whether every text of a column is a part of a question, or holds one."""
+        asked = list(map(str, cells_of(self.frames, question)))
+        texts = map(str, cells_of(self.frames, column))
+        return all(any(text in other or other in text for other in asked) for text in texts)
 
 
 def suggested_columns(
@@ -204,7 +201,7 @@ def with_inner_paths(frame: pd.DataFrame) -> pd.DataFrame:
             continue
         for path in paths[:most_paths]:
             values = [value_at({"cell": cell}, f"cell{path}") for cell in cells]
-            columns[f"{_step(name)}{path}"] = pd.Series(values, frame.index, dtype=object)
+            columns[f"{path_step(name)}{path}"] = pd.Series(values, frame.index, dtype=object)
     return pd.DataFrame(columns, index=frame.index)
 
 
@@ -216,11 +213,7 @@ def _paths_in(cell: object, levels: int = _MOST_LEVELS) -> list[str]:
         return []
     paths = []
     for name, value in cell.items():
-        first = f".{_step(str(name))}"
+        first = f".{path_step(str(name))}"
         inner = _paths_in(value, levels - 1)
         paths += [f"{first}{path}" for path in inner] or [first]
     return paths
-
-
-def _step(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else json.dumps(name)

@@ -34,8 +34,6 @@ def without_empty_rows(rows: Rows, names: Mapping[str, str]) -> Rows:
     """Leave out rows without question and answer, such as means at the foot."""
     fields = [names[name] for name in ("question", "query_id", "answer") if name in names]
     present = [name for name in fields if name in rows.table]
-    if not present:
-        return rows
     is_filled = rows.table[present].map(is_value).any(axis=1)
     if is_filled.all():
         return rows
@@ -113,7 +111,7 @@ def reasons_unread(
             reason = f"{column!r} is empty"
         elif "query_id" not in columns.names and bare_column(column).split("_")[-1] == "id":
             reason += f"; if it is the question's id: {option('column', f'query_id={column}')}"
-        elif all(mark_of(cell) is not None for cell in cells):
+        elif column and all(mark_of(cell) is not None for cell in cells):
             if n_answers > 1:
                 reason += (
                     f"; a row holds {n_answers} answers and does not say whose score it is: see "

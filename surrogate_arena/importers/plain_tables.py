@@ -142,12 +142,10 @@ def _in_one_layout(
     for rows in tables:
         known = chosen_columns([rows.table], "answers", NO_COLUMNS).names
         changes: dict[str, str] = {}
-        for name in _SHARED_FIELDS:
-            column = known.get(name)
-            if column is None or name in stated or column in stated.values():
-                continue
+        for name, column in known.items():
             first = names.setdefault(name, column)
-            if first not in rows.table:
+            is_stated = name in stated or column in stated.values()
+            if first not in rows.table and name in _SHARED_FIELDS and not is_stated:
                 changes[column] = first
                 notes.append(f"{rows.source}: {name} is read from {column!r}")
         renamed.append(replace(rows, table=rows.table.rename(columns=changes)))
@@ -201,8 +199,7 @@ def _shared_fields(known: Columns) -> Columns:
             unread += [column, *others]
             continue
         names[name] = column
-        if others:
-            competitors[name] = others
+        competitors[name] = others
     return Columns(names, competitors, tuple(unread))
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import pandas as pd
-
 from arena.data.errors import UsageError
 from arena.data.rows import Rows
 from arena.data.wording import all_of, first_of
@@ -69,16 +67,18 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
         )
     if competing:
         competitor = competing[0]
-        both = f"{column!r} and {competitor!r} may both be the answers"
         competing_answers = option("column", f"answer={competitor}")
         column_answers = option("column", f"answer={column}")
-        alone = f"{competing_answers}, or {column_answers}"
-        if "reference" in chosen.names:
-            raise UsageError(f"{both}: {alone}")
+        reference = ""
+        if "reference" not in chosen.names:
+            reference = (
+                f"; if the other is the reference: {competing_answers} "
+                f"{option('column', f'reference={column}')}, or {column_answers} "
+                f"{option('column', f'reference={competitor}')}"
+            )
         raise UsageError(
-            f"{both}; if one is the reference: "
-            f"{competing_answers} {option('column', f'reference={column}')}, or "
-            f"{column_answers} {option('column', f'reference={competitor}')}; if not: {alone}"
+            f"{column!r} and {competitor!r} may both be the answers: {competing_answers}, or "
+            f"{column_answers}{reference}"
         )
 
 
@@ -124,11 +124,10 @@ def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]
     if not missing:
         return
     _refuse_battles(frames, missing)
-    inner = [with_inner_paths(frame) for frame in frames]
-    candidates = Candidates(inner, columns_in(inner), set(names.values()))
+    candidates = _candidates_within(frames, names)
     known = {**names, **suggested_columns(candidates, missing, names.get("question"))}
     candidates = replace(candidates, taken=set(known.values()))
-    columns, paths = _columns_of_user(frames), _columns_of_user(inner)
+    columns, paths = _columns_of_user(frames), _columns_of_user(candidates.frames)
     if "answer" not in known:
         _refuse_without_answers(candidates, columns, known)
     hints = [option("column", f"{name}={known.get(name, 'NAME')}") for name in missing]
@@ -145,6 +144,11 @@ def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]
         f"no column is known for {all_of(missing)}: {' '.join(hints)}; "
         f"the {kind} are {first_of(paths, MOST_NAMED)}. A row is one answer; {OTHER_SHAPES}"
     )
+
+
+def _candidates_within(frames: Frames, names: Mapping[str, str]) -> Candidates:
+    inner = [with_inner_paths(frame) for frame in frames]
+    return Candidates(inner, columns_in(inner), set(names.values()))
 
 
 def _columns_of_user(frames: Frames) -> list[str]:
@@ -206,10 +210,9 @@ def _refuse_without_answers(
 
 def check_repeats(frames: Frames, names: Mapping[str, str], source: str) -> None:
     """Refuse repeated questions in a file where a column tells systems."""
-    if not {"question", "system"} <= names.keys() or not _has_repeats(frames, names):
+    if "question" not in names or not _has_repeats(frames, names):
         return
-    inner = [with_inner_paths(frame) for frame in frames]
-    candidates = Candidates(inner, columns_in(inner), set(names.values()))
+    candidates = _candidates_within(frames, names)
     column = system_of_repeats(frames, names["question"], candidates)
     if column is None:
         return
@@ -223,13 +226,10 @@ def check_repeats(frames: Frames, names: Mapping[str, str], source: str) -> None
 
 
 def _has_repeats(frames: Frames, names: Mapping[str, str]) -> bool:
-    fields = [names[name] for name in ("question", "system", "answer") if name in names]
+    fields = [names[name] for name in ("question", "system", "answer")]
     for frame in frames:
-        present = [name for name in fields if name in frame]
-        # Arrow's texts cannot hold lone surrogates, which JSON may.
-        texts = {name: pd.Series(list(map(str, frame[name])), dtype=object) for name in present}
-        distinct = pd.DataFrame(texts).drop_duplicates()
-        key = [name for name in present if name != names.get("answer")]
-        if key and distinct.duplicated(subset=key).any():
+        columns = [map(str, frame[name]) for name in fields if name in frame]
+        distinct = set(zip(*columns, strict=True))
+        if len({row[:-1] for row in distinct}) < len(distinct):
             return True
     return False

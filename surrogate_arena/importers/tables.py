@@ -29,6 +29,7 @@ from arena.data.rows import Numbered, Rows, plain_table, rows_of_records
 from arena.data.tables import readable
 from arena.data.types import Record
 from arena.data.wording import first_of, repeated
+from surrogate_arena.importers.values import path_step
 
 PACKED = ("", ".gz", ".zst")
 JSON = tuple(f".json{packed}" for packed in PACKED)
@@ -91,7 +92,11 @@ def _delimited(path: Path, source: str) -> Rows:
         first = stream.readline()
         reader = csv.reader(_with_first(first, stream), delimiter=delimiter_of(first), strict=True)
         try:
-            header = [name.strip() for name in next(reader, [])]
+            names = next(reader, [])
+            if names[:1] == ["sep="]:
+                # Excel's own line, which names the delimiter
+                names = next(reader, [])
+            header = [name.strip() for name in names]
             problems = _header_problems(header, source)
             if problems:
                 raise DataError(problems)
@@ -103,8 +108,8 @@ def _delimited(path: Path, source: str) -> Rows:
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter that a header has most."""
-    return max((",", ";", "\t", "|"), key=header.count)
+    """Return the delimiter that a header has most; of as many, commas are part of the names."""
+    return max((";", "\t", "|", ","), key=header.count)
 
 
 def _with_first(first: str, stream: TextIO) -> Iterator[str]:
@@ -124,7 +129,8 @@ def _csv_records(reader: Any, header: Sequence[str], source: str) -> Numbered:  
     for cells in reader:
         if len(cells) > len(header) and any(cells[len(header) :]):
             fault = f"has {len(cells)} cells, and the header {len(header)}"
-            yield line, Problem(source, line, None, None, fault, "put cells with commas in quotes")
+            hint = "put cells with commas in quotes, and delete lines above the header"
+            yield line, Problem(source, line, None, None, fault, hint)
         elif any(cells):
             padded = [*cells, *[""] * (len(header) - len(cells))]
             yield line, {name: cell or None for name, cell in zip(header, padded, strict=False)}
@@ -190,7 +196,12 @@ def _numbered(records: Sequence[Any], source: str) -> Numbered:
 def _records_of_json(value: object, source: str) -> list[Any]:
     if isinstance(value, list):
         return value
+    fault, hint = "holds no records", "write one array of objects"
     if isinstance(value, Mapping):
+        names, rows = value.get("columns"), value.get("data")
+        if names and rows and all(isinstance(cells, list) for cells in (names, *rows)):
+            # A table as pandas, MLflow and Weights & Biases write it
+            return [dict(zip(names, row, strict=False)) for row in rows]
         lists = {
             name: items
             for name, items in value.items()
@@ -198,14 +209,14 @@ def _records_of_json(value: object, source: str) -> list[Any]:
         }
         if len(lists) == 1:
             return next(iter(lists.values()))
+        fault = f"is an object with {first_of(list(value), 10)}, and no array of records"
+        hint += ", as pandas does by to_json(FILE, orient='records')"
         if lists:
             fault = f"has several arrays of records ({first_of(list(lists), 10)})"
-            hint = f"write one alone, as by jq '.{next(iter(lists))}' {quote(source)} > rows.json"
-            raise DataError.of_file(source, fault, hint)
-        fault = f"is an object with {first_of(list(value), 10)}, and no array of records"
-        hint = "write one array of objects, as pandas does by to_json(FILE, orient='records')"
-        raise DataError.of_file(source, fault, hint)
-    raise DataError.of_file(source, "holds no records", "write one array of objects")
+            first = next(iter(lists))
+            into = quote(f"{first}.json")
+            hint = f"write each alone, as by jq '.{path_step(first)}' {quote(source)} > {into}"
+    raise DataError.of_file(source, fault, hint)
 
 
 def _workbook(path: Path, source: str) -> Rows:

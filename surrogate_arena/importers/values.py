@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Mapping
 from datetime import date
@@ -129,6 +130,11 @@ _PLACE = re.compile(r"\.(-?\d+)(?=\.|$)")
 def with_places(path: str) -> str:
     """Return ``args[0]`` for ``args.0``."""
     return _PLACE.sub(r"[\1]", path)
+
+
+def path_step(name: str) -> str:
+    """Return a name as paths write it: quoted, unless it is a word."""
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else json.dumps(name)
 
 
 def unquoted(text: str) -> str:

@@ -277,11 +277,9 @@ def _several_meanings(numbers: Mapping[object, float], column: str) -> UnclearVa
     listed = [f"{number:g}" for number in present]
     command = _option_of_values(column, listed)
     if len(listed) >= fewest_of_a_scale:
-        first, last = present[0], present[-1]
-        if first < 0 < last:
-            # Zero is in the middle of margins, whichever the largest is
-            last = max(-first, last)
-            first = -last
+        last = max(map(abs, present))
+        # Zero is in the middle of margins
+        first = -last if present[0] < 0 else present[0]
         scale = option("values", f"{column}:{first:g}..{last:g}=a..b")
         command = (
             f"{scale} if the scale has these ends and {first:g} favors side a, =b..a if side b; "

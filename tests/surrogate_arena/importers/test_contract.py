@@ -727,7 +727,7 @@ def test_systems_may_be_paths_in_a_column(tmp_path):
 
 def test_a_second_column_of_answers_is_never_passed_over(tmp_path):
     rows = [{**row, "answer.1": f"{row['answer']} Indeed."} for row in ROWS]
-    with pytest.raises(UsageError, match=r"may both be the answers.*; if not: --column answer="):
+    with pytest.raises(UsageError, match=r"may both be the answers: --column answer=answer.1, or"):
         read(written(tmp_path, rows))
 
 
@@ -773,3 +773,31 @@ def test_dates_in_a_workbook_are_texts(tmp_path):
     rows = [{"question": "When?", "system": name, "answer": day} for name in ("one", "two")]
     foreign = read(written(tmp_path, rows, ".xlsx"))
     assert list(foreign.arena.answers["answer"]) == ["1932-05-01"] * 2
+
+
+def test_an_answer_that_reads_as_missing_is_kept_and_counted(tmp_path):
+    foreign = read(written(tmp_path, [*ROWS[:3], {**ROWS[3], "answer": "NA"}], ".csv"))
+    assert "NA" in set(foreign.arena.answers["answer"])
+    assert "'NA' is read as a text" in " ".join(foreign.skipped["reason"])
+
+
+@pytest.mark.parametrize("first", ["sep=;\r\n", ""])
+def test_a_table_of_excel_with_semicolons_is_read(tmp_path, first):
+    path = tmp_path / "t.csv"
+    lines = [f"{row['question']};{row['answer']};{row['system']}\r\n" for row in ROWS]
+    header = "Question;Answer (short, cited);System\r\n"
+    path.write_text(f"{first}{header}{''.join(lines)}", encoding="utf-8", newline="")
+    assert answers_of(read(path, columns={"answer": "Answer (short, cited)"})) == EXPECTED
+
+
+def test_a_json_table_of_columns_and_rows_is_read(tmp_path):
+    path = tmp_path / "table.json"
+    pd.DataFrame(ROWS).to_json(path, orient="split", index=False)
+    assert answers_of(read(path)) == EXPECTED
+
+
+def test_the_command_for_several_arrays_names_a_file_for_each(tmp_path):
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"gpt-4": ROWS, "llama": ROWS}))
+    with pytest.raises(DataError, match=r"""jq '\."gpt-4"' \S+ > gpt-4\.json"""):
+        read(path)
