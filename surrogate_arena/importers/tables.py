@@ -109,7 +109,8 @@ def _delimited(path: Path, source: str) -> Rows:
 
 def delimiter_of(header: str) -> str:
     """Return the delimiter that a header has most; of as many, commas are part of the names."""
-    return max((";", "\t", "|", ","), key=header.count)
+    mark = max((";", "\t", "|"), key=header.count)
+    return mark if header.count(mark) >= max(1, header.count(",")) else ","
 
 
 def _with_first(first: str, stream: TextIO) -> Iterator[str]:
