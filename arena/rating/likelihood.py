@@ -348,13 +348,9 @@ class BattleLikelihood:
         soft_share = float((items.soft_counts * variances).sum() / (items.counts * variances).sum())
         return 1.0 - soft_share * (1.0 - pearson)
 
-    def inverse_precision(self, parameters: Floats, precisions: Floats) -> Floats:
-        """Invert the information plus prior precisions (K,), shape (K, K)."""
-        return np.asarray(np.linalg.inv(self.information(parameters) + np.diag(precisions)))
-
     def covariance(
         self,
-        parameters: Floats,
+        information: Floats,
         precisions: Floats,
         inverse: Floats,
         effects: Floats,
@@ -362,12 +358,12 @@ class BattleLikelihood:
     ) -> Floats:
         """Return the covariance of modes, with ratings centered, (K, K).
 
-        The sandwich H (M + d P) H with H = (I + P)^-1 (``inverse``), I the information, P the
+        The sandwich H (M + d P) H with H = (I + P)^-1 (``inverse``), I the ``information``, P the
         prior's precisions, d the common design effect, and M the variance of the gradient over
         questions: I with every score scaled to its design effect.
         """
         scale = np.sqrt(effects)
-        middle = scale[:, None] * self.information(parameters) * scale
+        middle = scale[:, None] * information * scale
         middle += common_effect * np.diag(precisions)
         # Battles tell differences only. Products with the large variance of the level would lose
         # half of the digits.

@@ -39,12 +39,12 @@ class Pairs:
         return len(self.first)
 
     @cached_property
-    def incidence(self) -> scipy.sparse.csr_array:
+    def incidence(self) -> scipy.sparse.csc_array:
         """Return 1 for a pair's first system, -1 for its second, (S, P)."""
-        pairs = np.arange(len(self))
-        values = np.repeat([1.0, -1.0], len(self))
-        entries = (np.concatenate([self.first, self.second]), np.concatenate([pairs, pairs]))
-        return scipy.sparse.coo_array((values, entries), shape=(self.n_systems, len(self))).tocsr()
+        values = np.tile([1.0, -1.0], len(self))
+        systems = np.column_stack([self.first, self.second]).ravel()
+        entries = (values, systems, np.arange(0, len(values) + 1, 2))
+        return scipy.sparse.csc_array(entries, shape=(self.n_systems, len(self)))
 
     def differences(self, values: Floats) -> Floats:
         """Subtract second systems' values from first ones': (..., S) to (..., P)."""

@@ -286,9 +286,10 @@ class _Candidate:
 
     def covariance_and_shares(self) -> tuple[Floats, Floats]:
         precisions = self.effects.common * self.prior_precisions
-        inverse = self.likelihood.inverse_precision(self.mode, precisions)
+        information = self.likelihood.information(self.mode)
+        inverse = np.linalg.inv(information + np.diag(precisions))
         covariance = self.likelihood.covariance(
-            self.mode, precisions, inverse, self.effects.by_parameter, self.effects.common
+            information, precisions, inverse, self.effects.by_parameter, self.effects.common
         )
         shares = 1.0 - precisions * np.diag(inverse)
         return covariance, shares[: self.n_systems]

@@ -153,11 +153,12 @@ class _BattleFit:
         # keeps the variance finite of systems that won, or lost, everything.
         bias_precisions = common_effect * self.likelihood.bias_precisions
         precisions = np.append(np.full(n_systems, DEFAULT_RIDGE), bias_precisions)
-        inverse = self.likelihood.inverse_precision(self.mode, precisions)
+        information = self.likelihood.information(self.mode)
+        inverse = np.linalg.inv(information + np.diag(precisions))
         # One step of Newton's from these ratings to the most probable ones under the weak prior.
         slope = self.likelihood.slope(self.mode) - precisions * self.mode
         step = (inverse @ slope)[ratings]
-        noise = self.likelihood.covariance(self.mode, precisions, inverse, effects, common_effect)
+        noise = self.likelihood.covariance(information, precisions, inverse, effects, common_effect)
         means = self.mode[ratings] + step - step.mean()
         return Observation(self.systems, means, noise[ratings, ratings])
 

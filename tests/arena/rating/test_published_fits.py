@@ -102,7 +102,8 @@ def test_baseball_is_that_of_r_with_and_without_home():
     assert found.to_dict() == pytest.approx(expected, abs=5e-5)
     assert home == pytest.approx(0.3023, abs=5e-5)
     # Battles do not tell the level of ratings.
-    inverse = likelihood.inverse_precision(np.array([*ratings, home]), np.array([1e-6] * 7 + [0]))
+    information = likelihood.information(np.array([*ratings, home]))
+    inverse = np.linalg.inv(information + np.diag([1e-6] * 7 + [0]))
     assert np.sqrt(inverse[-1, -1]) == pytest.approx(0.131, abs=5e-4)
 
 
