@@ -93,7 +93,7 @@ def value_flags(values: pd.Series, holds: Callable[[str], bool]) -> Flags:
     """Return for which values a test holds, (N,); each distinct value is tested once."""
     codes, distinct_values = value_codes(values)
     # A missing value has the code -1, which is the last place.
-    flags = [*map(holds, distinct_values), False]
+    flags = [*map(holds, distinct_values.tolist()), False]
     return np.array(flags, dtype=np.bool_)[codes]
 
 

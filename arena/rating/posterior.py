@@ -287,7 +287,7 @@ class _Candidate:
     def covariance_and_shares(self) -> tuple[Floats, Floats]:
         precisions = self.effects.common * self.prior_precisions
         information = self.likelihood.information(self.mode)
-        inverse = np.linalg.inv(information + np.diag(precisions))
+        inverse = np.asarray(np.linalg.inv(information + np.diag(precisions)))
         covariance = self.likelihood.covariance(
             information, precisions, inverse, self.effects.by_parameter, self.effects.common
         )

@@ -99,6 +99,7 @@ class AnswersSurrogate(Surrogate):
         self.failures_ = {}
         self.peers_ = {}
         training_rows = []
+        X = without_repeats(X, FEATURE_KEY)
         indices = X.groupby("language").indices
         for language, rated in sorted(training_ratings(ratings).items()):
             rows = drawn_rows(X.take(indices.get(language, [])), rated, self.seed)

@@ -154,7 +154,7 @@ class _BattleFit:
         bias_precisions = common_effect * self.likelihood.bias_precisions
         precisions = np.append(np.full(n_systems, DEFAULT_RIDGE), bias_precisions)
         information = self.likelihood.information(self.mode)
-        inverse = np.linalg.inv(information + np.diag(precisions))
+        inverse = np.asarray(np.linalg.inv(information + np.diag(precisions)))
         # One step of Newton's from these ratings to the most probable ones under the weak prior.
         slope = self.likelihood.slope(self.mode) - precisions * self.mode
         step = (inverse @ slope)[ratings]

@@ -128,14 +128,15 @@ class RegressionSurrogate(Surrogate):
         """Rate every system by its mean features."""
         table = with_features(X, self)
         parts = []
-        for language in sorted(table["language"].unique()):
+        for name, rows in table.groupby("language"):
+            language = str(name)
             if questions is not None:
                 asked = tuple(questions.get(language, ()))
             elif language in self.answers_:
                 asked = self.answers_[language].questions
             else:
                 asked = ()
-            tensor = self._filled(feature_tensor(table, language, self.features_), asked)
+            tensor = self._filled(feature_tensor(rows, language, self.features_), asked)
             part = pd.DataFrame(
                 {
                     "language": language,

@@ -103,15 +103,13 @@ class FeatureTensor:
 
 
 def feature_tensor(
-    X: pd.DataFrame,
+    rows: pd.DataFrame,
     language: str,
     features: Sequence[str],
     systems: Sequence[str] | None = None,
     questions: Sequence[str] | None = None,
 ) -> FeatureTensor:
-    """Arrange one language's answers as an array."""
-    is_here = X["language"] == language
-    rows = X if is_here.all() else X[is_here]
+    """Arrange the answers to one language's questions as an array."""
     systems, system_index = _indices_in(systems, rows["system"])
     questions, question_index = _indices_in(questions, rows["query_id"])
     is_wanted = (system_index >= 0) & (question_index >= 0)
@@ -139,7 +137,8 @@ def feature_tensor(
 
 def _indices_in(names: Sequence[str] | None, column: pd.Series) -> tuple[Sequence[str], Indices]:
     """Return names, or else a column's own, and each value's place in them, (N,); -1 in none."""
-    codes, values = value_codes(column)
+    codes, distinct_values = value_codes(column)
+    values = distinct_values.tolist()
     if names is None:
         names = sorted(values)
     # A missing value has the code -1, which takes the last place.
@@ -298,7 +297,6 @@ MOST_SYSTEMS = 300
 
 def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.DataFrame:
     """Keep a limited number of systems and questions, judged first."""
-    rows = without_repeats(rows, ["system", "query_id"])
     rows = _drawn_part(rows, "query_id", rated.questions, MOST_QUESTIONS, seed)
     return _drawn_part(rows, "system", rated.systems, MOST_SYSTEMS, seed)
 
@@ -320,10 +318,10 @@ def _drawn(
     rows: pd.DataFrame, column: str, first: Collection[str], most: int, seed: int
 ) -> set[str] | None:
     """Draw some of many names, those in ``first`` first; None for all."""
-    names = rows[column].unique()
-    if len(names) <= most:
+    _, distinct_names = value_codes(rows[column])
+    if len(distinct_names) <= most:
         return None
-    names = sorted(names)
+    names = sorted(distinct_names)
     random = generator(seed, f"{column} learned from", rows["language"].iloc[0])
     shuffled = [names[index] for index in random.permutation(len(names))]
     is_first = set(first)

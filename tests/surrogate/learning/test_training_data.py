@@ -85,7 +85,8 @@ ROWS = pd.DataFrame(
 
 
 def arranged(rows=ROWS):
-    return feature_tensor(rows, "en", ["f", "g"], ["x", "y", "z"], ["q1", "q2"])
+    english = rows[rows["language"] == "en"]
+    return feature_tensor(english, "en", ["f", "g"], ["x", "y", "z"], ["q1", "q2"])
 
 
 def test_values_stand_at_their_system_question_and_feature():
@@ -113,7 +114,8 @@ def test_means_weigh_questions_by_their_draws():
 
 
 def test_a_row_that_stands_twice_counts_twice():
-    twice = pd.concat([ROWS, ROWS[(ROWS["system"] == "x") & (ROWS["query_id"] == "q2")]])
+    english = ROWS[ROWS["language"] == "en"]
+    twice = pd.concat([english, english.query("system == 'x' and query_id == 'q2'")])
     held = feature_tensor(twice, "en", ["f", "g"], ["x", "y"])
     assert held.questions == ("q1", "q2", "q2")
     np.testing.assert_allclose(held.means()[0], [[7 / 3, 5.0], [7.0, 2.0]])
