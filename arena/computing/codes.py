@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +22,7 @@ DENSE = 4
 """A table of all possible codes is used up to this many cells per code."""
 
 
-@dataclass(frozen=True)
-class Distinct:
+class Distinct(NamedTuple):
     """Sorted distinct numbers, (D,), and each number's index, (N,)."""
 
     values: Indices

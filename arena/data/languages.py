@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
+from typing import NamedTuple
 
 from arena.data.wording import did_you_mean
 
@@ -32,8 +32,7 @@ NO_LANGUAGE = frozenset({"unknown", "undetermined", "unspecified", "undefined", 
 _TAG = re.compile(r"(?P<code>[a-z]{2,3})(?P<rest>([-_][a-z0-9]{1,8})*)(\.[a-z0-9-]+)?(@\w+)?")
 
 
-@dataclass(frozen=True)
-class LanguageReading:
+class LanguageReading(NamedTuple):
     """A language as a file or a user names it; a remark says how it was read."""
 
     code: str | None

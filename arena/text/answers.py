@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -308,8 +307,7 @@ _MARKER = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class RagAnswer:
+class RagAnswer(NamedTuple):
     """A system's output, taken apart; ``output`` lacks markers and thoughts.
 
     The reason (after ``##Reason:``) is None without an answer.

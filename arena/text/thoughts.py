@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 MOST_MARKS = 500
 """Marks within a block that are looked at, for the same reason."""
@@ -32,8 +32,7 @@ _RESPONSE = (
 )
 
 
-@dataclass(frozen=True)
-class _Marks:
+class _Marks(NamedTuple):
     opening: re.Pattern[str]
     closing: re.Pattern[str]
 

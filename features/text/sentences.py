@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from operator import itemgetter
+from typing import NamedTuple
 
 import regex
 
@@ -141,8 +141,7 @@ def _thai_pieces(text: str) -> list[str]:
     return sentences
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """A sentence without citations and markers, and the known ids it cites."""
 
     text: str

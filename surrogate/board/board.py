@@ -22,7 +22,6 @@ from arena.data.writing import replaced_folder
 from arena.quality.judge_report import JudgeReport
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
-from surrogate.board.remarks import board_remarks, remark_table
 from surrogate.board.summary import HELD_MARK, HELD_OUT, NO_RATINGS, BoardSummary, RatingInterval
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
@@ -160,6 +159,9 @@ class Board:
         Raises:
             UsageError: If the folder is not empty and holds no board.
         """
+        # Who reads a board needs none of its sentences.
+        from surrogate.board.remarks import board_remarks, remark_table
+
         folder = Path(folder).resolve()
         further_files = check_board_target(folder)
         if arena is None:

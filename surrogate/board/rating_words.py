@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from arena.data.wording import Remark
 
 _PUBLISHED = Remark("published", "info", "Ratings rest on {source}.")
 
 
-@dataclass(frozen=True)
-class RatingWords:
+class RatingWords(NamedTuple):
     """What pages, figures and commands print of a board's ratings.
 
     Attributes:

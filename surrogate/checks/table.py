@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from features.text.tokens import TEXTS_CACHED
 
 CheckClass = Literal["certain", "likely", "note"]
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """A check of answers; ``certain`` faults are bugs.
 
     ``one`` and ``many`` are clauses of what answers do, ``unchecked`` is why some cannot be

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,7 @@ class HashedAnswers:
         return AnswerVectors(rows.take(self.places.T.ravel()), answered)
 
 
-@dataclass(frozen=True)
-class AnswerVectors:
+class AnswerVectors(NamedTuple):
     """Vectors of answers of M systems to Q questions, one question after another, (Q M, D).
 
     They are 0 where there is no answer; ``answered`` says where there is one, shape (M, Q).
@@ -63,8 +62,7 @@ class AnswerVectors:
         )
 
 
-@dataclass(frozen=True)
-class _Entries:
+class _Entries(NamedTuple):
     """Numbers other than 0 in vectors of answers, (Q, M, D), shape (E,) each."""
 
     values: npt.NDArray[np.floating[Any]]

@@ -12,9 +12,8 @@ import numpy as np
 
 from arena.data.types import Flags, Floats
 from surrogate.learning.answer_texts import sums_of_rows
-from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
-from surrogate.learning.training_data import finite_means, mean_of
+from surrogate.learning.training_data import SMALLEST, finite_means, mean_of
 
 MOSTLY_COPIED = 0.5
 """Share of another system's wording, beyond what is usual, that makes a disguised copy of it."""
@@ -50,7 +49,7 @@ def uncopied_part(view: PeerView, shares: Floats) -> PeerView:
     copied = peer_vectors.rows.take(places)
     factors = np.repeat(shares[questions, systems, peers], copied.lengths)
     copied = replace(copied, values=copied.values * factors)
-    profiles = sums_of_rows(replace(peer_vectors, rows=copied), systems, len(view.systems))
+    profiles = sums_of_rows(peer_vectors._replace(rows=copied), systems, len(view.systems))
     n_answers = np.maximum(view.answered.sum(axis=1), 1)
     return replace(
         view,

@@ -14,8 +14,6 @@ import numpy as np
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.bradley_terry import ConvergenceError
 
-SMALLEST = 1e-9
-"""Below it, a number is 0 but for rounding."""
 JITTER = 1e-9
 """Added to the diagonal of the covariance, which is singular if exact ratings are alike."""
 CONTRADICTION = 3.0

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,17 +27,15 @@ import pandas as pd
 from arena.data.types import Flags, Floats
 from features.engine.extraction import plain_name
 from features.measures.registry import FEATURES
-from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerAnswers, PeerView
 from surrogate.learning.surrogate import EXPLANATION_COLUMNS
-from surrogate.learning.training_data import TrainingRatings, mean_of, places_in
+from surrogate.learning.training_data import SMALLEST, TrainingRatings, mean_of, places_in
 
 LIKENESS_VARIANCE = 5.0
 """Of the process on a question, mean over its answers, in units of the noise."""
 
 
-@dataclass(frozen=True)
-class Scored:
+class Scored(NamedTuple):
     """Scores (shares of battles won) of a language's answers, (Q, N); 0 where not judged.
 
     ``scales`` are factors of likeness, by question, (Q,).
@@ -93,8 +90,7 @@ def _scales(cosines: Floats, judged: Floats) -> Floats:
     return np.asarray(np.divide(1.0, variances, out=scales, where=variances > SMALLEST))
 
 
-@dataclass(frozen=True)
-class Solved:
+class Solved(NamedTuple):
     """A language solved for any slopes.
 
     P is the inverse covariance of a question's scores about their unknown mean.
@@ -107,8 +103,7 @@ class Solved:
     target: Floats  # X'P y over all questions, shape (F,)
 
 
-@dataclass(frozen=True)
-class QuestionScores:
+class QuestionScores(NamedTuple):
     """The fitted regression.
 
     ``slopes`` are of ranks, (F,), ``duals`` weights of judged answers by language, (Q, N).
@@ -192,8 +187,7 @@ def solved_language(scored: Scored) -> Solved:
     )
 
 
-@dataclass(frozen=True)
-class _Projection:
+class _Projection(NamedTuple):
     """P of some questions: the inverse covariance of scores about each question's unknown mean.
 
     P = C⁻¹ - C⁻¹ 1 (1' C⁻¹ 1)⁻¹ 1' C⁻¹, with C the covariance of the scores.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -183,7 +183,7 @@ def _trained(
         return None, f"{answers.language}: {too_few(rows.systems, int(is_used.sum()))}"
     keys = ("surrogate", answers.language, "final")
     state = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
-    used_rows = replace(rows, features=rows.features[:, is_used])
+    used_rows = rows._replace(features=rows.features[:, is_used])
     try:
         estimator = fit_regressor(surrogate.name, used_rows, state, surrogate.trees)
     except ValueError as error:  # five folds of four systems, say

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TypeVar, get_args
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -54,8 +54,7 @@ ANSWER_MARK = "\x1f"
 """Separates a system's name from the question, where a single answer is rated like a system."""
 
 
-@dataclass(frozen=True)
-class Covariances:
+class Covariances(NamedTuple):
     """Kernels of mean diagonal 1 of N systems, (K, N, N)."""
 
     keys: pd.MultiIndex

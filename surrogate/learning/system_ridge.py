@@ -6,7 +6,6 @@ Formulas: docs/reference/surrogate.md, sections 2 and 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +14,9 @@ import scipy
 
 from arena.data.types import Floats
 from arena.statistics.significance import NORMAL_90
-from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
 from surrogate.learning.system_vectors import Scale, SystemVectors
+from surrogate.learning.training_data import SMALLEST
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """As shares of the kernels' mean variance."""
@@ -31,8 +30,7 @@ class RidgeRatings(NamedTuple):
     variances: Floats
 
 
-@dataclass(frozen=True)
-class SystemRidge:
+class SystemRidge(NamedTuple):
     """The ridge, fitted to N ratings.
 
     Attributes:
@@ -127,8 +125,7 @@ class SystemRidge:
         return contributions
 
 
-@dataclass(frozen=True)
-class _LeftOut:
+class _LeftOut(NamedTuple):
     """A penalty, and how well it predicts each of N ratings with its system left out."""
 
     penalty: float

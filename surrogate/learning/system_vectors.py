@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.learning.gaussian_process import SMALLEST
 from surrogate.learning.peers import PeerView
-from surrogate.learning.training_data import finite_means, rating_keys
+from surrogate.learning.training_data import SMALLEST, finite_means, rating_keys
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """A scale of a language's means, by its rated systems.
 
     Features have a center, a deviation (infinite where systems do not differ) and a reliability by

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from features.engine.extraction import FEATURE_KEY
 if TYPE_CHECKING:
     from arena.rating.tournaments import Tournaments
 
+SMALLEST = 1e-9
+"""Below it, a number is 0 but for rounding."""
 RowKind = Literal["system", "overall"]
 DEFAULT_ROWS: RowKind = "system"
 MissingRule = Literal["nan", "zero"]
@@ -254,8 +256,7 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
     return by_language
 
 
-@dataclass(frozen=True)
-class TrainingRows:
+class TrainingRows(NamedTuple):
     """Rows for a regressor: features (N, F), coefficients (N,)."""
 
     features: Floats
