@@ -41,8 +41,16 @@ def contract_remarks(arena: Arena) -> Iterator[Remark]:
 def _unshared_remarks(arena: Arena) -> Iterator[Remark]:
     from arena.data.schema import QUESTION_KEY
 
-    is_shared = arena.answers.duplicated(QUESTION_KEY).any()
-    if arena.answers["system"].nunique() > 1 and arena.judgments.empty and not is_shared:
+    if arena.answers["system"].nunique() < 2:
+        return
+    is_shared = arena.answers.duplicated(QUESTION_KEY, keep=False)
+    if is_shared.any():
+        n_alone = int((~is_shared).sum())
+        if n_alone:
+            of_all = f"{n_alone} of {count_of(len(arena.queries), 'question')}"
+            sentence = f"only one system has an answer to {of_all}"
+            yield Remark("questions", "info", sentence, statistic=n_alone)
+    elif arena.judgments.empty:
         sentence = (
             "no two systems answered the same question, so nothing can be compared: two rows are "
             "about one question if they have the same query_id or, where you import without "

@@ -39,3 +39,13 @@ def test_one_system_has_nobody_to_share_with():
         rows[["query_id", "query"]], rows[["query_id", "system", "answer"]], language="en"
     )
     assert not list(contract_remarks(arena))
+
+
+def test_questions_of_one_system_alone_are_counted(tmp_path, monkeypatch, capsys, run):
+    monkeypatch.chdir(tmp_path)
+    rows = chats(["x"] * 3 + ["y"] * 3)
+    rows.loc[3, "question"] = "What is\u00a00?"
+    rows.to_csv("chats.csv", index=False)
+    for arguments in (["import", "csv", "chats.csv", "--out", "arena"], ["check", "arena"]):
+        assert run(*arguments) == 0
+        assert "only one system has an answer to 2 of 4 questions" in capsys.readouterr().out

@@ -207,3 +207,17 @@ def test_ids_that_no_answer_has_are_refused_with_the_option_that_reads_them(tmp_
     read = import_arena("csv", language="en", columns={"query_id": "id"}, **files)
     assert set(read.arena.judgments["query_id"]) == {"q1", "q2"}
     assert any("verdicts.voter=NAME" in note for note in read.notes)
+
+
+@pytest.mark.parametrize("of_votes", [True, False])
+def test_ids_with_a_zero_after_the_point_are_those_without(tmp_path, of_votes):
+    answers = answers_of(["old", "new"])
+    answers["query_id"] = answers["query_id"].str.removeprefix("q") + ("" if of_votes else ".0")
+    answers.to_csv(tmp_path / "answers.csv", index=False)
+    votes = pd.DataFrame({"query_id": ["1", "2"], "winner": ["old", "new"]})
+    votes["query_id"] += ".0" if of_votes else ""
+    votes.to_csv(tmp_path / "votes.csv", index=False)
+    files = {"paths": tmp_path / "answers.csv", "verdicts": tmp_path / "votes.csv"}
+    arena = import_arena("csv", **files, language="en").arena
+    assert list(winners_in(arena).values()) == ["old", "new"]
+    assert set(winners_in(arena)) < set(arena.queries["query_id"])
