@@ -153,6 +153,19 @@ UNJUDGED_BY_PREFERENCES = Remark(
     "liked, and agree with references where there are any. On public arenas their Kendall tau with "
     "verdicts was 0.47 to 0.86. Have some pairs judged, and build the board again.",
 )
+UNJUDGED_BY_NOTHING = Remark(
+    "unjudged",
+    "warning",
+    "No system has a rank: nobody has judged these answers, and nothing that could be compared "
+    "without verdicts tells them apart. Have some pairs judged, and build the board again.",
+)
+Basis = Literal["verdicts", "preferences", "consensus", "nothing"]
+UNJUDGED: Mapping[Basis, Remark] = {
+    "preferences": UNJUDGED_BY_PREFERENCES,
+    "consensus": UNJUDGED_BY_CONSENSUS,
+    "nothing": UNJUDGED_BY_NOTHING,
+}
+"""What ranks without verdicts mean, by their basis; the first of any language is the board's."""
 
 
 def on_mean(conclusion: Remark, mean: str) -> Remark:
@@ -174,7 +187,7 @@ class Agreements(SummaryPart):
     """Agreement of ratings with verdicts they have not seen.
 
     Attributes:
-        basis: What ranks answers: verdicts, ``consensus``, or other judges' ``preferences``.
+        basis: What ranks answers: verdicts, ``consensus``, other judges' ``preferences``, nothing.
         tau: Kendall tau-b of the trained surrogate with ratings by verdicts alone (MIRAGE-Bench,
             table 2), with a 95% bootstrap interval over systems and questions.
         tau_unseen: Kendall tau-b by surrogates trained without the system (three to five folds),
@@ -188,7 +201,7 @@ class Agreements(SummaryPart):
         gain_low: Lower bound of ``gain``, ``split_half`` less ``split_half_verdicts``.
     """
 
-    basis: Literal["verdicts", "consensus", "preferences"] = "verdicts"
+    basis: Basis = "verdicts"
     is_untested: bool = False
     systems_compared: int = 0
     tau: Number = None
@@ -207,10 +220,8 @@ class Agreements(SummaryPart):
     @property
     def conclusions(self) -> tuple[Remark, ...]:
         """Say what these scores mean, first for unseen systems."""
-        if self.basis == "consensus":
-            return (UNJUDGED_BY_CONSENSUS,)
-        if self.basis == "preferences":
-            return (UNJUDGED_BY_PREFERENCES,)
+        if self.basis in UNJUDGED:
+            return (UNJUDGED[self.basis],)
         return self._on_unseen(), self._on_gain()
 
     @property

@@ -101,7 +101,7 @@ RATING_WORDS: Mapping[str, RatingWords] = MappingProxyType(
             unlabeled=Remark(
                 "nobody",
                 "warning",
-                "Nobody has judged these answers, and what ranks them does not measure quality.",
+                "Nobody has judged these answers: without verdicts, nothing here measures quality.",
             ),
         ),
     }

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -22,6 +21,7 @@ from arena.data.wording import Remark
 from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from features.engine.extraction import feature_columns, plain_name
+from surrogate.board.conclusions import UNJUDGED, Basis
 from surrogate.board.derived_tables import Estimation
 from surrogate.board.language_rows import ranked_rows
 from surrogate.board.rank_reasons import NO_ANSWER
@@ -74,8 +74,10 @@ class FirstRatings:
     covariance: pd.DataFrame
 
     @property
-    def basis(self) -> Literal["consensus", "preferences"]:
-        """Basis of the ranking: agreement with other answers, or preferences of judges."""
+    def basis(self) -> Basis:
+        """Basis of the ranking: agreement with other answers, preferences of judges, or nothing."""
+        if not self.used:
+            return "nothing"
         return "preferences" if PREFERENCES in self.used else "consensus"
 
 
@@ -143,8 +145,8 @@ def _summary(
             questions=question_count(arena, language),
             remarks=tuple(remarks),
         )
-    is_by_preferences = any(part.basis == "preferences" for part in first.values())
-    macro = MacroSummary(basis="preferences" if is_by_preferences else "consensus")
+    bases = [part.basis for part in first.values()]
+    macro = MacroSummary(basis=min(bases, key=list(UNJUDGED).index))
     return summary_of(arena, settings, macro, languages)
 
 

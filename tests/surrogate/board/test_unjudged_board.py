@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from features import extract
 from surrogate import build_board, rank_systems
-from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS
+from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS, UNJUDGED_BY_NOTHING
 from surrogate.board.rank_reasons import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import PREFERENCES, fingerprint
@@ -165,6 +165,15 @@ def test_summary_report_and_signature_say_that_nobody_judged(first_board):
     assert first_board.judge_report.label is None
     assert 'ratings = "consensus"' in summary.settings.toml()
     assert "judge" not in summary.settings.toml()
+
+
+def test_a_board_whose_answers_nothing_tells_apart_says_that_no_system_has_a_rank(unjudged):
+    alike = unjudged.select(languages=["en"])
+    alike = replace(alike, answers=alike.answers.assign(answer="The same words."))
+    board = build_board(alike, features="answer_length")
+    assert board.overall["rank"].isna().all()
+    assert board.summary.macro.conclusions == (UNJUDGED_BY_NOTHING,)
+    assert board.summary.languages["en"].conclusions == (UNJUDGED_BY_NOTHING,)
 
 
 def test_verdicts_that_are_there_are_not_looked_at(first_board, small_arena):
