@@ -5,17 +5,22 @@ import pytest
 
 from arena import Arena
 from surrogate.checks.citations import citation_remarks
+from surrogate.checks.faults import arena_faults, find_faults
 
 QUESTIONS = pd.DataFrame({"query_id": list("abcdef"), "query": [f"What is {x}?" for x in "abcdef"]})
 
 
-def remarks(passage_ids, cited):
+def arena_of(passage_ids, cited):
     """Let a system cite in its answer to each of six questions, with the same passages."""
     passages = [{"passage_id": passage_id, "text": "text"} for passage_id in passage_ids]
     questions = QUESTIONS.assign(passages=[passages] * len(QUESTIONS))
     answers = pd.DataFrame({"query_id": QUESTIONS["query_id"], "system": "x"})
     answers["answer"] = [f"So it is {brackets}." for brackets in cited]
-    return list(citation_remarks(Arena.from_frames(questions, answers, language="en")))
+    return Arena.from_frames(questions, answers, language="en")
+
+
+def remarks(passage_ids, cited):
+    return list(citation_remarks(arena_of(passage_ids, cited)))
 
 
 @pytest.mark.parametrize(
@@ -58,3 +63,16 @@ def test_more_passages_cited_than_given_are_counted(passage_ids):
 )
 def test_few_slips_and_years_are_not_named(cited):
     assert not remarks(["1", "2"], cited)
+
+
+@pytest.mark.parametrize(("passage_ids", "n_doubted"), [(["1", "2"], 4), (["101", "17"], 6)])
+def test_citations_are_no_certain_faults_where_the_passages_are_in_doubt(passage_ids, n_doubted):
+    faults = arena_faults(arena_of(passage_ids, ["[1]", "[2]", "[7]", "[19]", "[5]", "[6]"]))
+    assert faults.n_broken == 0
+    assert (faults.unchecked["check"] == "dead-citation").sum() == n_doubted
+
+
+def test_a_new_system_is_broken_that_alone_cites_what_was_not_given():
+    arena = arena_of(["1", "2"], ["[1]"] * 6)
+    new = arena.answers.assign(system="new", answer="So it is [7].")
+    assert find_faults(arena, new).n_broken == len(new)

@@ -60,7 +60,7 @@ def test_each_answer_and_check_is_a_test(arena):
     assert shown["dead-citation", "en q0"] == "skipped"
     assert shown["dead-citation", "en q1"] == "passed"
     reason = suite.find("testcase[@name='en q0']/skipped").get("message")
-    assert reason == "cannot be checked: their questions have no passages"
+    assert reason.startswith("cannot be checked: their questions have no passages, or ")
     assert "en q1 (empty): q1 -> (nothing)" in suite.find(".//failure").get("message")
     for kind, outcome in (("failures", "failure"), ("skipped", "skipped")):
         assert int(suite.get(kind)) == list(shown.values()).count(outcome)
