@@ -79,6 +79,7 @@ def _collected(
 ) -> Collected:
     collected = Collected(names=known.columns.names, notes=list(known.notes))
     collected.skips.update(known.left_out)
+    collected.unread = known.unread
     collected.n_empty = sum(n for (_, item, _), n in known.left_out.items() if item == "row")
     for column, score_judge in known.scores.items():
         if lowest_wins(column):

@@ -59,6 +59,7 @@ class Collected:
         lower_is_better: Judges whose lower marks win.
         notes: Remarks for the user.
         skips: Source, item and reason to the count of what was left out.
+        unread: Columns that are not read, and the reason of each in ``skips``.
         outcomes: Place of each record to its place in ``OUTCOMES``, or ``LOST`` if not known.
         n_empty: Number of empty rows.
     """
@@ -73,6 +74,7 @@ class Collected:
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    unread: Mapping[str, str] = field(default_factory=dict)
     outcomes: dict[Place, int] = field(default_factory=dict)
     n_empty: int = 0
 

@@ -47,6 +47,7 @@ class ForeignArena:
         notes: Remarks for the user.
         shown: One row as it was understood, a line per field.
         tally: How many records became what; ``records`` is the sum.
+        unread: Columns that are not read, and the reason of each in ``skipped``.
     """
 
     arena: Arena
@@ -55,6 +56,7 @@ class ForeignArena:
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     tally: Mapping[str, int] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
 def foreign_arena(
@@ -98,6 +100,7 @@ def foreign_arena(
     return ForeignArena(
         arena,
         skipped=collected.skipped(),
+        unread=collected.unread,
         features=pd.DataFrame(features),
         notes=tuple(collected.notes),
         shown=shown_answer(collected),

@@ -91,11 +91,11 @@ def n_unread_marks(rows: Rows, column: str) -> int:
 
 def reasons_unread(
     frames: Frames, columns: Columns, judges: Sequence[str], n_answers: int
-) -> list[str]:
-    """Say what unread columns hold, and how to read them from rows of ``n_answers`` answers."""
+) -> dict[str, str]:
+    """Say of unread columns what they hold, and how to read them from rows of ``n_answers``."""
     read = {*columns.names.values(), *judges}
     read = read.union(*map(whole_columns, read))
-    reasons: list[str] = []
+    reasons: dict[str, str] = {}
     numbered = [] if "passages" in columns.names else _numbered_texts(frames, columns.unread)
     for column in columns.unread:
         if column == FILE or column in read:
@@ -130,7 +130,7 @@ def reasons_unread(
                 named_alike([column], "passages") or all(isinstance(v, list) for v in values)
             ):
                 reason += _passages_hint(column)
-        reasons.append(reason)
+        reasons[column] = reason
     return reasons
 
 

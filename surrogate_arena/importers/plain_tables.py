@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,6 +65,7 @@ class PlainTables:
         tables: The tables, each with a column ``file``.
         scores: Columns of marks, and the judge of each.
         left_out: Source, item and reason to the count of what was left out.
+        unread: Columns that are not read, and the reason of each in ``left_out``.
     """
 
     tables: Sequence[Rows]
@@ -72,6 +73,7 @@ class PlainTables:
     scores: Mapping[str, str]
     notes: Sequence[str]
     left_out: Mapping[tuple[str, str, str], int]
+    unread: Mapping[str, str]
 
     def marks(self, record: Record) -> dict[str, float]:
         """Return the marks of a row by judge."""
@@ -123,13 +125,13 @@ def known_tables(
     frames = [rows.table for rows in filled]
     marked = [] if systems else score_columns(frames, known.names.values(), scores)
     unread = reasons_unread(frames, known, marked, n_answers=len(systems) or 1)
-    left_out = _left_out(tables, filled, passed, marked, unread)
+    left_out = _left_out(tables, filled, passed, marked, unread.values())
     notes += _notes(known, passed, columns)
     for rows in tables:
         notes += rows.notes
     # Where a column holds verdicts, the judge is theirs.
     judges = judges_of_scores(marked, None if "verdict" in known.names else judge)
-    return PlainTables(filled, known, judges, notes, left_out)
+    return PlainTables(filled, known, judges, notes, left_out, unread)
 
 
 def _in_one_layout(
@@ -236,7 +238,7 @@ def _left_out(
     filled: Sequence[Rows],
     passed: Mapping[str, str],
     judges: Sequence[str],
-    reasons: Sequence[str],
+    reasons: Iterable[str],
 ) -> Counter[tuple[str, str, str]]:
     left_out = Counter[tuple[str, str, str]]()
     for rows, kept in zip(tables, filled, strict=True):

@@ -103,9 +103,8 @@ def with_verdicts(
     skips = skips_of(read, table.source)
     if len(paths) == 1 and file.path.samefile(paths[0]):
         # Of one file, columns are listed that neither half reads, as the answers' half has them.
-        is_column = skipped["item"] == "column"
-        unread = tuple(f"{column!r} " for column in read.unread)
-        skipped = skipped[~is_column | skipped["reason"].str.startswith(unread)]
+        reasons = {reason for name, reason in foreign.unread.items() if name not in read.unread}
+        skipped = skipped[~skipped["reason"].isin(reasons)]
         skips = skips_of(replace(read, unread=()), table.source)
     skipped = pd.concat([skipped, skipped_table(skips)])
     judges = first_of(sorted(set(judgments["judge"])), MOST_NAMED)

@@ -196,6 +196,20 @@ def test_of_one_file_the_columns_that_neither_half_reads_are_listed(tmp_path, na
     assert sorted(listed) == (unread or ["new", "note", "note", "old", "preferred", "who"])
 
 
+def test_of_one_file_a_column_that_both_halves_leave_is_listed_whatever_its_name(tmp_path):
+    names = ["who", "who' is not read", "who\" or 'note"]
+    row = ["Who wrote Faust?", "Goethe wrote it.", "Schiller did.", "new", "Ada", "long", "short"]
+    file = tmp_path / "wide.csv"
+    pd.DataFrame([row], columns=["question", "old", "new", "preferred", *names]).to_csv(
+        file, index=False
+    )
+    columns = {"answer": "old,new", "winner": "preferred", "voter": "who"}
+    read = import_arena("csv", file, verdicts=file, columns=columns, language="en")
+    listed = read.skipped.loc[read.skipped["item"] == "column", "reason"]
+    assert {reason.rpartition(" is not read")[0] for reason in listed} == set(map(repr, names[1:]))
+    assert set(listed) <= set(read.unread.values())
+
+
 def test_ids_that_no_answer_has_are_refused_with_the_option_that_reads_them(tmp_path):
     answers = answers_of(["old", "new"]).rename(columns={"query_id": "id"})
     answers.to_csv(tmp_path / "answers.csv", index=False)
