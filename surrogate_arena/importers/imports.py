@@ -226,8 +226,12 @@ def _reader_of(kind: str | Reader) -> Reader:
 def check_kind(kind: str, builtin: Collection[str]) -> None:
     """Check that exactly one package reads a kind of source, else raise a UsageError."""
     if find_plug_in("importer", kind, builtin) is None:
-        further = [plug_in.name for plug_in in plug_ins("importer")]
-        checked_choice(kind, [*builtin, *further], "kind of source")
+        kinds = [*builtin, *(plug_in.name for plug_in in plug_ins("importer"))]
+        if kind not in kinds and Path(kind).exists():
+            likely, _ = evident_kind([kind]) or (TABLE, "")
+            hint = f"put its kind before it, such as 'import {likely} {kind}'"
+            raise UsageError(f"{kind} is a path, not a kind of source: {hint}")
+        checked_choice(kind, kinds, "kind of source")
 
 
 @dataclass(frozen=True)

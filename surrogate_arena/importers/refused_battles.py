@@ -29,6 +29,8 @@ from surrogate_arena.importers.verdict_values import UnclearValuesError, read_va
 
 _VOTES = ({"system_a", "system_b", "winner"}, {"system_a", "wins_a"}, {"winner", "loser"})
 """Fields that make a verdict."""
+MOST_VALUES = 7
+"""Of a column of winners: two sides, a tie and both bad, in several ways to write them."""
 
 
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
@@ -44,10 +46,16 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
     asked = [*missing, *(name for name in fields if name.startswith("answer"))]
     hints = [option("column", f"{name}={fields.get(name, 'NAME')}") for name in asked]
     hints += _values_to_state(table, {**columns.names, **fields})
+    possible: list[str] = []
+    if "winner" in asked and "winner" not in fields:
+        for column in _possible_winners(table, {**columns.names, **fields}, columns.unread):
+            values = list(map(str, table.column(column).cells))
+            possible.append(f"{column!r} ({first_of(values, MOST_VALUES)})")
+    likely = f"; winners may stand in {' or '.join(possible)}" if possible else ""
     listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
     raise UsageError(
-        f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}; "
-        f"the columns are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
+        f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}"
+        f"{likely}; the columns are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
         f"wins_b, ties), or winner and loser; {OTHER_SHAPES}"
     )
 
@@ -90,11 +98,11 @@ def _suggested_fields(
             return fields
     if "winner" in missing:
         wins = _suggested_counts(table, columns)
-        winner = _suggested_winner(table, {**columns.names, **fields}, columns.unread)
+        winners = _possible_winners(table, {**columns.names, **fields}, columns.unread)
         if wins:
             fields.update(wins)
-        elif winner is not None:
-            fields["winner"] = winner
+        elif len(winners) == 1:
+            fields["winner"] = winners[0]
     if "system_a" in fields and "answer_a" not in columns.names:
         fields.update(_suggested_answers(table, columns))
     return fields
@@ -136,26 +144,25 @@ def _hold_names(table: ColumnTable, columns: Sequence[str]) -> bool:
     return is_short and len(names) * 2 <= len(table.frame) * len(columns)
 
 
-def _suggested_winner(
+def _possible_winners(
     table: ColumnTable, names: Mapping[str, str], unread: Sequence[str]
-) -> str | None:
+) -> list[str]:
+    """Return the column that reads as winners, else all that may be, by their few values."""
     if not {"system_a", "system_b"} <= names.keys():
-        return None
+        return []
     systems = _system_names(table, names)
-    # Two sides, a tie and both bad, in several ways to write them
-    most_values = 7
     with_few_values = []
     for column in unread:
         cells = table.column(column).cells
         if column in names.values():
             continue
-        if 1 < len(cells) <= most_values and len(cells) < len(table.frame):
+        if 1 < len(cells) <= MOST_VALUES and len(cells) < len(table.frame):
             with_few_values.append(column)
         with suppress(UnclearValuesError):
             values = read_values(cells, column, systems)
             if cells and all(cell in values.names or cell in values.verdicts for cell in cells):
-                return column
-    return with_few_values[0] if len(with_few_values) == 1 else None
+                return [column]
+    return with_few_values
 
 
 def _values_to_state(table: ColumnTable, names: Mapping[str, str]) -> list[str]:

@@ -143,6 +143,24 @@ def test_votes_without_answers_are_sent_to_fit(tmp_path, header, shown):
     assert wins(path, columns=columns) == {"x": 3, "z": 1, "tie": 1}
 
 
+def test_columns_that_may_hold_winners_are_named_with_their_values(tmp_path):
+    header = "model_a,model_b,area,pick"
+    unclear = "x,y,math,the left\ny,z,law,the right\nz,x,law,the left"
+    message = refusal(counted_judgments_of, written(tmp_path / "1.csv", f"{header}\n{unclear}"))
+    assert "--column winner=NAME; winners may stand in 'area' (" in message
+    assert re.search(r" or 'pick' \(the (left, the right|right, the left)\);", message)
+    clear = unclear.replace("the ", "")
+    message = refusal(counted_judgments_of, written(tmp_path / "2.csv", f"{header}\n{clear}"))
+    assert columns_shown(message) == {"winner": "pick"}
+
+
+def test_a_path_in_place_of_a_kind_is_shown_behind_the_likeliest_one(rag_case, tmp_path):
+    table = written(tmp_path / "votes.csv", "model_a,model_b,winner\nx,y,a")
+    paths = {"phoenix": rag_case("12-phoenix-experiment.json"), "csv": table}
+    for kind, path in paths.items():
+        assert f"such as 'import {kind} {path}'" in refusal(import_arena, str(path), [])
+
+
 def test_battles_of_unnamed_systems_are_refused_with_both_ways_on(tmp_path):
     rows = []
     for question, answer in zip(QUESTIONS, ANSWERS, strict=True):
