@@ -6,15 +6,16 @@ Parameters are S ratings, then C coefficients of judges' biases, K in all
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array, hstack
 from scipy.special import expit, log_expit
 
-from arena.computing.codes import DENSE, blocks, distinct, stable_order
+from arena.computing.codes import Distinct, blocks, distinct
 from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
@@ -146,69 +147,48 @@ class BattleLikelihood:
         # A loss has the probability of a win times exp(-logit).
         return float((counts * log_expit(logits) - (counts - points) * logits).sum())
 
+    @cached_property
+    def _design(self) -> csr_array:
+        """Return the derivative of each pair's logit by each parameter, shape (P, K)."""
+        return hstack([self.pairs.incidence.T, self.biases.design], format="csr")
+
+    def _moments(
+        self,
+        values: Floats,
+        power: int,
+        exponents: Sequence[int],
+        cluster: Indices,
+        n_clusters: int,
+    ) -> Floats:
+        """Count clusters, and add up their sums to each exponent, shape (1 + exponents, K).
+
+        A sum is of items' values, (N,), times derivatives of their logits to a power.
+        """
+        shape = (n_clusters, len(self.pairs))
+        by_pair = coo_array((values, (cluster, self.items.pair)), shape=shape).tocsr()
+        derivatives = self._design.power(power)
+        squared_derivatives = self._design.power(2)
+        n_parameters = len(self.bias_precisions) + self.pairs.n_systems
+        moments = np.zeros((1 + len(exponents), n_parameters))
+        for rows in blocks(n_clusters):
+            part = by_pair[rows]
+            sums = part @ derivatives
+            for moment, exponent in zip(moments[1:], exponents, strict=True):
+                moment += np.bincount(sums.indices, sums.data**exponent, n_parameters)
+            # A product does not hold sums of 0, but these count.
+            part.data[:] = 1.0
+            counted = part @ squared_derivatives
+            moments[0] += np.bincount(counted.indices, minlength=n_parameters)
+        return moments
+
     def squared_scores(
         self, parameters: Floats, cluster: Indices, n_clusters: int
     ) -> tuple[Floats, Floats]:
         """Sum clusters' squared gradients, and count clusters, each (K,)."""
-        n_parameters = len(parameters)
-        n_cells = n_clusters * n_parameters
-        expected = self.expected(parameters)
-        if n_cells > DENSE * len(self.items):
-            return self._sparse_squares(expected, cluster, n_clusters)
-        sums = np.zeros(n_cells)
-        has_score = np.zeros(n_cells, dtype=np.bool_)
-        for rows in blocks(len(self.items)):
-            first_cells = cluster[rows] * n_parameters
-            for scores, parameter in self._scores(rows, expected):
-                cells = first_cells + parameter
-                np.add.at(sums, cells, scores)
-                has_score[cells] = True
-        shape = (n_clusters, n_parameters)
-        return (sums**2).reshape(shape).sum(axis=0), has_score.reshape(shape).sum(axis=0)
-
-    def _sparse_squares(
-        self, expected: Floats, cluster: Indices, n_clusters: int
-    ) -> tuple[Floats, Floats]:
-        n_parameters = self.pairs.n_systems + len(self.biases)
-        squares = np.zeros(n_parameters)
-        n_counted = np.zeros(n_parameters)
-        order = stable_order(cluster, n_clusters)
-        n_parts = max(len(blocks(len(order))), 1)
-        starts = np.linspace(0, n_clusters, n_parts, endpoint=False).astype(np.intp)
-        parts = np.split(order, np.searchsorted(cluster[order], starts[1:]))
-        for start, rows in zip(starts, parts, strict=True):
-            entries = list(self._scores(rows, expected))
-            scores = np.concatenate([values for values, _ in entries])
-            parameters = np.concatenate([columns for _, columns in entries])
-            keys = np.tile(cluster[rows] - start, len(entries)) * n_parameters + parameters
-            cells = distinct(keys, int(keys.max(initial=-1)) + 1)
-            parameter = cells.values % n_parameters
-            squares += np.bincount(parameter, cells.sums(scores) ** 2, n_parameters)
-            n_counted += np.bincount(parameter, minlength=n_parameters)
+        expected = self.expected(parameters)[self.items.pair]
+        residuals = self.items.points - self.items.counts * expected
+        n_counted, squares = self._moments(residuals, 1, (2,), cluster, n_clusters)
         return squares, n_counted
-
-    @cached_property
-    def _parameters(self) -> list[npt.NDArray[np.int32]]:
-        """Parameters of each pair: of its systems, then its judge's biases, shape (P,) each."""
-        biases = self.biases
-        parameters = [self.pairs.first, self.pairs.second]
-        for trait in range(len(biases.traits)):
-            parameters.append(self.pairs.n_systems + biases.judge * len(biases.traits) + trait)
-        # In half the bytes, as items look them up in a quarter of the time.
-        return [indices.astype(np.int32) for indices in parameters]
-
-    def _scores(
-        self, rows: Indices | slice, expected: Floats
-    ) -> Iterator[tuple[Floats, npt.NDArray[np.int32]]]:
-        """Yield scores of some items, and the parameters that they belong to."""
-        pair = self.items.pair[rows]
-        residuals = self.items.points[rows] - self.items.counts[rows] * expected[pair]
-        first, second, *biases = self._parameters
-        # What the first system of a pair wins beyond expectation, the second one loses.
-        yield residuals, first[pair]
-        yield -residuals, second[pair]
-        for trait, parameters in enumerate(biases):
-            yield residuals * self.biases.values[:, trait][pair], parameters[pair]
 
     def slope(self, parameters: Floats) -> Floats:
         """Return the gradient of the logarithm, shape (K,)."""
@@ -314,7 +294,29 @@ class BattleLikelihood:
         n_votes = self.items.n_questions * n_voters
         votes = distinct(self.items.question * n_voters + voters.codes, n_votes)
         of_votes, _ = self.squared_scores(parameters, votes.codes, len(votes.values))
-        return np.maximum(squares - of_votes, 0.0) * n_voters / (n_voters - 1), n_judging
+        added = np.maximum(squares - of_votes, 0.0)
+        return added * self._correction(voters), n_judging
+
+    def _correction(self, voters: Distinct) -> Floats:
+        """Return what makes up for the part of the variance by voter that is not seen, (K,).
+
+        A voter with the share w of the votes deviates from a mean of which w is its own. Of tastes
+        that vary alike, 1 - 2 Σw³/Σw² + Σw² is seen: 1 - 1/G of G equal voters, 0 of a single one.
+        """
+        rounding_error = 1e-12
+        _, total, squares, cubes = self._moments(
+            self.items.counts, 2, (1, 2, 3), voters.codes, len(voters.values)
+        )
+        total[total == 0] = 1.0
+        squares /= total**2
+        seen = squares - 2 * cubes / total**3 + squares**2
+        correction = np.zeros(len(seen))
+        np.divide(squares, seen, out=correction, where=seen > rounding_error)
+        # The effective number of voters is 1 / Σw² (Carter, Schnepel and Steigerwald, 2017). What
+        # they leave unknown widens intervals as in ``by_system``, for the mean of the systems.
+        concentration = np.minimum(squares, 0.5)
+        per_freedom = concentration / (1 - concentration) / (self.pairs.n_systems - 1)
+        return np.asarray(correction * (1 + 2 * per_freedom))
 
     def _share_of_variance(self, parameters: Floats) -> float:
         """Return the variance of points y over that of wins: ties vary less.

@@ -54,8 +54,8 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
     likely = f"; winners may stand in {' or '.join(possible)}" if possible else ""
     listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
     raise UsageError(
-        f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}"
-        f"{likely}; the columns are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
+        f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}{likely}; "
+        f"the columns are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
         f"wins_b, ties), or winner and loser; {OTHER_SHAPES}"
     )
 
