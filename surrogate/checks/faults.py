@@ -20,7 +20,6 @@ from features.declare.sample import Memo, Question, Sample
 from features.engine.extraction import answers_of
 from features.text.sentences import are_prose
 from features.text.tokens import folded_line, folded_words, tokens_per_word
-from surrogate.checks.citations import citation_remarks
 from surrogate.checks.rules import RULES, content_words, given_line, refuses
 from surrogate.checks.table import CHECKS, CheckClass, of_class
 
@@ -118,6 +117,8 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
     results.loc[results["failure-message"] == 1, ["refusal", "other-question"]] = 0.0
     is_dead = results["dead-citation"] == 1
     if is_dead.any():
+        from surrogate.checks.citations import citation_remarks  # in few arenas
+
         # Where most answers miss the passages, it is these that are in doubt.
         doubted = {remark.subject for remark in citation_remarks(arena)}
         results.loc[is_dead & table["language"].isin(doubted), "dead-citation"] = np.nan
