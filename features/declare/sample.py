@@ -171,6 +171,12 @@ class Sample:
         """Return the words of the wording, case-folded."""
         return folded_words(self.wording)
 
+    @cached_property
+    def folded_text(self) -> list[str]:
+        """Return the words of the text, marks of Markdown included, case-folded."""
+        # They are cut once, where a page shows the text as it is.
+        return self.folded_words if self.text == self.wording else folded_words(self.text)
+
     def part(self, part: Part) -> str:
         """Return a part, citations included; empty without one."""
         if part == "output":

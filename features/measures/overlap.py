@@ -136,8 +136,8 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
     is_stemmed = stem == "yes" and sample.question.language == "en"
 
     def cut(text: str) -> list[str]:
-        if tokens == OWN_TOKENS and not is_stemmed and text == sample.wording:
-            return sample.folded_words  # cut once for all features
+        if tokens == OWN_TOKENS and not is_stemmed and text == sample.text:
+            return sample.folded_text  # cut once for all features
         return _rouge_tokens(text, tokens, is_stemmed)
 
     def score(reference: list[str]) -> float:

@@ -19,7 +19,7 @@ from arena.text.ngrams import mixed
 from features.declare.sample import Memo, Question, Sample
 from features.engine.extraction import answers_of
 from features.text.sentences import are_prose
-from features.text.tokens import folded_line, folded_words, tokens_per_word
+from features.text.tokens import folded_line, tokens_per_word
 from surrogate.checks.rules import RULES, content_words, given_line, refuses
 from surrogate.checks.table import CHECKS, CheckClass, of_class
 
@@ -138,7 +138,7 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
 def _checked(sample: Sample) -> tuple[str, list[str], list[bool | None]]:
     """Return an answer as it is compared, its words, and what the rules say."""
     text = " ".join(sample.text.split()).casefold()
-    return text, folded_words(text), [rule(sample) for rule in RULES.values()]
+    return text, sample.folded_text, [rule(sample) for rule in RULES.values()]
 
 
 def arena_faults(arena: Arena) -> AnswerFaults | None:

@@ -231,7 +231,7 @@ def _ends_unfinished(text: str, language: str) -> bool:
 def _ends_in_part_of_word(sample: Sample) -> bool:
     # Letters that are missing: words with fewer more may be another form of the same one.
     fewest = 3
-    tokens = folded_words(sample.text) if sample.text[-1:].isalpha() else []
+    tokens = sample.folded_text if sample.text[-1:].isalpha() else []
     if not are_prose(tokens):
         return False
     *others, last = tokens
