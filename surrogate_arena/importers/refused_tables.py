@@ -30,7 +30,6 @@ from surrogate_arena.importers.contract import (
     are_ids,
     are_labels,
     are_numbers,
-    are_texts,
     bare_column,
     cells_of,
     chosen_columns,
@@ -83,21 +82,21 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
 
 
 def check_questions(frames: Frames, chosen: Columns) -> None:
-    """Refuse questions that are numbers or ids beside texts with a known name."""
+    """Refuse questions that are numbers or ids beside texts that may be the questions."""
     if "question" not in chosen.names:
         return
     column = chosen.names["question"]
     cells = cells_of(frames, column)
     if not (are_numbers(cells) or are_ids(cells)):
         return
-    for other in chosen.competitors.get("question", ()):
-        if are_texts(cells_of(frames, other)):
-            texts = option("column", f"question={other}")
-            ids = option("column", f"query_id={column}")
-            raise UsageError(
-                f"{column!r} holds ids such as {short(cells[0])!r}, and {other!r} texts: "
-                f"{texts} {ids}"
-            )
+    others = [*chosen.competitors.get("question", ()), *chosen.unread]
+    other = Candidates(frames, others).question()
+    if other is not None:
+        texts = option("column", f"question={other}")
+        ids = option("column", f"query_id={column}")
+        raise UsageError(
+            f"{column!r} holds ids such as {short(cells[0])!r}, and {other!r} texts: {texts} {ids}"
+        )
 
 
 def check_files_of_answers(tables: Sequence[Rows], answer: str) -> None:

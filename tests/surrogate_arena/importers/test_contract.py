@@ -97,12 +97,13 @@ def test_labels_in_a_known_column_are_no_answers_beside_texts_in_another(tmp_pat
     assert answers_of(read(path, columns={"answer": "output"})) == EXPECTED
 
 
-def test_ids_in_a_known_column_are_no_questions_beside_texts_in_another(tmp_path):
-    rows = [{**row, "query": row["question"], "question": place} for place, row in enumerate(ROWS)]
+@pytest.mark.parametrize("name", ["query", "wording"])
+def test_ids_in_a_known_column_are_no_questions_beside_texts_in_another(tmp_path, name):
+    rows = [{**row, name: row["question"], "question": place} for place, row in enumerate(ROWS)]
     path = written(tmp_path, rows)
-    with pytest.raises(UsageError, match="--column question=query --column query_id=question"):
+    with pytest.raises(UsageError, match=f"--column question={name} --column query_id=question"):
         read(path)
-    columns = {"question": "query", "query_id": "question"}
+    columns = {"question": name, "query_id": "question"}
     questions = read(path, columns=columns).arena.queries["query"]
     assert set(questions) == {row["question"] for row in ROWS}
 
