@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from design_effects import true_ratings
 from scipy.special import expit
 
 from arena.data.types import Floats, Indices
@@ -32,6 +33,8 @@ class Design:
         per_question: Battles on one question; of several, every pair is judged twice with one
             outcome.
         winner: Whether a system is far above the others, and nearly surely wins all.
+        taste: Standard deviation of what each of 20 voters adds to every system's rating.
+        unequal: Of the logarithms of voters' numbers of votes.
     """
 
     n_systems: int = 8
@@ -39,6 +42,8 @@ class Design:
     spread: float = 1.0
     per_question: int = 1
     winner: bool = False
+    taste: float = 0.0
+    unequal: float = 0.0
 
 
 DESIGNS: Mapping[str, Design] = {
@@ -50,6 +55,8 @@ DESIGNS: Mapping[str, Design] = {
     "systems far apart": Design(spread=3.0),
     "ten battles a question": Design(per_question=10),
     "one wins all": Design(winner=True),
+    "voters of their own taste": Design(taste=1.0),
+    "some voters vote often": Design(taste=1.0, unequal=1.5),
 }
 """Each changes the first one: eight systems in all pairs, each on a question of its own."""
 
@@ -77,15 +84,31 @@ def drawn(design: Design, seed: int, per_system: int = 60) -> tuple[pd.DataFrame
     first, second = first[pair], second[pair]
     side = np.where(is_turned, -0.3, 0.3)
     question = number // design.per_question
-    probability = expit(ratings[first] - ratings[second] + side)
-    is_won = (rng.random(n_battles)[draw_of] < probability) != is_turned
+    logits = ratings[first] - ratings[second] + side
+    if design.taste:
+        voter, tastes = drawn_voters(design, n_battles, rng)
+        logits += tastes[voter, first] - tastes[voter, second]
+        ratings = true_ratings(ratings, np.full(design.n_systems, design.taste), rng)
+    is_won = (rng.random(n_battles)[draw_of] < expit(logits)) != is_turned
     names = np.array([f"s{index:02}" for index in range(design.n_systems)])
     table = pd.DataFrame({"query_id": [f"q{index}" for index in question]})
     table["system_a"] = names[np.where(is_turned, second, first)]
     table["system_b"] = names[np.where(is_turned, first, second)]
     table["winner"] = np.where(is_won, "a", "b")
     table["sides"] = "shown"
+    if design.taste:
+        table = table.assign(judge="people", voter=[f"v{number}" for number in voter])
     return table, ratings - ratings.mean()
+
+
+def drawn_voters(
+    design: Design, n_battles: int, rng: np.random.Generator
+) -> tuple[Indices, Floats]:
+    """Draw each battle's voter, and what each voter adds to ratings, shape (voters, systems)."""
+    n_voters = 20
+    activity = rng.lognormal(sigma=design.unequal, size=n_voters)
+    voter = rng.choice(n_voters, n_battles, p=activity / activity.sum())
+    return voter, design.taste * rng.normal(size=(n_voters, design.n_systems))
 
 
 def share_of_ranks_held(rated: pd.DataFrame, truth: Floats) -> float:
