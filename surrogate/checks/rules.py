@@ -12,7 +12,7 @@ from arena.text.answers import find_citations
 from arena.text.reader import shows_nothing
 from arena.text.thoughts import has_thoughts
 from features.declare.sample import Question, Sample
-from features.measures.language import SUPPORTED, identify, likeliest_language
+from features.measures.language import likeliest_language, supported_share
 from features.text.sentences import (
     LIST_MARKER,
     are_prose,
@@ -168,16 +168,17 @@ def is_in_other_language(sample: Sample) -> bool | None:
     middle = len(text) // 2
     halves = (text[:middle][:most_read], text[middle:][-most_read:])
     language = sample.question.language
-    probability = _probability("".join(halves), language)
+    probability = supported_share("".join(halves), language)
     if probability is None:
         return None
     if probability >= unlikely:
         is_mixed = any(
-            is_prose(half) and (_probability(half, language) or 0.0) < unlikely for half in halves
+            is_prose(half) and (supported_share(half, language) or 0.0) < unlikely
+            for half in halves
         )
         return None if is_mixed or probability < likely else False
     for half in halves:
-        if (_probability(half, language) or 0.0) >= unlikely_of_half:
+        if (supported_share(half, language) or 0.0) >= unlikely_of_half:
             return None
     return None if _asks_for_language(sample.question.query, text) else True
 
@@ -190,14 +191,6 @@ def _asks_for_language(question: str, text: str) -> bool:
     is_english = found == "en" and find_mark("english", question) is not None
     # What is to be translated stands in quotes.
     return is_named or is_english or _QUOTE.search(question) is not None
-
-
-def _probability(text: str, language: str) -> float | None:
-    probabilities = identify(text)
-    if language not in probabilities:
-        return None
-    supported = sum(probabilities[code] for code in SUPPORTED | {language} if code in probabilities)
-    return probabilities[language] / supported if supported > 0 else None
 
 
 def is_cut(sample: Sample) -> bool | None:

@@ -35,6 +35,15 @@ def test_long_and_short_texts_have_what_py3langid_gives_them():
         assert language.identify(text[:99]) == dict(whole.rank(text[:99]))
 
 
+def test_a_supported_share_is_that_of_the_probabilities():
+    for text in SENTENCES.values():
+        probabilities = language.identify(text)
+        supported = sum(probabilities[code] for code in language.SUPPORTED)
+        found = language.supported_share(text, "en")
+        assert found == pytest.approx(probabilities["en"] / supported, rel=1e-5)
+    assert language.supported_share("a text", "xx") is None
+
+
 @pytest.mark.slow
 def test_the_unpacked_model_is_kept_and_made_again_if_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
