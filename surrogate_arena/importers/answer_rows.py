@@ -230,7 +230,7 @@ class AnswerRows:
         if criterion:
             judge = f"{judge}:{criterion}"
             self.collected.criteria[judge] = str(criterion)
-        if lowest_wins(column):
+        if lowest_wins(column) or lowest_wins(judge):
             self.collected.lower_is_better.add(judge)
         return {judge: mark}
 

@@ -62,7 +62,7 @@ def judges_of_scores(columns: Sequence[str], judge: str | None) -> dict[str, str
 
 
 def lowest_wins(column: str) -> bool:
-    """Return whether lower marks are better, by a column's name."""
+    """Return whether lower marks are better, by a column's name or a judge's."""
     scores = contract()["scores"]
     return _metric(column) in (*scores["lower_is_better"], *scores["ranks"])
 
@@ -75,7 +75,7 @@ def _is_known(column: str) -> bool:
 @cache
 def _metric(column: str) -> str:
     """Return a metric's bare name: ``groundedness`` for ``outputs.gpt_groundedness_score``."""
-    parts = [part for part in re.split(r"[./]", column) if not re.fullmatch(r"v\d+|score", part)]
+    parts = [part for part in re.split(r"[./:]", column) if not re.fullmatch(r"v\d+|score", part)]
     # Ragas appends the mode, as in noise_sensitivity(mode=relevant)
     name = bare_column(parts[-1].partition("(")[0]) if parts else ""
     return name.removeprefix("gpt_").removesuffix("_score")

@@ -127,3 +127,11 @@ def test_scores_show_no_sides_whatever_the_systems_are_called(read):
 def test_the_direction_of_every_score_is_said(read, column, best):
     [note] = read({column: [0.1, 0.2, 0.3, 0.4]}, scores=[column]).notes
     assert f"{column} (the {best} wins)" in note
+
+
+@pytest.mark.parametrize("column", ["metric", "evaluator"])
+def test_the_lowest_score_wins_where_each_row_names_its_metric(read, column):
+    cells = {column: ["toxicity", "toxicity", "correctness", "correctness"]}
+    foreign = read(cells | {"score": [0.1, 0.9, 0.1, 0.9]})
+    assert sorted(winners(foreign)) == ["one", "two"]
+    assert "toxicity (the lowest wins)" in " ".join(foreign.notes)
