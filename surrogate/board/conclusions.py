@@ -156,8 +156,8 @@ UNJUDGED_BY_PREFERENCES = Remark(
 UNJUDGED_BY_NOTHING = Remark(
     "unjudged",
     "warning",
-    "No system has a rank: nobody has judged these answers, and nothing that could be compared "
-    "without verdicts tells them apart. Have some pairs judged, and build the board again.",
+    "Nothing that can be compared without verdicts tells the systems apart. Have some pairs "
+    "judged, and build the board again.",
 )
 Basis = Literal["verdicts", "preferences", "consensus", "nothing"]
 UNJUDGED: Mapping[Basis, Remark] = {
