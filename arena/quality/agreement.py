@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -91,8 +90,7 @@ _N_ORDERS = 3
 _N_OUTCOMES = 3
 
 
-@dataclass(frozen=True)
-class CountedVerdicts:
+class CountedVerdicts(NamedTuple):
     """Verdicts in C cells, each an item in one order; an item is a judge, a question and a pair.
 
     Attributes:

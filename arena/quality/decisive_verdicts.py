@@ -7,8 +7,8 @@ finite-sample robustness metric"); another fit checks it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import starmap
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -68,8 +68,7 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     )
 
 
-@dataclass(frozen=True)
-class Matches:
+class Matches(NamedTuple):
     """N verdicts on P pairs of systems: points of side A (0 to 1) and weights, shape (N,)."""
 
     pairs: Pairs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -157,8 +158,7 @@ FEWEST_QUESTIONS = 10
 """Questions below which the share of circles has no lower bound."""
 
 
-@dataclass(frozen=True)
-class Cycles:
+class Cycles(NamedTuple):
     """Triples of decided verdicts on one question, and circles.
 
     ``circular`` triads are Kendall's and Babington Smith's (1940), ``expected`` those by the

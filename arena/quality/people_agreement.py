@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,8 +38,7 @@ LLM_PREFIX = "llm:"
 """Start of a judge's name where it says that an LLM judges."""
 
 
-@dataclass(frozen=True)
-class AmongPeople:
+class AmongPeople(NamedTuple):
     """Kappa of two people's votes, and of the judge with one.
 
     Both are on pairs that several people judged, as a majority is steadier than one vote.

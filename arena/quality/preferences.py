@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -124,8 +125,7 @@ EQUAL_LENGTH = "at_equal_length"
 """Column of a board's table of ratings by verdicts."""
 
 
-@dataclass(frozen=True)
-class EqualLength:
+class EqualLength(NamedTuple):
     """Ratings by verdicts as if all answers were equally long."""
 
     moves: pd.Series

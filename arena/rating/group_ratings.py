@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -70,8 +71,7 @@ class Method:
             raise UsageError("rounds must be 0 (no intervals) or at least 2")
 
 
-@dataclass(frozen=True)
-class GroupRatings:
+class GroupRatings(NamedTuple):
     """Ratings of one group."""
 
     coefficients: Floats

@@ -6,7 +6,8 @@ Guide: docs/reference/ratings.md, "What the numbers mean".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +35,7 @@ CONSTANT = 1e-6
 """Range of a coefficient over bootstrap samples that is mere rounding error, in logits."""
 
 
-@dataclass(frozen=True)
-class Uncertainty:
+class Uncertainty(NamedTuple):
     """Uncertainty of S coefficients.
 
     Attributes:

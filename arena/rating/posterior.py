@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -248,8 +249,7 @@ def _averaged(
     return means, covariance, shares
 
 
-@dataclass(frozen=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A prior that is averaged over, and the posterior's mode under it."""
 
     likelihood: BattleLikelihood

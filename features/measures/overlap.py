@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from arena.data.errors import MissingDependencyError
 from features.declare.feature import Value, choice, declared
@@ -75,8 +74,7 @@ def bleu(sample: Sample, tokenize: str, order: str) -> Value:
     return _score(sample, f"bleu {tokenize}", read_reference, score)
 
 
-@dataclass(frozen=True)
-class _ReferenceNgrams:
+class _ReferenceNgrams(NamedTuple):
     n_tokens: int
     counts: Counter[tuple[str, ...]]
 

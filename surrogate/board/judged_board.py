@@ -170,7 +170,7 @@ def estimate_by_verdicts(
         # Verdicts that are all the same tell no ranks and no errors.
         rated = [(without_ranks(rows), covariance * np.nan) for rows, covariance in rated]
         verdict_ratings = without_ranks(verdict_ratings)
-        equal = replace(equal, remarks=())
+        equal = equal._replace(remarks=())
     remarks: tuple[Remark, ...] = ()
     if learned.settings.other_judges:
         from surrogate.board.several_judges import ratings_by_judge

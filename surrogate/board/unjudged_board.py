@@ -7,8 +7,8 @@ arenas' judges do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -60,8 +60,7 @@ NOT_COMPARED = "no other system answered its questions"
 IS_REFERENCE = "; its own answers are the references, with which they are not compared"
 
 
-@dataclass(frozen=True)
-class FirstRatings:
+class FirstRatings(NamedTuple):
     """The systems of one language, rated without verdicts.
 
     Ratings are shares with a mean of 0.5, with intervals by a bootstrap over questions. Columns

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +32,7 @@ def _no_keys() -> pd.MultiIndex:
     return pd.MultiIndex.from_arrays([[], []], names=["language", "system"])
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(NamedTuple):
     """Ratings of N systems (logits, centered on 0), and sampling covariance."""
 
     systems: tuple[str, ...]

@@ -7,7 +7,8 @@ A logistic regression on common pairs gives a prior mean; ratings by the others 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,8 +22,7 @@ from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.likelihood import BattleLikelihood
 
 
-@dataclass(frozen=True)
-class OtherJudges:
+class OtherJudges(NamedTuple):
     """Ratings by J other judges, and how far they predict the reference's.
 
     ``slopes`` are logits that a judge's verdict adds to the reference's; 0 if unrelated. By
@@ -71,8 +71,7 @@ def learn_from_other_judges(reference: pd.DataFrame, others: pd.DataFrame) -> Ot
     return OtherJudges(slopes, pd.DataFrame(ratings), weighted.sum(axis=1))
 
 
-@dataclass(frozen=True)
-class _JudgedLanguage:
+class _JudgedLanguage(NamedTuple):
     """One judge's battles in one language, and shares of points of each pair's first system."""
 
     language: str

@@ -6,8 +6,8 @@ The model of small areas (Fay and Herriot, 1979); formulas: docs/reference/surro
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -90,8 +90,7 @@ def _posterior_of(
     return modeled.joined(by_verdicts.take(~by_verdicts.keys.isin(modeled.keys)))
 
 
-@dataclass(frozen=True)
-class _Prior:
+class _Prior(NamedTuple):
     keys: pd.MultiIndex
     means: Floats
     kernels: Floats
