@@ -142,14 +142,17 @@ def _in_one_layout(
     renamed: list[Rows] = []
     notes: list[str] = []
     for rows in tables:
-        known = chosen_columns([rows.table], "answers", NO_COLUMNS).names
+        frames = [rows.table]
+        known, _ = with_true_passages(frames, chosen_columns(frames, "answers", NO_COLUMNS))
         changes: dict[str, str] = {}
-        for name, column in known.items():
+        for name, column in known.names.items():
             first = names.setdefault(name, column)
             is_stated = name in stated or column in stated.values()
             if first not in rows.table and name in _SHARED_FIELDS and not is_stated:
                 changes[column] = first
                 notes.append(f"{rows.source}: {name} is read from {column!r}")
+        if known.names.get("answer") in changes:
+            check_answers(frames, known)
         renamed.append(replace(rows, table=rows.table.rename(columns=changes)))
     return renamed, notes
 

@@ -802,3 +802,18 @@ def test_the_command_for_several_arrays_names_a_file_for_each(tmp_path):
     path.write_text(json.dumps({"gpt-4": ROWS, "llama": ROWS}))
     with pytest.raises(DataError, match=r"""jq '\."gpt-4"' \S+ > gpt-4\.json"""):
         read(path)
+
+
+def test_columns_of_another_name_are_read_only_where_their_cells_agree(tmp_path):
+    one = written(
+        tmp_path, [{**row, "context": "It opened then."} for row in ROWS[::2]], name="one"
+    )
+    files = [{**row, "documents": ["d1.pdf"]} for row in ROWS[1::2]]
+    foreign = read(one, written(tmp_path, files, name="files"))
+    texts = [passage["text"] for [passage] in foreign.arena.queries["passages"]]
+    assert texts == ["It opened then."] * 2
+    labels = []
+    for text in ("It opened in 1932.", "Nobody can say that."):
+        labels.append({"question": "When?", "output": "PASS", "written": text})
+    with pytest.raises(UsageError, match="'output' holds labels"):
+        read(one, written(tmp_path, labels, name="labels"))
