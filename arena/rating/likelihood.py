@@ -28,6 +28,9 @@ LEAST_EFFECT = 0.25
 """Smallest design effect of whole verdicts that is believed: an estimate from few questions may be
 far too small."""
 
+FEWEST_QUESTIONS = 2.5
+"""Questions of equal size that tell how far verdicts on one depend on each other."""
+
 
 @dataclass(frozen=True)
 class DesignEffects:
@@ -35,16 +38,18 @@ class DesignEffects:
 
     Attributes:
         estimates: Variance of a score over drawn questions, relative to independent battles, (S,);
-            NaN without battles, 1 of one question.
+            NaN without battles, or on too few questions.
         n_questions: Questions on which each system was judged, shape (S,).
         least: Smallest effect that is believed.
         of_biases: The same of the judges' biases, shape (C,).
+        if_unknown: Effect where no system's is known.
     """
 
     estimates: Floats
     n_questions: Floats
     least: float = LEAST_EFFECT
     of_biases: Floats = field(default_factory=lambda: np.empty(0))
+    if_unknown: float = 1.0
 
     @classmethod
     def known(cls, effect: float, n_systems: int, n_biases: int) -> DesignEffects:
@@ -64,6 +69,7 @@ class DesignEffects:
             n_questions=np.concatenate([np.empty(0), *(part.n_questions for part in parts)]),
             least=min((part.least for part in parts), default=LEAST_EFFECT),
             of_biases=np.concatenate([np.empty(0), *(part.of_biases for part in parts)]),
+            if_unknown=max((part.if_unknown for part in parts), default=1.0),
         )
 
     @property
@@ -71,7 +77,7 @@ class DesignEffects:
         """Return the mean of known effects, at least ``least``."""
         is_known = np.isfinite(self.estimates)
         if not is_known.any():
-            return 1.0
+            return self.if_unknown
         return max(float(self.estimates[is_known].mean()), self.least)
 
     @property
@@ -187,6 +193,11 @@ class BattleLikelihood:
         """Sum clusters' squared gradients, and count clusters, each (K,)."""
         expected = self.expected(parameters)[self.items.pair]
         residuals = self.items.points - self.items.counts * expected
+        # A question with many battles draws the fit to itself (Bell and McCaffrey, 2002).
+        shares = self.items.shares_by_question
+        n_questions = max(int(np.count_nonzero(shares)), 1)
+        corrections = (1 - 1 / n_questions) / np.maximum(1 - shares, 1e-9)
+        residuals *= corrections[self.items.question]
         n_counted, squares = self._moments(residuals, 1, (2,), cluster, n_clusters)
         return squares, n_counted
 
@@ -253,10 +264,20 @@ class BattleLikelihood:
             clustered = clustered + added
             n_clusters = np.minimum(n_clusters, n_voters)
         effects = np.full(len(clustered), np.nan)
-        np.divide(clustered, independent, out=effects, where=independent > 0)
+        shares = self.items.shares_by_question
+        concentration = float(shares @ shares)
+        if concentration <= 1 / FEWEST_QUESTIONS:
+            np.divide(clustered, independent, out=effects, where=independent > 0)
+        # On one question, all verdicts on a pair, shown in one order, count as one.
+        _, counts = self.items.totals
+        repeats = float(counts @ counts) / max(float(counts.sum()), 1e-9)
         n_systems = self.pairs.n_systems
         return DesignEffects(
-            effects[:n_systems], n_clusters[:n_systems], least, effects[n_systems:]
+            estimates=effects[:n_systems],
+            n_questions=n_clusters[:n_systems],
+            least=least,
+            of_biases=effects[n_systems:],
+            if_unknown=max(concentration * repeats, 1.0),
         )
 
     def _variances_by_question(
@@ -266,8 +287,6 @@ class BattleLikelihood:
         independent = np.diag(information)
         n_questions = self.items.n_questions
         squares, judged_on = self.squared_scores(parameters, self.items.question, n_questions)
-        if n_questions < 2:
-            return independent, judged_on
         if self.items.is_single:
             return independent * max(self._share_of_variance(parameters), least), judged_on
         # A fit lies closer to the verdicts it was made from than to others, by its number of free
@@ -277,7 +296,7 @@ class BattleLikelihood:
         prior = np.diag(np.append(rating_precisions, self.bias_precisions))
         n_free = float(np.trace(np.linalg.solve(information + prior, information)))
         n_battles = float(self.items.counts.sum())
-        unbiased = n_questions / (n_questions - 1)
+        unbiased = n_questions / max(n_questions - 1, 1)
         return squares * unbiased * n_battles / max(n_battles - n_free, 1.0), judged_on
 
     def _variances_by_voter(self, parameters: Floats, voter: Indices) -> tuple[Floats, Floats]:

@@ -223,6 +223,12 @@ class JudgedItems:
         is_one = bool((self.counts == 1).all())
         return is_one and bool(np.bincount(self.question).max(initial=0) == 1)
 
+    @property
+    def shares_by_question(self) -> Floats:
+        """Return each question's share of the battles, (Q,)."""
+        counts = np.bincount(self.question, self.counts, self.n_questions)
+        return np.asarray(counts / max(counts.sum(), 1e-9))
+
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
         """Return pairs' points and battles on all questions, (P,) each."""

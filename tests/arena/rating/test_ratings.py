@@ -342,3 +342,25 @@ def test_an_arena_is_rated_by_its_judgments_and_shown_in_a_line_or_a_table():
     assert "&lt;b&gt;ada&lt;/b&gt;" in named._repr_html_()
     with pytest.raises(UsageError, match="judgments is of type list"):
         rate([1])
+
+
+@pytest.mark.parametrize(
+    ("n_votes", "n_others"),
+    [(60, 0), (60, 5), pytest.param(60, 80, marks=pytest.mark.slow)],
+)
+def test_many_votes_on_one_question_do_not_say_who_is_best_on_others(n_votes, n_others):
+    """Equal systems, of which each answers some questions better than others."""
+    n_sole_firsts = 0
+    rounds = range(20)
+    for seed in rounds:
+        random = np.random.default_rng(seed)
+        rows = []
+        for question in range(1 + n_others):
+            strengths = random.normal(0.0, 1.0, 3)
+            for _ in range(n_votes if question == 0 else 1):
+                for first, second in itertools.permutations(range(3), 2):
+                    is_won = random.random() < expit(strengths[first] - strengths[second])
+                    rows.append((f"q{question}", f"s{first}", f"s{second}", "a" if is_won else "b"))
+        table = rate(judgments(rows)).table
+        n_sole_firsts += int((table["rank_low"] == 1).sum() == 1)
+    assert n_sole_firsts <= 0.15 * len(rounds)
