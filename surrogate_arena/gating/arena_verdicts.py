@@ -42,7 +42,7 @@ ONE_SIDE = (
     "{} is side {} in {} of them, so the judge may prefer that side, not its answers; if the judge "
     "was not shown these sides, import them with --no-sides"
 )
-SEVERAL_JUDGES = "they are by several judges ({}): keep one with  select --judges"
+SEVERAL_JUDGES = "they are by several judges ({}): keep one (surrogate-arena select --judges)"
 
 
 def compare_by_arena(
@@ -152,9 +152,9 @@ def _language_rates(judgments: pd.DataFrame, system: str, bounds: Bounds) -> pd.
 def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:
     """Score a system on each question, so that the mean is its win rate on both sides alike.
 
-    The share of points is regressed on the side, by least squares; halfway between the sides is the
-    win rate. A question's score is that plus the influence of its residuals, perhaps outside 0 to
-    1.
+    The share of points is regressed on the side, by least squares, questions with many verdicts
+    counting no more than others; halfway between the sides is the win rate. A question's score is
+    that plus the influence of its residuals, perhaps outside 0 to 1.
     """
     judgments = calibrated_judgments(judgments, hard=True)
     is_a = judgments["system_a"].eq(system)
@@ -163,6 +163,8 @@ def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:
     weights = weights_of(judgments)
     if weights is None:
         weights = np.ones(len(judgments))
+    n_on_question = judgments.groupby(QUESTION_KEY, observed=True)["winner"].transform("size")
+    weights = weights / n_on_question.to_numpy()
     design = np.ones((len(judgments), 1))
     is_sided = sided_flags(judgments)
     if is_sided is None or is_sided.any():
