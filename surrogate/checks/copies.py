@@ -58,11 +58,13 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
 
 
 def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep answers long enough to be copied; ``n_all`` counts those of any length."""
+    """Keep answers long enough to be copied, and empty ones; ``n_all`` counts all."""
     shortest = 40
     n_all = rows.groupby(SYSTEM)["answer"].transform("size")
     rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(_letters), n_all=n_all)
-    return rows[rows["answer"].map(len) >= shortest]
+    n_letters = rows["answer"].map(len)
+    # An empty answer is a copy of none.
+    return rows[(n_letters >= shortest) | (n_letters == 0)]
 
 
 def _letters(output: str) -> str:

@@ -70,3 +70,10 @@ def test_one_long_answer_among_short_ones_makes_no_copy(judged):
     enough = [LONG.format(number) for number in range(5)]
     assert near_copies(answers("new", [*enough, *short]), judged) == {("en", "new"): "one"}
     assert near_copies(answers("new", [shared, "In 1889."]), judged) == {("en", "new"): "one"}
+
+
+def test_a_copy_that_lost_a_third_of_its_answers_is_none(judged):
+    texts = [LONG.format(number) for number in range(10)]
+    emptied = ["" if number % 3 == 0 else text for number, text in enumerate(texts)]
+    assert near_copies(answers("new", emptied), judged) == {}
+    assert near_copies(answers("new", [*texts[:9], ""]), judged) == {("en", "new"): "one"}
