@@ -133,9 +133,10 @@ def _left_out(points: Floats) -> Floats:
 
 
 def _slopes(points: Floats) -> Floats:
-    """Return slopes of points by the reference on those by the judge, through 0."""
+    """Return slopes of points by the reference on those by the judge, through 0, not below."""
     n_pairs, by_reference, by_judge = _left_out(points).swapaxes(0, 1)
     n_pairs = np.maximum(n_pairs, 1)
     squares = (by_judge**2 / n_pairs).sum(axis=0)
     products = (by_reference * by_judge / n_pairs).sum(axis=0)
-    return np.asarray(products / np.where(squares > 0, squares, np.nan))
+    # Where the judge contradicts the reference, its points tell nothing: none are turned around.
+    return np.asarray(np.maximum(products, 0.0) / np.where(squares > 0, squares, np.nan))

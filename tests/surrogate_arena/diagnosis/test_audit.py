@@ -106,3 +106,13 @@ def test_a_judge_without_a_scale_or_a_shared_pair_has_too_few():
     table.loc[table["judge"] == "model", "query_id"] += "x"
     assert audit(table, ["people"]).empty
     assert audit(table[table["judge"] == "people"], ["people"]).empty
+
+
+def test_a_judge_that_contradicts_people_rates_what_they_like_lower():
+    def reversed_vote(first, second, vote, random):
+        return "b" if vote == "a" else "a"
+
+    table = audit(judged(reversed_vote), ["people"]).set_index("system")
+    assert table.loc["e", "difference"] < -0.15
+    assert table.loc["a", "difference"] > 0.05
+    assert table.loc[["a", "e"], "verdict"].eq("fail").all()
