@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -140,10 +141,10 @@ def gate_command(
         show(result | plain(decision), as_json)
     else:
         print_gate(decision)
-    is_in_arena = decision.candidate in read.info.systems
+    is_in_arena = pair.judged_as in read.info.systems
     is_undecided = decision.verdict == "cannot say" and judge is None
     if is_undecided and is_in_arena and has_unjudged_pairs(pair) and not as_json:
-        print(command("vote", folder, *_ballot(decision), "--out", "vote.html"))
+        print(command("vote", folder, *_ballot(decision, pair.judged_as), "--out", "vote.html"))
     if decision.verdicts is not None:
         require_verdicts(decision.verdicts.usage)
     for report in reports or ():
@@ -176,10 +177,10 @@ def print_gate(decision: Gate) -> None:
         print(f"… and {' and '.join(counts)}; --report gate.md lists all")
 
 
-def _ballot(decision: Gate) -> tuple[object, ...]:
+def _ballot(decision: Gate, candidate: str) -> tuple[object, ...]:
     """Return the options of a ballot with every question of the two systems."""
     n_questions = decision.faults.candidate.answers["language"].value_counts().max()
-    versions = f"{decision.baseline},{decision.candidate}"
+    versions = f"{decision.baseline},{candidate}"
     return ("--systems", versions, "--questions", n_questions, "--most", decision.questions)
 
 
@@ -202,7 +203,8 @@ def _gate_judge(settings: JudgingSettings, budget: int | None) -> LlmJudge | Non
 def _arena_folder(board: Board | None, arena: Path | None) -> Path:
     folder = arena
     if folder is None and board is not None:
-        folder = board.arena_folder()
+        # A board's folder notes the arena's by a way through itself.
+        folder = Path(os.path.relpath(board.arena_folder().resolve()))
     if folder is None:
         raise UsageError(
             "name a board (--board) or an arena (--arena); to make one of files of answers: import "

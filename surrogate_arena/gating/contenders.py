@@ -83,7 +83,7 @@ def contenders(
     names = [system for system in names if system not in (name, judged_as)]
     if baseline is None:
         baseline = _first(names)
-        reason = "the last other system" if board is None else "the best of the board"
+        reason = "the last other system" if board is None else "the first other system on the board"
         choices.append(f"the baseline is {baseline}, {reason}")
     _check_baseline(baseline, names)
     arena, baseline_name = _entered(arena, baseline, "baseline", ())

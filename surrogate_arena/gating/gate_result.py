@@ -86,7 +86,7 @@ class Gate:
 
     @property
     def questions_to_decide(self) -> int:
-        """Further questions that decide if the difference stays; 0 where none is seen."""
+        """Further questions that decide if the difference stays; 0 where it is not known."""
         verdicts = self.verdicts
         if self.win_rate is None or verdicts is None:
             return 0
@@ -94,7 +94,11 @@ class Gate:
         # Below it, the margin says what it takes.
         if difference < self.rates.margin:
             return 0
-        half_width = (verdicts.high - verdicts.low) / 2
+        bound = verdicts.low if self.win_rate > EVEN else verdicts.high
+        if bound in (0.0, 1.0):
+            # Cut off there, it does not tell how wide the interval is.
+            return 0
+        half_width = abs(self.win_rate - bound)
         n_scores = len(verdicts.scores)
         # Intervals narrow with the square root of their scores.
         return max(1, math.ceil(n_scores * (half_width / difference) ** 2) - n_scores)
@@ -217,10 +221,10 @@ def _open_questions(result: Gate) -> Iterator[str]:
             f"cannot say: {verdicts.unscored:,} of the {count_of(verdicts.differing, 'pair')} that "
             "differ have no verdict"
         )
-    elif verdicts is None and result.ratings is None and result.rates.cheaper:
+    elif verdicts is None and result.rates.cheaper:
         points = f"{100 * result.rates.margin:g} points"
         yield f"whether it is more than {points} worse needs verdicts"
-    elif verdicts is None and result.ratings is None:
+    elif verdicts is None:
         yield "which is better needs verdicts"
 
 
@@ -256,8 +260,8 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
     if result.longer_wins is not None:
         n_won, n_decided = result.longer_wins
         yield (
-            f"The longer answer won {n_won:,} of {n_decided:,} decided verdicts: two systems do "
-            "not show whether it is better, or the judge likes length."
+            f"The longer answer won {n_won:,} of {n_decided:,} decided verdicts: they do not "
+            "show whether it is better, or the judge likes length."
         )
     if result.lost:
         n_lost = count_of(len(result.lost), "question")
@@ -278,9 +282,10 @@ def _outlook(result: Gate) -> str:
             f"To show {power} that a system as good as the baseline has a win rate at most "
             f"{margin} lower takes {needed}. With {asked}, the gate can show at most {reach}."
         )
+    found = f"a difference of {reach}" if result.difference_found < EVEN else "none"
     outlook = (
         f"To show a difference of {margin} in the win rate {power} takes {needed}. With {asked}, "
-        f"the gate can show a difference of {reach}."
+        f"the gate can show {found}."
     )
     if result.questions_to_decide:
         count_text = count_of(result.questions_to_decide, "more question")

@@ -138,6 +138,25 @@ def test_verdicts_of_several_machines_are_counted_and_decide_nothing():
     assert "several judges (m, n)" in result.reasons[0]
 
 
+def test_how_many_more_questions_it_takes_is_true_or_not_said():
+    for lost in range(1, 10):
+        watched = gated(verdicts(0, lost))
+        further = watched.questions_to_decide
+        if further:
+            assert gated(verdicts(0, lost + further)).verdict == "worse"
+    assert gated(verdicts(0, 3)).questions_to_decide == 0
+    assert gated(verdicts(0, 8)).questions_to_decide > 0
+
+
+def test_a_question_with_many_votes_counts_once():
+    many = verdicts(60, 0).assign(query_id="q0")
+    others = verdicts(15, 15).replace({f"q{number}": f"r{number}" for number in range(30)})
+    scores = balanced_scores(pd.concat([many, others]), NEW)["score"]
+    assert scores.mean() == pytest.approx((1 + 15) / 31, abs=0.01)
+    few = balanced_scores(pd.concat([many.head(2), others]), NEW)["score"]
+    assert scores.std() == pytest.approx(few.std(), abs=0.02)
+
+
 def test_a_system_that_is_always_on_one_side_is_not_told_from_the_side():
     result = gated(verdicts(45, 15, side="a"))
     assert (result.verdict, result.win_rate) == ("cannot say", None)
