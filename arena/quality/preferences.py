@@ -13,8 +13,9 @@ from scipy.special import expit
 from arena.computing.codes import coded_judgments
 from arena.data.arena import Arena
 from arena.data.types import Floats
-from arena.data.wording import Remark
+from arena.data.wording import Remark, count_of
 from arena.quality.judge_report import Grade, JudgeTest
+from arena.quality.judge_tests import same_verdict
 from arena.rating.battles import Battles, TieRule
 from arena.rating.biases import (
     LENGTH,
@@ -43,7 +44,13 @@ def side_test(judgments: pd.DataFrame) -> JudgeTest | None:
     every_bias = _biases(calibrated_judgments(shown, hard=True), SIDE)
     biases = [bias for bias in every_bias if bias.is_known]
     if not biases:
-        return JudgeTest("side", "not known", SIDES_NOT_TOLD)
+        constant = same_verdict(shown["winner"])
+        if constant is None or constant[0] == "tie":
+            return JudgeTest("side", "not known", SIDES_NOT_TOLD)
+        winner, count = constant
+        verdicts = count_of(len(shown), "verdict")
+        sentence = f"{count:,} of {verdicts} are side {winner.upper()}, but {SIDES_NOT_TOLD}"
+        return JudgeTest("side", "doubtful", sentence)
     low, share, high = _shares(biases)
     grade: Grade = "consistent"
     favored = "no side is favored beyond chance"

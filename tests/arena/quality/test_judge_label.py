@@ -272,9 +272,17 @@ def test_the_side_that_a_judge_prefers_is_told_from_strength(preference):
     assert test.grade == ("doubtful" if preference else "consistent")
 
 
-def test_sides_that_never_change_tell_no_preference():
-    rows = judgments(lambda n, side: side, both=False)
-    assert (side_test(rows).grade, side_test(rows).statistic) == ("not known", None)
+@pytest.mark.parametrize(
+    ("winner_of", "grade"),
+    [
+        (mostly_s, "not known"),
+        (lambda n, side: side, "doubtful"),
+        (lambda n, side: "tie", "not known"),
+    ],
+)
+def test_sides_that_never_change_tell_no_preference_unless_one_always_wins(winner_of, grade):
+    test = side_test(judgments(winner_of, both=False))
+    assert (test.grade, test.statistic) == (grade, None)
 
 
 def test_flips_are_counted_over_both_orders():
