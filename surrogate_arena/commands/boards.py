@@ -142,9 +142,28 @@ def publish_board(
         }
         show(content, as_json)
         return
-    sentences = filter(None, [_fault_sentence(faults), cost_sentence])
+    sentences = filter(
+        None, [_voter_sentence(saved, arena), _fault_sentence(faults), cost_sentence]
+    )
     print_board(saved, _next_command(saved, folder), index, sentences)
     print_remarks(list(look_alike_remarks(built.overall["system"])))
+
+
+def _voter_sentence(board: Board, arena: Arena) -> str:
+    """Name a voter without whose votes another system would be first; empty if there is none."""
+    from arena.data.judges import judges_named
+    from surrogate.board.remarks import in_its_language
+
+    if not board.judge_report.first_places or not has_folder("diagnosis"):
+        return ""
+    from surrogate_arena.diagnosis.decisive_voters import decisive_voters
+
+    judges = judges_named(arena.judges, board.summary.judge)
+    votes = arena.judgments[arena.judgments["judge"].isin(judges)]
+    for language, part in votes.groupby("language"):
+        for remark in decisive_voters(part, str(language)):
+            return f"{in_its_language(remark)}."
+    return ""
 
 
 def _fault_sentence(faults: AnswerFaults | None) -> str:

@@ -192,7 +192,7 @@ def _remarks(
         from surrogate_arena.diagnosis.reversed_orders import pooling_remarks
 
         remarks += pooling_remarks(selected, rated)
-        remarks += [voter.remark for voter in decisive_voters(selected)]
+        remarks += decisive_voters(selected)
     return remarks
 
 

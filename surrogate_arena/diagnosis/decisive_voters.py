@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -17,28 +15,8 @@ MOST_VOTERS = 20
 """Voters that are left out one by one: those with the most votes."""
 
 
-@dataclass(frozen=True)
-class DecisiveVoter:
-    """A voter, with a share of all votes, without whom a successor would be first."""
-
-    voter: str
-    voters: int
-    share: float
-    first: str
-    successor: str
-
-    @property
-    def remark(self) -> Remark:
-        """A remark on what it decides."""
-        sentence = (
-            f"1 of {self.voters:,} voters, {self.voter}, cast {self.share:.0%} of the votes: "
-            f"without that voter {self.successor} is first, not {self.first}"
-        )
-        return Remark("voter", "warning", sentence, statistic=self.share)
-
-
-def decisive_voters(judgments: pd.DataFrame) -> list[DecisiveVoter]:
-    """Find voters whose removal changes first place, those with the most votes first."""
+def decisive_voters(judgments: pd.DataFrame, subject: str = "") -> list[Remark]:
+    """Name voters whose removal changes first place, those with the most votes first."""
     voter = voter_codes(judgments)
     if voter is None:
         return []
@@ -63,12 +41,10 @@ def decisive_voters(judgments: pd.DataFrame) -> list[DecisiveVoter]:
         successor = int(np.argmax(without))
         if not len(rows) or without[successor] <= without[first] + EQUAL:
             continue
-        decisive = DecisiveVoter(
-            voter=str(judgments[VOTER].iloc[rows[0]]),
-            voters=n_voters,
-            share=len(rows) / len(judgments),
-            first=systems[first],
-            successor=systems[successor],
+        share = len(rows) / len(judgments)
+        sentence = (
+            f"1 of {n_voters:,} voters, {judgments[VOTER].iloc[rows[0]]}, cast {share:.0%} of the "
+            f"votes: without that voter {systems[successor]} is first, not {systems[first]}"
         )
-        found.append(decisive)
+        found.append(Remark("voter", "warning", sentence, subject, share))
     return found

@@ -350,8 +350,7 @@ def _first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
 
 def _voter_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     for (language, judge), rows in judgments.groupby(GROUP):
-        for voter in decisive_voters(rows):
-            yield replace(voter.remark, subject=f"{language}, {judge}")
+        yield from decisive_voters(rows, f"{language}, {judge}")
 
 
 def _support_table(places: list[FirstPlace]) -> pd.DataFrame:

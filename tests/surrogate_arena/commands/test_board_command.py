@@ -5,6 +5,9 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
+import pandas as pd
+from judged_systems import build_arena
+
 from arena import write_arena
 from features import GROUPS
 from features.engine.cache import CACHE_FILE
@@ -41,3 +44,22 @@ def test_features_name_every_group_there_is():
     description = BoardSettings.model_fields["features"].description
     _, _, named = description.partition("Groups of them: ")
     assert {name.strip(" .") for name in named.split(",")} == set(GROUPS)
+
+
+def test_a_board_names_the_voter_who_decides_who_is_first(run, tmp_path, capsys):
+    arena = build_arena(questions=30)
+    rows = []
+    for number in range(30):
+        for winner, voter in (("good", f"voter-{number % 9}"), ("poor", "troll")):
+            a, b = ("good", "poor") if number % 2 else ("poor", "good")
+            verdict = "a" if a == winner else "b"
+            rows.append((f"q{number}", "en", a, b, verdict, "people", voter))
+            rows.append((f"q{number}", "en", "fair", winner, "b", "people", voter))
+        rows.append((f"q{number}", "en", "poor", "good", "a", "people", "troll"))
+    columns = ["query_id", "language", "system_a", "system_b", "winner", "judge", "voter"]
+    judgments = pd.DataFrame(rows, columns=columns)
+    write_arena(replace(arena, judgments=judgments), tmp_path / "arena")
+    options = ["--features", "answer_length", "--tournaments", 2, "--no-site"]
+    assert run("board", tmp_path / "arena", "--out", tmp_path / "board", *options) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "voters, troll, cast 60% of the votes: without that voter good is first" in printed
