@@ -97,14 +97,15 @@ def place_reasons(placed: RankedSystems) -> dict[str, str]:
 
 
 def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
-    originals = [name for name in rows["original"].unique() if name]
+    placed = rows[rows[["rank", "place"]].notna().any(axis=1)]
+    originals = [name for name in placed["original"].unique() if name]
     if originals:
         yield f"its answers are nearly those of {', '.join(originals)}, so it gets that rating"
     n_judgments = int(rows["judgments"].sum())
     if n_judgments:
         share = rows.loc[rows["judgments"] > 0, "verdict_share"].mean()
         yield f"{share:.0%} by {count_of(n_judgments, 'verdict')} on it"
-    explained = rows[(rows["original"] == "") & rows["moved_by"].notna()]
+    explained = placed[(placed["original"] == "") & placed["moved_by"].notna()]
     yield from _feature_moves(explained)
     likenesses = []
     for column, kind in (("like_winners", "winning"), ("like_losers", "losing")):

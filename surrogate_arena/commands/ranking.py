@@ -115,5 +115,6 @@ def place_sentences(placed: RankedSystems) -> Iterator[str]:
             if not pd.isna([row.place_low, row.place_high]).any():
                 bounds = f" ({row.place_low} to {row.place_high})"
             place = f"about place {row.place}{bounds} if it joins the {n_ranked} ranked systems"
-        parts = filter(None, (place, reasons[system]))
-        yield f"{system}: {'; '.join(parts)}"
+        parts = [part for part in (place, reasons[system]) if part]
+        if parts:
+            yield f"{system}: {'; '.join(parts)}"

@@ -34,6 +34,14 @@ def test_a_board_and_its_pages_check_answers_once(tmp_path, monkeypatch, capsys)
     assert "9 of 180 answers have a certain fault" in index.read_text(encoding="utf-8")
 
 
+def test_the_surrogate_gives_no_reasons_for_a_place_that_there_is_not(small_arena, quick_board):
+    answers = small_arena.answers
+    new = answers[answers["system"] == small_arena.info.systems[0]].assign(system="new").head(2)
+    placed = rank_systems(quick_board, new, small_arena)
+    assert placed.new[["rank", "place"]].isna().all(axis=None)
+    assert list(place_sentences(placed)) == []
+
+
 def test_a_ranked_system_says_which_of_its_answers_are_broken(small_arena, quick_board):
     answers = small_arena.answers
     new = answers[answers["system"] == small_arena.info.systems[0]].assign(system="new", answer="")
