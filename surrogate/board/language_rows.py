@@ -15,6 +15,7 @@ from surrogate.board.intervals import NO_SURROGATE
 from surrogate.board.rank_reasons import (
     FEWEST_JUDGED_QUESTIONS,
     STATUS_COLUMNS,
+    UNCONNECTED,
     absence,
     needed_questions,
     with_placed_notes,
@@ -38,9 +39,8 @@ BY_STANDARD_ERRORS = RatingInterval(half_width=NORMAL_90, in_standard_errors=Tru
 NO_STATUS = pd.DataFrame(columns=STATUS_COLUMNS)
 VERDICTS_ONLY = "by its verdicts alone: {}"
 NOT_UNSEEN = "not rated by a surrogate trained without it: {}"
-UNJUDGED = "no verdicts here; estimated from those elsewhere"
-UNCONNECTED = "rated by its answers: its verdicts connect it with no system of the largest group"
-BORROWED = "few verdicts here; also estimated from those elsewhere"
+UNJUDGED = "no verdicts here: estimated from those elsewhere"
+BORROWED = "few verdicts here: also estimated from those elsewhere"
 
 
 def rows_with_verdicts(

@@ -14,6 +14,7 @@ from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 FEWEST_JUDGED_QUESTIONS = 3
 """Verdicts rank a system that was judged on at least this many questions."""
+UNCONNECTED = "rated by its answers: its verdicts connect it with no system of the largest group"
 NOT_JUDGED = "placed by its answers: nobody has judged it here"
 FEW_JUDGED = "placed: judged on {} of the {} questions that rank a system"
 TOO_FEW = "not ranked: it answered {} of {} questions, and {} are needed"
@@ -39,7 +40,9 @@ def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: i
     counts = judged_questions.reindex(rows.index)
     is_placed = (counts < needed) & rows["rating"].notna()
     reasons = counts.map(lambda count: FEW_JUDGED.format(count, needed) if count else NOT_JUDGED)
-    reasons = reasons.where(is_placed, "")
+    # Verdicts that do not count say why by themselves.
+    is_unconnected = rows["note"].str.startswith(UNCONNECTED)
+    reasons = reasons.where(is_placed & ~is_unconnected, "")
     return rows.assign(is_placed=is_placed, note=joined_texts(reasons, rows["note"]))
 
 

@@ -92,7 +92,7 @@ def headlines(board: Board, language: str = "") -> Iterator[Remark]:
     if first.name == "first" and len(board.languages) > 1:
         yield _leading_languages(board, first.systems[0])
     if board.summary.macro.is_unreliable and first.name != "none":
-        text = "But ranks rest on verdicts that are unreliable one by one."
+        text = "But ranks rest on an unreliable judge."
         yield Remark("unreliable", "warning", text)
 
 
@@ -162,26 +162,13 @@ def _leading_languages(board: Board, system: str) -> Remark:
     may_be_first = ratings[ratings["rank_low"] == 1].groupby("language")["system"].agg(list)
     rows = ratings[ratings["system"] == system]
     leads = sorted(rows.loc[rows["rank"] == 1, "language"])
-    alone = [language for language in leads if may_be_first.get(language) == [system]]
+    n_alone = sum(may_be_first.get(language) == [system] for language in leads)
     n_languages = len(board.languages)
     noun = board.summary.parts
-    where = f"{len(leads)} of {n_languages} {noun}"
-    if len(leads) == n_languages:
-        where = f"both {noun}" if n_languages == 2 else f"all {n_languages} {noun}"
-    text = f"It leads in {where}, alone in {_alone(alone, len(leads))}."
+    text = f"It leads in {len(leads)} of {n_languages} {noun}, alone in {n_alone or 'none'}."
     if not leads:
         text = f"It leads in none of the {n_languages} {noun}."
     return Remark("leads", "info", text, "", len(leads), (system,))
-
-
-def _alone(languages: Sequence[str], n_leads: int) -> str:
-    if len(languages) == n_leads:
-        return "each of them"
-    if not languages:
-        return "none of them"
-    if len(languages) > MOST_NAMED:
-        return f"{len(languages)} of them"
-    return all_of(list(map(language_name, languages)))
 
 
 def facts(board: Board, language: str = "") -> Iterator[Remark]:

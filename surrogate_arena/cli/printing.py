@@ -302,13 +302,19 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     """Return a board's rows as they are shown, as on its first page, and the first columns."""
     import pandas as pd
 
+    from surrogate.board.ranks import counting_languages
     from surrogate.board.summary import HELD_OUT
 
     held_out = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
     rows = ratings.assign(note=(ratings["note"] + held_out).str.removeprefix("; "))
     if ratings["language"].nunique() > 1:
-        notes = rows.groupby("system")["note"].agg(
-            lambda notes: "; ".join(dict.fromkeys(filter(None, notes)))
+        # Other languages have no part in the overall wins.
+        is_counting = rows["language"].isin(counting_languages(ratings))
+        notes = (
+            rows["note"]
+            .where(is_counting, "")
+            .groupby(rows["system"])
+            .agg(lambda notes: "; ".join(dict.fromkeys(filter(None, notes))))
         )
         rows = overall.join(notes, on="system")
     incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})

@@ -109,6 +109,7 @@ def test_systems_that_no_judgments_connect_are_rated_as_if_nobody_had_judged_the
     assert_frame_equal(groups.ratings[figures], without_them.ratings[figures])
     is_outside = groups.ratings["system"].isin(outside)
     assert (groups.ratings.loc[is_outside, "split"] == "unjudged").all()
+    assert not groups.ratings["note"].str.contains("nobody has judged").any()
     (remark,) = groups.summary.macro.remarks
     assert all(name in remark.sentence for name in outside)
     assert groups.judge_report.first_places == ()

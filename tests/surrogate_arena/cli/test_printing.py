@@ -49,6 +49,13 @@ def test_a_printed_board_shows_what_its_table_has(quick_board):
         assert place == (str(low) if low == high else f"{low}–{high}")
 
 
+def test_a_language_without_ranks_says_nothing_of_overall_places(quick_board):
+    elsewhere = quick_board.ratings.assign(language="xx", rank=pd.NA, note="no verdicts here")
+    ratings = pd.concat([quick_board.ratings, elsewhere], ignore_index=True)
+    rows, _ = shown_board(ratings, quick_board.overall)
+    assert not rows["note"].str.contains("no verdicts").any()
+
+
 def test_no_p_value_is_shown_as_zero():
     table = pd.DataFrame({"p": [1e-9, 0.0321, np.nan]})
     assert with_spans(table)["p"].fillna("").tolist() == ["<0.001", "0.032", ""]

@@ -33,7 +33,7 @@ def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, caps
     assert board.languages == ["math", "writing"]
     assert set(board.features["query_id"].str[:3]) == {"en:", "ko:"}
     page = (tmp_path / "board/site/index.html").read_text()
-    assert "both categories" in page
+    assert "of 2 categories" in page
     new = arena.answers.merge(asked[["language", "query_id"]])
     new[new["system"] == arena.info.systems[-1]].to_json(answers, orient="records", lines=True)
     run("rank", answers, "--board", folder, "--json")
