@@ -25,11 +25,12 @@ from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
 from arena.statistics.agreement import kendall_tau, kendall_taus
 from arena.statistics.bootstrap import generator
+from arena.statistics.significance import finite_means
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.observations import joint_posterior, observe
 from surrogate.learning.surrogate import DEFAULT_SURROGATE, find_surrogate
-from surrogate.learning.training_data import finite_means, training_ratings
+from surrogate.learning.training_data import training_ratings
 from surrogate_arena.studies.study import Study
 
 SPLITS = 200

@@ -33,7 +33,7 @@ from arena.statistics.bootstrap import (
     percentile_intervals,
     places_by_value,
 )
-from arena.statistics.significance import completed_variances
+from arena.statistics.significance import completed_variances, finite_means
 
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
@@ -76,11 +76,7 @@ class Tournaments:
     @property
     def mean_coefficients(self) -> Floats:
         """Return the mean over tournaments, shape (S,); NaN if never rated."""
-        is_rated = np.isfinite(self.coefficients)
-        totals = np.where(is_rated, self.coefficients, 0.0).sum(axis=0)
-        counts = is_rated.sum(axis=0)
-        missing = np.full(len(counts), np.nan)
-        return np.asarray(np.divide(totals, counts, out=missing, where=counts > 0))
+        return finite_means(self.coefficients)
 
     @property
     def variance(self) -> Floats | None:
@@ -186,10 +182,8 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
         fitted = fit.checked().coefficients
         fits.append(np.where(_is_connected(items.pairs, counts.T), fitted, np.nan))
     coefficients = np.concatenate(fits)
-    is_rated = np.isfinite(coefficients)
-    totals = np.where(is_rated, coefficients, 0.0).sum(axis=1, keepdims=True)
     # A tournament in which nobody is rated stays NaN.
-    centered = coefficients - totals / np.maximum(is_rated.sum(axis=1, keepdims=True), 1)
+    centered = coefficients - finite_means(coefficients.T)[:, None]
     return np.asarray(np.round(centered, DECIMALS)), n_regularized
 
 

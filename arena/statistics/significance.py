@@ -1,6 +1,8 @@
-"""Intervals and tests: quantiles, Holm's correction, intervals of shares."""
+"""Intervals and tests: quantiles, Holm's correction, intervals of shares; means without NaN."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,3 +58,16 @@ def degrees_of_freedom(residuals: Floats) -> float:
     if not squares.any():
         return len(residuals) - 1.0
     return min(float(squares.sum() ** 2 / (squares**2).sum()), len(residuals) - 1.0)
+
+
+def finite_means(values: Floats) -> Floats:
+    """Return the mean of finite values along the first axis."""
+    is_finite = np.isfinite(values)
+    totals = np.where(is_finite, values, 0.0).sum(axis=0)
+    return mean_of(totals, is_finite.sum(axis=0))
+
+
+def mean_of(totals: Floats, counts: npt.NDArray[Any]) -> Floats:
+    """Divide totals by how many were added; NaN where none was."""
+    means = np.full(counts.shape, np.nan)
+    return np.asarray(np.divide(totals, counts, out=means, where=counts > 0))

@@ -18,6 +18,7 @@ from arena.quality.judge_report import JudgeLabel
 from arena.rating.ratings import both_bad_remarks, copies_remark
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.agreement import Agreement, macro_agreement, tau_interval
+from arena.statistics.significance import finite_means
 from surrogate.board.intervals import unseen_intervals
 from surrogate.board.language_study import LanguageStudy, arena_agreement
 from surrogate.board.settings import ResolvedSettings
@@ -33,7 +34,7 @@ from surrogate.checks.copies import same_answer_remarks
 from surrogate.learning.observations import observe
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.replication import Replication
-from surrogate.learning.training_data import finite_means, training_ratings
+from surrogate.learning.training_data import training_ratings
 
 if TYPE_CHECKING:
     from surrogate.board.judged_board import Learned

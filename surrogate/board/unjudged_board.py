@@ -20,6 +20,7 @@ from arena.data.types import Floats
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
+from arena.statistics.significance import mean_of
 from features.engine.extraction import feature_columns, plain_name
 from surrogate.board.conclusions import UNJUDGED, Basis
 from surrogate.board.derived_tables import Estimation
@@ -296,8 +297,6 @@ def _resampled(scores: pd.DataFrame, random: np.random.Generator) -> Floats:
     filled = np.nan_to_num(scores.to_numpy(np.float64))
     weights = bootstrap_weights(len(scores), n_rounds, random).astype(np.float64)
     n_answered = weights @ present
-    means = np.divide(
-        weights @ filled, n_answered, out=np.zeros_like(n_answered), where=n_answered > 0
-    )
+    means = mean_of(weights @ filled, n_answered)
     # A resample without any answer of a system says nothing of it: its mean stands in.
     return np.asarray(np.where(n_answered > 0, means, scores.mean(axis=0).to_numpy()))

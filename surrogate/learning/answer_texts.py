@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.data.types import Flags, Floats, Indices
+from arena.statistics.significance import mean_of
 from arena.text.ngrams import DIMENSIONS, HashedTexts
-from surrogate.learning.training_data import mean_of
 
 
 @dataclass(frozen=True, eq=False)

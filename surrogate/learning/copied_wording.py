@@ -11,9 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from arena.data.types import Flags, Floats
+from arena.statistics.significance import finite_means, mean_of
 from surrogate.learning.answer_texts import sums_of_rows
 from surrogate.learning.peers import PeerView
-from surrogate.learning.training_data import SMALLEST, finite_means, mean_of
+from surrogate.learning.training_data import SMALLEST
 
 MOSTLY_COPIED = 0.5
 """Share of another system's wording, beyond what is usual, that makes a disguised copy of it."""

@@ -25,8 +25,9 @@ from arena.rating.tournaments import (
     published_tournaments,
 )
 from arena.statistics.bootstrap import by_content
+from arena.statistics.significance import finite_means
 from features.engine.extraction import FEATURE_KEY, MISSING_SUFFIX
-from surrogate.learning.training_data import arranged, finite_means
+from surrogate.learning.training_data import arranged
 
 if TYPE_CHECKING:
     from surrogate.learning.other_judges import OtherJudges

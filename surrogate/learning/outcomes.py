@@ -15,8 +15,7 @@ import pandas as pd
 from arena.data.types import Floats, Indices
 from arena.statistics.agreement import kendall_taus, resampled_taus
 from arena.statistics.bootstrap import bootstrap_weights, generator
-from arena.statistics.significance import NORMAL_90
-from surrogate.learning.training_data import finite_means
+from arena.statistics.significance import NORMAL_90, finite_means
 
 RESAMPLES = 1000
 MANY_SYSTEMS = 300

@@ -17,6 +17,7 @@ import pandas as pd
 from arena.computing.codes import are_among
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats
+from arena.statistics.significance import finite_means, mean_of
 from arena.text.ngrams import DIMENSIONS, HashedTexts, hashed
 from surrogate.learning.answer_texts import (
     HashedAnswers,
@@ -25,12 +26,7 @@ from surrogate.learning.answer_texts import (
     profiles_of,
 )
 from surrogate.learning.surrogate import ANSWER_MARK, NO_VALUE
-from surrogate.learning.training_data import (
-    FeatureTensor,
-    feature_tensor,
-    finite_means,
-    mean_of,
-)
+from surrogate.learning.training_data import FeatureTensor, feature_tensor
 
 ANSWER = "answer"
 CONSENSUS = "consensus"

@@ -25,11 +25,12 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats
+from arena.statistics.significance import mean_of
 from features.engine.extraction import plain_name
 from features.measures.registry import FEATURES
 from surrogate.learning.peers import PeerAnswers, PeerView
 from surrogate.learning.surrogate import EXPLANATION_COLUMNS
-from surrogate.learning.training_data import SMALLEST, TrainingRatings, mean_of, places_in
+from surrogate.learning.training_data import SMALLEST, TrainingRatings, places_in
 
 LIKENESS_VARIANCE = 5.0
 """Of the process on a question, mean over its answers, in units of the noise."""

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats
+from arena.statistics.significance import finite_means
 from surrogate.learning.observations import (
     JointPosterior,
     Observation,
@@ -24,7 +25,7 @@ from surrogate.learning.observations import (
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.system_vectors import same_system
-from surrogate.learning.training_data import TrainingRatings, finite_means
+from surrogate.learning.training_data import TrainingRatings
 
 if TYPE_CHECKING:
     from surrogate.learning.other_judges import OtherJudges

@@ -25,7 +25,7 @@ from arena.statistics.agreement import (
     tau_interval,
 )
 from arena.statistics.bootstrap import generator
-from arena.statistics.significance import NORMAL_90
+from arena.statistics.significance import NORMAL_90, finite_means
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, others_of
 from surrogate.learning.observations import Observation, observe
@@ -36,7 +36,7 @@ from surrogate.learning.ratings import (
     posterior_ratings,
 )
 from surrogate.learning.surrogate import Surrogate, joined
-from surrogate.learning.training_data import TrainingRatings, finite_means, training_ratings
+from surrogate.learning.training_data import TrainingRatings, training_ratings
 
 FEWEST_QUESTIONS = 4
 FEWEST_SYSTEMS = 3

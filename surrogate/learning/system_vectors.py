@@ -16,8 +16,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
+from arena.statistics.significance import finite_means
 from surrogate.learning.peers import PeerView
-from surrogate.learning.training_data import SMALLEST, finite_means, rating_keys
+from surrogate.learning.training_data import SMALLEST, rating_keys
 
 
 class Scale(NamedTuple):

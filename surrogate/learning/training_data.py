@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.pairs import JudgedItems
 from arena.statistics.bootstrap import generator
+from arena.statistics.significance import finite_means, mean_of
 from arena.text.reader import as_read
 from features.engine.extraction import FEATURE_KEY
 
@@ -340,16 +341,3 @@ def arranged(ratings: Floats, of: Sequence[str], systems: Sequence[str]) -> Floa
     """Arrange ratings ``of`` some systems by other ones, shape (S,), or NaN."""
     rating_of = dict(zip(of, ratings, strict=True))
     return np.array([rating_of.get(name, np.nan) for name in systems])
-
-
-def finite_means(values: Floats) -> Floats:
-    """Return the mean of finite values along the first axis."""
-    is_finite = np.isfinite(values)
-    totals = np.where(is_finite, values, 0.0).sum(axis=0)
-    return mean_of(totals, is_finite.sum(axis=0))
-
-
-def mean_of(totals: Floats, counts: npt.NDArray[Any]) -> Floats:
-    """Divide totals by how many were added; NaN where none was."""
-    means = np.full(counts.shape, np.nan)
-    return np.asarray(np.divide(totals, counts, out=means, where=counts > 0))

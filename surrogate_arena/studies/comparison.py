@@ -14,9 +14,8 @@ from scipy.special import ndtr
 from arena.data.types import Floats
 from arena.statistics.agreement import lowest_tau
 from arena.statistics.bootstrap import SAME_DECIMALS
-from arena.statistics.significance import NORMAL_95, holm_adjusted
+from arena.statistics.significance import NORMAL_95, finite_means, holm_adjusted
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.training_data import finite_means
 from surrogate_arena.studies.scores import (
     MACRO,
     Contender,

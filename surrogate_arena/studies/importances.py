@@ -11,10 +11,10 @@ import pandas as pd
 from arena.data.types import Floats
 from arena.statistics.agreement import kendall_taus
 from arena.statistics.bootstrap import generator, percentile_interval
+from arena.statistics.significance import finite_means
 from surrogate.learning.cross_fitting import Repeats, derived_seed, held_out_ratings
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.surrogate import Surrogate, reseeded
-from surrogate.learning.training_data import finite_means
 
 PERMUTATIONS = 5
 """Of each feature."""

@@ -15,9 +15,9 @@ from arena.data.types import Floats
 from arena.rating.tournaments import fit_coefficients
 from arena.statistics.agreement import Agreement, resampled_taus, tau_interval
 from arena.statistics.bootstrap import bootstrap_weights, generator
+from arena.statistics.significance import finite_means
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.outcomes import RESAMPLES, Outcome, resample_outcomes, system_draws
-from surrogate.learning.training_data import finite_means
 
 Over = Literal["systems", "questions", "both"]
 """What is drawn again for errors: the systems, the questions of the arena's ratings, or both."""

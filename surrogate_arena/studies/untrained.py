@@ -11,10 +11,10 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.types import Floats
 from arena.data.wording import did_you_mean
+from arena.statistics.significance import finite_means, mean_of
 from features.engine.extraction import feature_columns
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.training_data import finite_means
 from surrogate_arena.studies.scores import Contender, drawn_ratings
 
 Rates = Callable[[LanguageData], tuple[Floats, Floats | None]]
@@ -67,8 +67,7 @@ def rate_by_score(
     times = draws[questions].to_numpy(np.float64)
     totals = times @ np.nan_to_num(scores).T
     counts = times @ np.isfinite(scores).T
-    undefined = np.full(totals.shape, np.nan)
-    return means, np.divide(totals, counts, out=undefined, where=counts > 0)
+    return means, mean_of(totals, counts)
 
 
 def rate_by_judge(

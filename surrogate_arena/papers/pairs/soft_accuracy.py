@@ -11,6 +11,7 @@ from scipy.special import ndtr
 from arena.data.types import Floats, Integers
 from arena.quality.agreement import PAIR, QUESTION_PAIR, oriented_verdicts
 from arena.statistics.bootstrap import bootstrap_weights, generator, percentile_interval
+from arena.statistics.significance import mean_of
 from surrogate_arena.papers.pairs.pair_accuracy import Estimate, estimate_of
 from surrogate_arena.studies.scores import spread
 
@@ -121,8 +122,7 @@ def _agreement(scores: Floats, reference: Floats, weights: Integers) -> tuple[Fl
     )
     n_compared = is_compared.sum(axis=1)
     totals = np.where(is_compared, agreement, 0.0).sum(axis=1)
-    undefined = np.full(len(weights), np.nan)
-    means = np.divide(totals, n_compared, out=undefined, where=n_compared > 0)
+    means = mean_of(totals, n_compared)
     return means, int(np.isfinite(differences).any(axis=0).sum())
 
 
