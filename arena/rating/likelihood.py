@@ -7,7 +7,7 @@ Parameters are S ratings, then C coefficients of judges' biases, K in all
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -264,20 +264,22 @@ class BattleLikelihood:
             clustered = clustered + added
             n_clusters = np.minimum(n_clusters, n_voters)
         effects = np.full(len(clustered), np.nan)
+        np.divide(clustered, independent, out=effects, where=independent > 0)
+        n_systems = self.pairs.n_systems
+        of_systems, of_biases = np.split(effects, [n_systems])
+        estimated = DesignEffects(of_systems, n_clusters[:n_systems], least, of_biases)
         shares = self.items.shares_by_question
         concentration = float(shares @ shares)
         if concentration <= 1 / FEWEST_QUESTIONS:
-            np.divide(clustered, independent, out=effects, where=independent > 0)
+            return estimated
         # On one question, all verdicts on a pair, shown in one order, count as one.
         _, counts = self.items.totals
-        repeats = float(counts @ counts) / max(float(counts.sum()), 1e-9)
-        n_systems = self.pairs.n_systems
-        return DesignEffects(
-            estimates=effects[:n_systems],
-            n_questions=n_clusters[:n_systems],
-            least=least,
-            of_biases=effects[n_systems:],
-            if_unknown=max(concentration * repeats, 1.0),
+        repeats = float(counts @ counts) / float(counts.sum())
+        return replace(
+            estimated,
+            estimates=np.full(n_systems, np.nan),
+            of_biases=np.full(len(of_biases), np.nan),
+            if_unknown=max(concentration * repeats, estimated.common),
         )
 
     def _variances_by_question(
