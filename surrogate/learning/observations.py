@@ -101,7 +101,12 @@ class RatingLikelihoods:
         for language, fit in self.fits.items():
             end = start + len(fit.systems)
             effects = np.append(by_system[start:end], fit.effects.by_bias)
-            observations[language] = fit.observed(effects, self.effects.common)
+            common = self.effects.common
+            if np.isnan(fit.effects.estimates).all():
+                # Other languages do not tell how verdicts on one question hang together here.
+                effects = fit.effects.by_parameter
+                common = fit.effects.common
+            observations[language] = fit.observed(effects, common)
             start = end
         return observations
 

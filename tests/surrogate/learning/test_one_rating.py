@@ -123,6 +123,14 @@ def test_a_system_that_varies_by_question_is_observed_with_more_noise_than_the_o
     assert np.sqrt(noise[index, index]) > 1.5 * np.median(others)
 
 
+def test_another_language_does_not_tell_how_votes_on_one_question_depend_on_each_other():
+    draws = [judged(seed, questions=1, language="de") for seed in range(30)]
+    on_one_question = pd.concat(draws)
+    alone = observe(known(on_one_question))["de"]
+    beside = observe(known(on_one_question, judged()))["de"]
+    np.testing.assert_allclose(beside.noise, alone.noise, rtol=1e-6)
+
+
 def test_the_votes_of_one_person_add_noise_to_a_board_as_to_a_fit():
     rows = votes(20, 20, taste=1.0)
     errors = []
