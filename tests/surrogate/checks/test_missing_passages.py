@@ -76,3 +76,11 @@ def test_a_new_system_is_broken_that_alone_cites_what_was_not_given():
     arena = arena_of(["1", "2"], ["[1]"] * 6)
     new = arena.answers.assign(system="new", answer="So it is [7].")
     assert find_faults(arena, new).n_broken == len(new)
+
+
+def test_one_system_of_two_does_not_cast_doubt_on_the_passages():
+    arena = arena_of(["1", "2"], ["[1]"] * 6)
+    new = arena.answers.assign(system="new", answer="So it is [7].")
+    both = Arena.from_frames(arena.queries, pd.concat([arena.answers, new]), language="en")
+    assert not list(citation_remarks(both))
+    assert arena_faults(both).n_broken == len(new)
