@@ -21,6 +21,8 @@ Key = tuple[str, str]
 SYSTEM = ["language", "system"]
 PART = 200
 """New answers to a question that are compared at a time, so that memory stays small."""
+EMPTY = "∅" * 40
+"""In place of an empty answer, which is a copy of other empty ones alone."""
 FEWEST_ANSWERS = 5
 """Number of answers from which it is said that they are the same."""
 
@@ -62,14 +64,12 @@ def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
     shortest = 40
     n_all = rows.groupby(SYSTEM)["answer"].transform("size")
     rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(_letters), n_all=n_all)
-    n_letters = rows["answer"].map(len)
-    # An empty answer is a copy of none.
-    return rows[(n_letters >= shortest) | (n_letters == 0)]
+    return rows[rows["answer"].map(len) >= shortest]
 
 
 def _letters(output: str) -> str:
     """Keep letters alone: marks, spaces and case hide no copy."""
-    return "".join(folded_words(as_read(output)))
+    return "".join(folded_words(as_read(output))) or EMPTY
 
 
 def _is_enough(long_answers: pd.DataFrame) -> pd.Series:

@@ -77,3 +77,8 @@ def test_a_copy_that_lost_a_third_of_its_answers_is_none(judged):
     emptied = ["" if number % 3 == 0 else text for number, text in enumerate(texts)]
     assert near_copies(answers("new", emptied), judged) == {}
     assert near_copies(answers("new", [*texts[:9], ""]), judged) == {("en", "new"): "one"}
+
+
+def test_a_copy_of_a_system_with_empty_answers_is_one():
+    texts = ["" if number % 3 == 0 else LONG.format(number) for number in range(10)]
+    assert near_copies(answers("new", texts), answers("old", texts)) == {("en", "new"): "old"}
