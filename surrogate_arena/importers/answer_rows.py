@@ -177,7 +177,7 @@ class AnswerRows:
         if is_new and is_empty_answer(answer):
             self.empty[system] += 1
         elif is_new and is_missing_cell(answer):
-            reason = f"{answer.strip()!r} is read as a text; if it is none, leave the cell empty"
+            reason = f"{answer.strip()!r} is read as text; if there is no answer, empty the cell"
             collected.skip(place, "answer", reason)
         row = collected.answer(place, asked, system, answer, may_repeat=True)
         if not is_new:

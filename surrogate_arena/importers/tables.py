@@ -94,7 +94,7 @@ def _delimited(path: Path, source: str) -> Rows:
         try:
             names = next(reader, [])
             if names[:1] == ["sep="]:
-                # Excel's own line, which names the delimiter
+                # For Excel, a line above the header names the delimiter
                 names = next(reader, [])
             header = [name.strip() for name in names]
             problems = _header_problems(header, source)
@@ -108,7 +108,7 @@ def _delimited(path: Path, source: str) -> Rows:
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter that a header has most; of as many, commas are part of the names."""
+    """Return a header's most frequent delimiter; commas lose a draw, as names may hold them."""
     mark = max((";", "\t", "|"), key=header.count)
     return mark if header.count(mark) >= max(1, header.count(",")) else ","
 
@@ -199,10 +199,11 @@ def _records_of_json(value: object, source: str) -> list[Any]:
         return value
     fault, hint = "holds no records", "write one array of objects"
     if isinstance(value, Mapping):
-        names, rows = value.get("columns"), value.get("data")
-        if names and rows and all(isinstance(cells, list) for cells in (names, *rows)):
+        names, rows = value.get("columns", ()), value.get("data", ())
+        has_rows = _is_list_of(names, str) and _is_list_of(rows, list)
+        if has_rows and {len(row) for row in rows} == {len(set(names))}:
             # A table as pandas, MLflow and Weights & Biases write it
-            return [dict(zip(names, row, strict=False)) for row in rows]
+            return [dict(zip(names, row, strict=True)) for row in rows]
         lists = {
             name: items
             for name, items in value.items()
@@ -218,6 +219,10 @@ def _records_of_json(value: object, source: str) -> list[Any]:
             into = quote(f"{first}.json")
             hint = f"write each alone, as by jq '.{path_step(first)}' {quote(source)} > {into}"
     raise DataError.of_file(source, fault, hint)
+
+
+def _is_list_of(value: object, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
 def _workbook(path: Path, source: str) -> Rows:

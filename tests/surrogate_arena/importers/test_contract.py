@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from table_files import write_table
 
-from arena import DataError, UsageError, import_arena
+from arena import ArenaError, DataError, UsageError, import_arena
 from surrogate_arena.importers import read_tables
 from surrogate_arena.importers.contract import bare_column, contract, field_names
 
@@ -779,7 +779,7 @@ def test_dates_in_a_workbook_are_texts(tmp_path):
 def test_an_answer_that_reads_as_missing_is_kept_and_counted(tmp_path):
     foreign = read(written(tmp_path, [*ROWS[:3], {**ROWS[3], "answer": "NA"}], ".csv"))
     assert "NA" in set(foreign.arena.answers["answer"])
-    assert "'NA' is read as a text" in " ".join(foreign.skipped["reason"])
+    assert "'NA' is read as text" in " ".join(foreign.skipped["reason"])
 
 
 @pytest.mark.parametrize("first", ["sep=;\r\n", ""])
@@ -795,6 +795,23 @@ def test_a_json_table_of_columns_and_rows_is_read(tmp_path):
     path = tmp_path / "table.json"
     pd.DataFrame(ROWS).to_json(path, orient="split", index=False)
     assert answers_of(read(path)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        ([{"name": "question"}, {"name": "answer"}], [["When?", "In 1932."]]),
+        (["question", "answer"], 1),
+        ([0, 1], [["When?", "In 1932."]]),
+        (["question", "answer"], [["When?", "In 1932.", "lost"]]),
+        (["question", "answer", "answer"], [["When?", "lost", "In 1932."]]),
+    ],
+)
+def test_json_that_is_no_table_of_columns_and_rows_is_refused(tmp_path, names, rows):
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps({"columns": names, "data": rows}))
+    with pytest.raises(ArenaError, match=r"no array of records|there are no answers in it"):
+        read(path)
 
 
 def test_the_command_for_several_arrays_names_a_file_for_each(tmp_path):
