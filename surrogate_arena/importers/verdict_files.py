@@ -148,11 +148,13 @@ def _with_questions(read: ReadBattles, table: ColumnTable, queries: pd.DataFrame
             f"or text: {hints[0]} or {hints[1]}; the columns are {columns}"
         )
     ids = queries["query_id"] if fields[0] == "query_id" else queries["query"].map(question_id)
-    # Programs write 1.0 for the id 1 where another id is missing
-    ids = ids.str.removesuffix(".0")
-    known = queries[QUESTION_KEY].assign(stated=ids)
     judgments = without_categories(read.table).rename(columns={"query_id": "stated"})
-    judgments["stated"] = judgments["stated"].str.removesuffix(".0")
+    stated = judgments["stated"]
+    if not stated.isin(ids).all():
+        # Programs write 1.0 for the id 1 where another id is missing
+        ids = ids.str.removesuffix(".0")
+        judgments["stated"] = stated.str.removesuffix(".0")
+    known = queries[QUESTION_KEY].assign(stated=ids)
     key = ["stated", "language"]
     if "language" not in read.names:
         key = ["stated"]

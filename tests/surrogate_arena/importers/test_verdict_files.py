@@ -223,6 +223,17 @@ def test_ids_that_no_answer_has_are_refused_with_the_option_that_reads_them(tmp_
     assert any("verdicts.voter=NAME" in note for note in read.notes)
 
 
+def test_ids_that_differ_by_a_zero_after_the_point_are_two(tmp_path):
+    answers = answers_of(["old", "new"])
+    answers["query_id"] = answers["query_id"].map({"q1": "1", "q2": "1.0"})
+    answers.to_csv(tmp_path / "answers.csv", index=False)
+    votes = pd.DataFrame({"query_id": ["1", "1.0"], "winner": ["old", "new"]})
+    votes.to_csv(tmp_path / "votes.csv", index=False)
+    files = {"paths": tmp_path / "answers.csv", "verdicts": tmp_path / "votes.csv"}
+    arena = import_arena("csv", **files, language="en").arena
+    assert winners_in(arena) == {"1": "old", "1.0": "new"}
+
+
 @pytest.mark.parametrize("of_votes", [True, False])
 def test_ids_with_a_zero_after_the_point_are_those_without(tmp_path, of_votes):
     answers = answers_of(["old", "new"])
