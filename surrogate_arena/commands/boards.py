@@ -150,7 +150,7 @@ def publish_board(
 
 
 def _voter_sentence(board: Board, arena: Arena) -> str:
-    """Name a voter without whose votes another system would be first; empty if there is none."""
+    """Name a voter whose votes decide who is first; empty if there is none."""
     from arena.data.judges import judges_named
     from surrogate.board.remarks import in_its_language
 
@@ -160,8 +160,9 @@ def _voter_sentence(board: Board, arena: Arena) -> str:
 
     judges = judges_named(arena.judges, board.summary.judge)
     votes = arena.judgments[arena.judgments["judge"].isin(judges)]
+    has_languages = len(board.languages) > 1
     for language, part in votes.groupby("language"):
-        for remark in decisive_voters(part, str(language)):
+        for remark in decisive_voters(part, str(language) if has_languages else ""):
             return f"{in_its_language(remark)}."
     return ""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import VOTER
-from arena.data.wording import Remark
+from arena.data.wording import Remark, count_of
 from arena.quality.decisive_verdicts import EQUAL, MOST_SYSTEMS, Matches
 from arena.rating.battles import Battles
 from arena.rating.judgments import voter_codes
@@ -41,10 +41,11 @@ def decisive_voters(judgments: pd.DataFrame, subject: str = "") -> list[Remark]:
         successor = int(np.argmax(without))
         if not len(rows) or without[successor] <= without[first] + EQUAL:
             continue
-        share = len(rows) / len(judgments)
         sentence = (
-            f"1 of {n_voters:,} voters, {judgments[VOTER].iloc[rows[0]]}, cast {share:.0%} of the "
-            f"votes: without that voter {systems[successor]} is first, not {systems[first]}"
+            f"1 of {n_voters:,} voters, {judgments[VOTER].iloc[rows[0]]}, cast {len(rows):,} of "
+            f"{count_of(len(judgments), 'vote')}: without that voter {systems[successor]} is "
+            f"first, not {systems[first]}"
         )
+        share = len(rows) / len(judgments)
         found.append(Remark("voter", "warning", sentence, subject, share))
     return found

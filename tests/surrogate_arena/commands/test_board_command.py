@@ -62,4 +62,4 @@ def test_a_board_names_the_voter_who_decides_who_is_first(run, tmp_path, capsys)
     options = ["--features", "answer_length", "--tournaments", 2, "--no-site"]
     assert run("board", tmp_path / "arena", "--out", tmp_path / "board", *options) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "voters, troll, cast 60% of the votes: without that voter good is first" in printed
+    assert ". 1 of 10 voters, troll, cast 90 of 150 votes: without that voter good is" in printed

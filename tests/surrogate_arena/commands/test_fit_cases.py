@@ -96,7 +96,7 @@ def test_a_voter_with_most_votes_decides_nothing_and_is_named(fitted):
     assert list(ratings.loc[["x", "z"], "rank_low"]) == [1, 1]
     [remark] = [remark for remark in printed["remarks"] if remark["name"] == "voter"]
     assert remark["sentence"].startswith(
-        "1 of 31 voters, spammer, cast 71% of the votes: without that voter x"
+        "1 of 31 voters, spammer, cast 300 of 420 votes: without that voter x"
     )
 
 

@@ -13,7 +13,7 @@ def test_a_voter_who_decides_first_place_is_named():
     spam["query_id"] = [f"s{number}" for number in range(300)]
     [voter] = decisive_voters(pd.concat([table, spam], ignore_index=True))
     assert voter.statistic == pytest.approx(300 / 420)
-    assert voter.sentence.startswith("1 of 31 voters, spammer, cast 71% of the votes: without")
+    assert voter.sentence.startswith("1 of 31 voters, spammer, cast 300 of 420 votes: without")
     assert voter.sentence.endswith("not z")
     assert decisive_voters(table.drop(columns="voter")) == []
     assert decisive_voters(table.assign(voter="one")) == []
