@@ -47,8 +47,8 @@ def _unshared_remarks(arena: Arena) -> Iterator[Remark]:
     if is_shared.any():
         n_alone = int((~is_shared).sum())
         if n_alone:
-            of_all = f"{n_alone} of {count_of(len(arena.queries), 'question')}"
-            sentence = f"only one system has an answer to {of_all}"
+            n_questions = count_of(len(arena.queries), "question")
+            sentence = f"only one system has an answer to {n_alone:,} of {n_questions}"
             yield Remark("questions", "info", sentence, statistic=n_alone)
     elif arena.judgments.empty:
         sentence = (

@@ -138,5 +138,5 @@ def _slopes(points: Floats) -> Floats:
     n_pairs = np.maximum(n_pairs, 1)
     squares = (by_judge**2 / n_pairs).sum(axis=0)
     products = (by_reference * by_judge / n_pairs).sum(axis=0)
-    # Where the judge contradicts the reference, its points tell nothing: none are turned around.
+    # A judge that contradicts the reference says nothing, rather than the opposite.
     return np.asarray(np.maximum(products, 0.0) / np.where(squares > 0, squares, np.nan))

@@ -203,7 +203,7 @@ def _gate_judge(settings: JudgingSettings, budget: int | None) -> LlmJudge | Non
 def _arena_folder(board: Board | None, arena: Path | None) -> Path:
     folder = arena
     if folder is None and board is not None:
-        # A board's folder notes the arena's by a way through itself.
+        # The board knows its arena's path from its own folder; commands are shown it from here.
         folder = Path(os.path.relpath(board.arena_folder().resolve()))
     if folder is None:
         raise UsageError(

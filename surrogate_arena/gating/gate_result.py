@@ -96,7 +96,7 @@ class Gate:
             return 0
         bound = verdicts.low if self.win_rate > EVEN else verdicts.high
         if bound in (0.0, 1.0):
-            # Cut off there, it does not tell how wide the interval is.
+            # A bound that is cut off there does not tell how wide the interval is.
             return 0
         half_width = abs(self.win_rate - bound)
         n_scores = len(verdicts.scores)
@@ -282,10 +282,12 @@ def _outlook(result: Gate) -> str:
             f"To show {power} that a system as good as the baseline has a win rate at most "
             f"{margin} lower takes {needed}. With {asked}, the gate can show at most {reach}."
         )
-    found = f"a difference of {reach}" if result.difference_found < EVEN else "none"
+    ability = "cannot show any"
+    if result.difference_found < EVEN:
+        ability = f"can show a difference of {reach}"
     outlook = (
         f"To show a difference of {margin} in the win rate {power} takes {needed}. With {asked}, "
-        f"the gate can show {found}."
+        f"the gate {ability}."
     )
     if result.questions_to_decide:
         count_text = count_of(result.questions_to_decide, "more question")

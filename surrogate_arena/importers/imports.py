@@ -228,8 +228,8 @@ def check_kind(kind: str, builtin: Collection[str]) -> None:
     if find_plug_in("importer", kind, builtin) is None:
         kinds = [*builtin, *(plug_in.name for plug_in in plug_ins("importer"))]
         if kind not in kinds and Path(kind).exists():
-            likely, _ = evident_kind([kind]) or (TABLE, "")
-            hint = f"put its kind before it, such as 'import {likely} {kind}'"
+            likely_kind, _ = evident_kind([kind]) or (TABLE, "")
+            hint = f"put its kind before it, such as 'import {likely_kind} {kind}'"
             raise UsageError(f"{kind} is a path, not a kind of source: {hint}")
         checked_choice(kind, kinds, "kind of source")
 

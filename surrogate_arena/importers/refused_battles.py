@@ -30,7 +30,7 @@ from surrogate_arena.importers.verdict_values import UnclearValuesError, read_va
 _VOTES = ({"system_a", "system_b", "winner"}, {"system_a", "wins_a"}, {"winner", "loser"})
 """Fields that make a verdict."""
 MOST_VALUES = 7
-"""Of a column of winners: two sides, a tie and both bad, in several ways to write them."""
+"""Values in a column of winners: two sides, a tie and both bad, some written in several ways."""
 
 
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
@@ -51,12 +51,12 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
         for column in _possible_winners(table, {**columns.names, **fields}, columns.unread):
             values = list(map(str, table.column(column).cells))
             possible.append(f"{column!r} ({first_of(values, MOST_VALUES)})")
-    likely = f"; winners may stand in {' or '.join(possible)}" if possible else ""
+    likely_columns = f"; winners may stand in {' or '.join(possible)}" if possible else ""
     listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
     raise UsageError(
-        f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}{likely}; "
-        f"the columns are {listed}. A battle has system_a, system_b and winner (or counts wins_a, "
-        f"wins_b, ties), or winner and loser; {OTHER_SHAPES}"
+        f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}"
+        f"{likely_columns}; the columns are {listed}. A battle has system_a, system_b and winner "
+        f"(or counts wins_a, wins_b, ties), or winner and loser; {OTHER_SHAPES}"
     )
 
 

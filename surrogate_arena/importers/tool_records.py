@@ -113,8 +113,8 @@ class ToolReader:
             if _is_complete(collected, place, fields, reading):
                 answers.append((place, fields, marked))
         judges = _judges_of(marks)
-        lower = [judge for judge in judges if lowest_wins(judge)]
-        collected.lower_is_better.update(lower, self.map.scores.lower_is_better)
+        of_map = self.map.scores.lower_is_better
+        collected.lower_is_better.update(filter(lowest_wins, judges), of_map)
         add_rows(collected, answers, language, repeats=repeats)
         note = f"Fields: {reading.shown()}. Scores: {', '.join(judges) or 'none'}."
         return foreign_arena(collected, name, reference=reference_system, note=note)
