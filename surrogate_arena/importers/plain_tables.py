@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -137,10 +137,10 @@ def known_tables(
 def _in_one_layout(
     tables: Sequence[Rows], stated: Mapping[str, str]
 ) -> tuple[list[Rows], list[str]]:
-    """Rename columns of fields for which earlier tables have another name; also say which."""
+    """Rename columns to the name that the first table has for the field; also say which."""
     names: dict[str, str] = {}
     renamed: list[Rows] = []
-    notes: list[str] = []
+    sources = defaultdict[tuple[str, str], list[str]](list)
     for rows in tables:
         frames = [rows.table]
         known, _ = with_true_passages(frames, chosen_columns(frames, "answers", NO_COLUMNS))
@@ -150,10 +150,13 @@ def _in_one_layout(
             is_stated = name in stated or column in stated.values()
             if first not in rows.table and name in _SHARED_FIELDS and not is_stated:
                 changes[column] = first
-                notes.append(f"{rows.source}: {name} is read from {column!r}")
+                sources[name, column].append(rows.source)
         if known.names.get("answer") in changes:
             check_answers(frames, known)
         renamed.append(replace(rows, table=rows.table.rename(columns=changes)))
+    notes = []
+    for (name, column), files in sources.items():
+        notes.append(f"{column!r} is read as {name} in {first_of(files)}")
     return renamed, notes
 
 
