@@ -41,15 +41,13 @@ def contract_remarks(arena: Arena) -> Iterator[Remark]:
 def _unshared_remarks(arena: Arena) -> Iterator[Remark]:
     from arena.data.schema import QUESTION_KEY
 
-    if arena.answers["system"].nunique() < 2:
+    n_alone = int((~arena.answers.duplicated(QUESTION_KEY, keep=False)).sum())
+    if not n_alone or arena.answers["system"].nunique() < 2:
         return
-    is_shared = arena.answers.duplicated(QUESTION_KEY, keep=False)
-    if is_shared.any():
-        n_alone = int((~is_shared).sum())
-        if n_alone:
-            n_questions = count_of(len(arena.queries), "question")
-            sentence = f"only one system has an answer to {n_alone:,} of {n_questions}"
-            yield Remark("questions", "info", sentence, statistic=n_alone)
+    if n_alone < len(arena.answers):
+        n_questions = count_of(len(arena.queries), "question")
+        sentence = f"only one system has an answer to {n_alone:,} of {n_questions}"
+        yield Remark("questions", "info", sentence, statistic=n_alone)
     elif arena.judgments.empty:
         sentence = (
             "no two systems answered the same question, so nothing can be compared: two rows are "

@@ -309,14 +309,11 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     rows = ratings.assign(note=(ratings["note"] + held_out).str.removeprefix("; "))
     if ratings["language"].nunique() > 1:
         # Other languages have no part in the overall wins.
-        is_counting = rows["language"].isin(counting_languages(ratings))
-        notes = (
-            rows["note"]
-            .where(is_counting, "")
-            .groupby(rows["system"])
-            .agg(lambda notes: "; ".join(dict.fromkeys(filter(None, notes))))
+        counting = rows[rows["language"].isin(counting_languages(ratings))]
+        notes = counting.groupby("system")["note"].agg(
+            lambda notes: "; ".join(dict.fromkeys(filter(None, notes)))
         )
-        rows = overall.join(notes, on="system")
+        rows = overall.assign(note=overall["system"].map(notes).fillna(""))
     incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
     shown = [_shown_row(row) for row in rows.to_dict("records")]
     columns = ["place", "system", "wins", INTERVAL]

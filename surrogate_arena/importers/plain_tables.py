@@ -198,16 +198,10 @@ def _one_answer_per_row(rows: Rows, systems: Sequence[str]) -> Rows:
 
 def _shared_fields(known: Columns) -> Columns:
     """Return the fields that hold for all answers in a row; others count as unread."""
-    names: dict[str, str] = {}
-    competitors: dict[str, tuple[str, ...]] = {}
-    unread = list(known.unread)
-    for name, column in known.names.items():
-        others = known.competitors.get(name, ())
+    names, competitors, unread = dict(known.names), dict(known.competitors), list(known.unread)
+    for name in known.names:
         if name not in _SHARED_FIELDS:
-            unread += [column, *others]
-            continue
-        names[name] = column
-        competitors[name] = others
+            unread += [names.pop(name), *competitors.pop(name, ())]
     return Columns(names, competitors, tuple(unread))
 
 

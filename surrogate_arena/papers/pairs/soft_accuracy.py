@@ -122,8 +122,7 @@ def _agreement(scores: Floats, reference: Floats, weights: Integers) -> tuple[Fl
     )
     n_compared = is_compared.sum(axis=1)
     totals = np.where(is_compared, agreement, 0.0).sum(axis=1)
-    means = mean_of(totals, n_compared)
-    return means, int(np.isfinite(differences).any(axis=0).sum())
+    return mean_of(totals, n_compared), int(np.isfinite(differences).any(axis=0).sum())
 
 
 def _p_values(differences: Floats, weights: Integers) -> Floats:
