@@ -34,7 +34,7 @@ class Design:
             outcome.
         winner: Whether a system is far above the others, and nearly surely wins all.
         taste: Standard deviation of what each of 20 voters adds to every system's rating.
-        unequal: Of the logarithms of voters' numbers of votes.
+        unequal: Standard deviation of the logarithm of a voter's number of votes.
     """
 
     n_systems: int = 8

@@ -29,7 +29,8 @@ LEAST_EFFECT = 0.25
 far too small."""
 
 FEWEST_QUESTIONS = 2.5
-"""Questions of equal size that tell how far verdicts on one depend on each other."""
+"""Smallest effective number of questions, 1 / Σh² of their shares h of the verdicts, that tell how
+far verdicts on a question depend on each other."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,6 @@ class DesignEffects:
             estimates=np.concatenate([np.empty(0), *(part.estimates for part in parts)]),
             n_questions=np.concatenate([np.empty(0), *(part.n_questions for part in parts)]),
             least=min((part.least for part in parts), default=LEAST_EFFECT),
-            of_biases=np.concatenate([np.empty(0), *(part.of_biases for part in parts)]),
-            if_unknown=max((part.if_unknown for part in parts), default=1.0),
         )
 
     @property
@@ -181,7 +180,7 @@ class BattleLikelihood:
             sums = part @ derivatives
             for moment, exponent in zip(moments[1:], exponents, strict=True):
                 moment += np.bincount(sums.indices, sums.data**exponent, n_parameters)
-            # A product does not hold sums of 0, but these count.
+            # A sparse product drops sums of 0, whose clusters count, too.
             part.data[:] = 1.0
             counted = part @ squared_derivatives
             moments[0] += np.bincount(counted.indices, minlength=n_parameters)
@@ -193,7 +192,7 @@ class BattleLikelihood:
         """Sum clusters' squared gradients, and count clusters, each (K,)."""
         expected = self.expected(parameters)[self.items.pair]
         residuals = self.items.points - self.items.counts * expected
-        # A question with many battles draws the fit to itself (Bell and McCaffrey, 2002).
+        # A question with many battles pulls the fit toward itself (Bell and McCaffrey, 2002).
         shares = self.items.shares_by_question
         n_questions = max(int(np.count_nonzero(shares)), 1)
         corrections = (1 - 1 / n_questions) / np.maximum(1 - shares, 1e-9)
@@ -319,10 +318,10 @@ class BattleLikelihood:
         return added * self._correction(voters), n_judging
 
     def _correction(self, voters: Distinct) -> Floats:
-        """Return what makes up for the part of the variance by voter that is not seen, (K,).
+        """Return factors that undo the bias of the variance by voter, (K,).
 
-        A voter with the share w of the votes deviates from a mean of which w is its own. Of tastes
-        that vary alike, 1 - 2 Σw³/Σw² + Σw² is seen: 1 - 1/G of G equal voters, 0 of a single one.
+        A voter deviates from a mean that holds its own votes, a share w. If tastes vary equally,
+        only 1 - 2 Σw³/Σw² + Σw² of their variance shows: 1 - 1/G for G equal voters, 0 for one.
         """
         rounding_error = 1e-12
         _, total, squares, cubes = self._moments(
@@ -333,8 +332,8 @@ class BattleLikelihood:
         seen = squares - 2 * cubes / total**3 + squares**2
         correction = np.zeros(len(seen))
         np.divide(squares, seen, out=correction, where=seen > rounding_error)
-        # The effective number of voters is 1 / Σw² (Carter, Schnepel and Steigerwald, 2017). What
-        # they leave unknown widens intervals as in ``by_system``, for the mean of the systems.
+        # The effective number of voters is 1 / Σw² (Carter, Schnepel and Steigerwald, 2017). The
+        # sampling error widens intervals as in ``by_system``, for the mean of the systems.
         concentration = np.minimum(squares, 0.5)
         per_freedom = concentration / (1 - concentration) / (self.pairs.n_systems - 1)
         return np.asarray(correction * (1 + 2 * per_freedom))

@@ -33,7 +33,7 @@ class HashedTexts:
     """Damped counts of hashed n-grams of N texts, in few bytes: 3 kB per text of 600 characters.
 
     Each count has a column, shape (E,); the counts of a text lie between two ``ends``, (N + 1,).
-    scipy has matrices of this form, but takes longer to load than new systems take to rank.
+    They are a sparse matrix, without scipy: loading it takes longer than ranking new systems.
     """
 
     values: npt.NDArray[np.floating[Any]]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,17 +63,19 @@ def likeliest_language(text: str) -> str | None:
 def supported_share(text: str, language: str) -> float | None:
     """Return a language's probability among the supported ones; None if it is not known."""
     identifier = _quick_identifier()
-    if language not in identifier.columns:
+    if language not in identifier.nb_classes:
         return None
     scores = identifier.scores(without_surrogates(text))
     supported = scores[_supported_columns(language)].sum()
-    return float(scores[identifier.columns[language]] / supported) if supported > 0 else None
+    own = scores[identifier.nb_classes.index(language)]
+    return float(own / supported) if supported > 0 else None
 
 
 @cache
 def _supported_columns(language: str) -> list[int]:
-    columns = _quick_identifier().columns
-    return [columns[code] for code in sorted(SUPPORTED | {language}) if code in columns]
+    labels = _quick_identifier().nb_classes
+    # Of columns with one label, the first holds the score.
+    return [labels.index(code) for code in sorted(SUPPORTED | {language}) if code in labels]
 
 
 @lru_cache(maxsize=2)
@@ -91,8 +93,6 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
     from py3langid.langid import LanguageIdentifier
 
     class Identifier(LanguageIdentifier):  # type: ignore[misc]
-        columns: ClassVar[Mapping[str, int]]
-
         def _raw_score(self, text: bytes) -> Any:  # noqa: ANN401
             # Byte 255 occurs in no text, so that no n-gram starts before the text.
             padded = np.frombuffer(bytes([255] * (WINDOW - 1)) + text, np.uint8)
@@ -110,13 +110,10 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
         scores = lru_cache(maxsize=TEXTS_CACHED)(LanguageIdentifier._decide)
 
         def rank(self, text: str) -> Iterator[tuple[str, float]]:
-            return zip(labels, self.scores(text)[::-1].tolist(), strict=True)
+            # Reversed, the first column with a label comes last, and wins in a dictionary.
+            return zip(self.nb_classes[::-1], self.scores(text)[::-1].tolist(), strict=True)
 
     arrays = _model_arrays()
-    # Of columns with one label the first holds the score: reversed, it comes last and wins in a
-    # dictionary.
-    labels = arrays["classes"][::-1].tolist()
-    Identifier.columns = dict(zip(labels, reversed(range(len(labels))), strict=True))
     next_states = arrays["nextmove"]
     state_features = arrays["out_feat"]
     row_starts = arrays["nextmove_row"].astype(np.intp) << 8  # rows of 256 bytes

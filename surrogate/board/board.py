@@ -159,7 +159,7 @@ class Board:
         Raises:
             UsageError: If the folder is not empty and holds no board.
         """
-        # Who reads a board needs none of its sentences.
+        # Only boards that are written need their remarks.
         from surrogate.board.remarks import board_remarks, remark_table
 
         folder = Path(folder).resolve()

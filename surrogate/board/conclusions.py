@@ -165,7 +165,7 @@ UNJUDGED: Mapping[Basis, Remark] = {
     "consensus": UNJUDGED_BY_CONSENSUS,
     "nothing": UNJUDGED_BY_NOTHING,
 }
-"""What ranks without verdicts mean, by their basis; the first of any language is the board's."""
+"""What ranks without verdicts mean, by basis; a board takes the first that any language has."""
 
 
 def on_mean(conclusion: Remark, mean: str) -> Remark:

@@ -40,7 +40,7 @@ def with_placed_notes(rows: pd.DataFrame, judged_questions: pd.Series, needed: i
     counts = judged_questions.reindex(rows.index)
     is_placed = (counts < needed) & rows["rating"].notna()
     reasons = counts.map(lambda count: FEW_JUDGED.format(count, needed) if count else NOT_JUDGED)
-    # Verdicts that do not count say why by themselves.
+    # The note of an unconnected system already says why its verdicts do not count.
     is_unconnected = rows["note"].str.startswith(UNCONNECTED)
     reasons = reasons.where(is_placed & ~is_unconnected, "")
     return rows.assign(is_placed=is_placed, note=joined_texts(reasons, rows["note"]))

@@ -117,9 +117,10 @@ def find_faults(arena: Arena, answers: pd.DataFrame) -> AnswerFaults:
     results.loc[results["failure-message"] == 1, ["refusal", "other-question"]] = 0.0
     is_dead = results["dead-citation"] == 1
     if is_dead.any():
-        from surrogate.checks.citations import citation_remarks  # in few arenas
+        # Few arenas need it.
+        from surrogate.checks.citations import citation_remarks
 
-        # Where most answers miss the passages, it is these that are in doubt.
+        # Where most systems cite passages that are not there, the passages are in doubt.
         doubted = {remark.subject for remark in citation_remarks(arena)}
         results.loc[is_dead & table["language"].isin(doubted), "dead-citation"] = np.nan
     n_systems = table.groupby([*QUESTION_KEY, "text"])["system"].transform("nunique")
@@ -232,9 +233,10 @@ def _are_of_others(
             given_with[word].add(query)
         for word in said:
             found_with[word].add(query)
+    is_rare = {word: len(given_with[word] | found_with[word]) < many for word in said_words}
     flags = []
     for query, said in zip(queries, answers, strict=True):
-        rare = [word for word in said if len(given_with[word] | found_with[word]) < many]
+        rare = [word for word in said if is_rare[word]]
         shared = Counter(chain.from_iterable(given_with[word] for word in rare))
         n_most = max(shared.values(), default=0)
         is_others = n_most >= least * len(rare) and shared[query] <= hardly_any * len(rare)

@@ -140,7 +140,7 @@ class AnswersSurrogate(Surrogate):
             self.observed_ = {language: arrays[OBSERVED][language] for language in ratings}
             self.blend_ = Blend(*arrays[BLEND]["numbers"].tolist())
         else:
-            # A surrogate that is loaded, as for new systems, needs none of this.
+            # Ranking new systems loads a fitted surrogate, which needs none of this.
             from surrogate.learning.observations import observe, rating_reliability
 
             observations = observe({language: self.ratings_[language] for language in ratings})

@@ -25,8 +25,8 @@ MOST_CONTRADICTED = 3
 OWN_VARIANCE = 100.0
 """Residual variance, in squared logits, of a rating that is left to its own observation."""
 NO_VARIANCES = (
-    "the variances of ratings by verdicts and answers did not converge; check published ratings, "
-    "and their standard errors, for values that are far too large or small"
+    "the variances of the ratings did not converge; check whether published ratings or their "
+    "standard errors are far too large or small"
 )
 MANY = 500
 """Largest number of ratings to learn variances from: more add little, and time grows as a cube."""

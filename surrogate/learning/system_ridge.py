@@ -227,7 +227,7 @@ class Blend(NamedTuple):
 
     def ratings(self, parts: Floats) -> Floats:
         """Return ratings in logits, shape (N,), of both predictions, shape (N, 2)."""
-        return np.asarray(self.slope * (parts @ np.array(self[:2])))
+        return np.asarray(self.slope * (parts @ np.array([self.score_weight, self.ridge_weight])))
 
     def standard_errors(self, variances: Floats) -> Floats:
         """Return standard errors, larger for unusual systems, shape (N,)."""
