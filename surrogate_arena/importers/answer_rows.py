@@ -199,8 +199,8 @@ class AnswerRows:
         fault = "is missing" if is_missing_cell(cell) else "is not a text"
         column = self.collected.names.get(name, name)
         hint = (
-            "write a text in each row, also below merged cells, or name another column: --column "
-            f"{name}=NAME"
+            "write a text in each row (only the first of merged cells has theirs), or name another "
+            f"column: --column {name}=NAME"
         )
         if isinstance(cell, Mapping | list):
             path = next(iter(texts_in(cell, column)), column)

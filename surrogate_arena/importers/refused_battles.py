@@ -51,7 +51,7 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
         for column in _possible_winners(table, {**columns.names, **fields}, columns.unread):
             values = list(map(str, table.column(column).cells))
             possible.append(f"{column!r} ({first_of(values, MOST_VALUES)})")
-    likely_columns = f"; winners may stand in {' or '.join(possible)}" if possible else ""
+    likely_columns = f"; the winners may be in {' or '.join(possible)}" if possible else ""
     listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
     raise UsageError(
         f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}"

@@ -111,7 +111,8 @@ def check_files_of_answers(tables: Sequence[Rows], answer: str) -> None:
                 "files of answers as paths"
             )
         raise UsageError(
-            f"{rows.source} has no column {answer!r}: give only the files of answers as paths"
+            f"{rows.source} has no column {answer!r}: if it holds answers, give their column this "
+            "name; if not, leave the file out"
         )
 
 

@@ -130,7 +130,7 @@ def _csv_records(reader: Any, header: Sequence[str], source: str) -> Numbered:  
     for cells in reader:
         if len(cells) > len(header) and any(cells[len(header) :]):
             fault = f"has {len(cells)} cells, and the header {len(header)}"
-            hint = "put cells with commas in quotes, and delete lines above the header"
+            hint = "put cells with commas in quotes, or delete the lines above the header"
             yield line, Problem(source, line, None, None, fault, hint)
         elif any(cells):
             padded = [*cells, *[""] * (len(header) - len(cells))]
@@ -212,12 +212,12 @@ def _records_of_json(value: object, source: str) -> list[Any]:
         if len(lists) == 1:
             return next(iter(lists.values()))
         fault = f"is an object with {first_of(list(value), 10)}, and no array of records"
-        hint += ", as pandas does by to_json(FILE, orient='records')"
+        hint += ", as pandas' to_json(FILE, orient='records') does"
         if lists:
             fault = f"has several arrays of records ({first_of(list(lists), 10)})"
             first = next(iter(lists))
             into = quote(f"{first}.json")
-            hint = f"write each alone, as by jq '.{path_step(first)}' {quote(source)} > {into}"
+            hint = f"write a file each, as with jq '.{path_step(first)}' {quote(source)} > {into}"
     raise DataError.of_file(source, fault, hint)
 
 
