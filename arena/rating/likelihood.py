@@ -276,8 +276,8 @@ class BattleLikelihood:
         repeats = float(counts @ counts) / float(counts.sum())
         return replace(
             estimated,
-            estimates=np.full(n_systems, np.nan),
-            of_biases=np.full(len(of_biases), np.nan),
+            estimates=of_systems * np.nan,
+            of_biases=of_biases * np.nan,
             if_unknown=max(concentration * repeats, estimated.common),
         )
 
