@@ -160,11 +160,10 @@ def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:
     is_a = judgments["system_a"].eq(system)
     points_a = points_of_a(judgments)
     points = points_a.where(is_a, 1.0 - points_a).to_numpy(np.float64)
-    weights = weights_of(judgments)
-    if weights is None:
-        weights = np.ones(len(judgments))
-    n_on_question = judgments.groupby(QUESTION_KEY, observed=True)["winner"].transform("size")
-    weights = weights / n_on_question.to_numpy()
+    counts = weights_of(judgments)
+    counted = judgments[QUESTION_KEY].assign(count=1.0 if counts is None else counts)
+    on_question = counted.groupby(QUESTION_KEY, observed=True)["count"].transform("sum")
+    weights = (counted["count"] / on_question).to_numpy()
     design = np.ones((len(judgments), 1))
     is_sided = sided_flags(judgments)
     if is_sided is None or is_sided.any():

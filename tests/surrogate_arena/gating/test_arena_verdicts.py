@@ -155,6 +155,8 @@ def test_a_question_with_many_votes_counts_once():
     assert scores.mean() == pytest.approx((1 + 15) / 31, abs=0.01)
     few = balanced_scores(pd.concat([many.head(2), others]), NEW)["score"]
     assert scores.std() == pytest.approx(few.std(), abs=0.02)
+    heavy = balanced_scores(pd.concat([many.head(2).assign(weight=30), others]), NEW)["score"]
+    assert heavy.tolist() == pytest.approx(few.tolist())
 
 
 def test_a_system_that_is_always_on_one_side_is_not_told_from_the_side():
