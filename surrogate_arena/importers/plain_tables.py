@@ -152,7 +152,7 @@ def _in_one_layout(
                 changes[column] = first
                 sources[name, column].append(rows.source)
         if known.names.get("answer") in changes:
-            check_answers(frames, known)
+            check_answers(frames, known, f"{rows.source}: ")
         renamed.append(replace(rows, table=rows.table.rename(columns=changes)))
     notes = []
     for (name, column), files in sources.items():

@@ -44,8 +44,8 @@ from surrogate_arena.importers.tables import SHEET
 from surrogate_arena.importers.values import option, short
 
 
-def check_answers(frames: Frames, chosen: Columns) -> None:
-    """Refuse two columns that may be the answers, and labels beside a text."""
+def check_answers(frames: Frames, chosen: Columns, where: str = "") -> None:
+    """Refuse two possible columns of answers, and labels beside a text; say ``where``."""
     if "answer" not in chosen.names:
         return
     column = chosen.names["answer"]
@@ -60,7 +60,7 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
         if "reference" not in chosen.names:
             reference = f"; where they are the reference: {option('column', f'reference={column}')}"
         raise UsageError(
-            f"{column!r} holds labels such as {short(cells[0])!r}, and "
+            f"{where}{column!r} holds labels such as {short(cells[0])!r}, and "
             f"{texts[0]!r} texts: {option('column', f'answer={texts[0]}')} reads the texts, "
             f"{option('column', f'answer={column}')} the labels{reference}"
         )
@@ -76,8 +76,8 @@ def check_answers(frames: Frames, chosen: Columns) -> None:
                 f"{option('column', f'reference={competitor}')}"
             )
         raise UsageError(
-            f"{column!r} and {competitor!r} may both be the answers: {competing_answers}, or "
-            f"{column_answers}{reference}"
+            f"{where}{column!r} and {competitor!r} may both be the answers: {competing_answers}, "
+            f"or {column_answers}{reference}"
         )
 
 

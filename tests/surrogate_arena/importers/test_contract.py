@@ -833,5 +833,5 @@ def test_columns_of_another_name_are_read_only_where_their_cells_agree(tmp_path)
     labels = []
     for text in ("It opened in 1932.", "Nobody can say that."):
         labels.append({"question": "When?", "output": "PASS", "written": text})
-    with pytest.raises(UsageError, match="'output' holds labels"):
+    with pytest.raises(UsageError, match=r"labels\.jsonl: 'output' holds labels"):
         read(one, written(tmp_path, labels, name="labels"))
