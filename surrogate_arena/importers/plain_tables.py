@@ -111,6 +111,10 @@ def known_tables(
         of_one_answer = [name for name in columns if name not in _SHARED_FIELDS]
         _refuse_fields(systems, [*of_one_answer, *scores])
         tables = [_one_answer_per_row(rows, systems) for rows in tables]
+        held = systems_in_order([rows.table for rows in tables], "system")
+        for name in systems:
+            if name not in held:
+                raise UsageError(f"no row has anything at {name!r}, which --column answer names")
         columns = {**columns, "answer": "answer"}
     named = {**columns, **{name: name for name in scores}}
     tables = [replace(rows, table=with_paths(rows.table, named)) for rows in tables]
@@ -124,7 +128,7 @@ def known_tables(
         known, passed = with_true_passages([rows.table for rows in filled], known)
     frames = [rows.table for rows in filled]
     marked = [] if systems else score_columns(frames, known.names.values(), scores)
-    unread = reasons_unread(frames, known, marked, n_answers=len(systems) or 1)
+    unread = reasons_unread(frames, known, [*marked, *systems], n_answers=len(systems) or 1)
     left_out = _left_out(tables, filled, passed, marked, unread.values())
     notes += _notes(known, passed, columns)
     for rows in tables:

@@ -725,6 +725,9 @@ def test_systems_may_be_paths_in_a_column(tmp_path):
     foreign = read(path, columns=columns)
     assert foreign.arena.info.systems == ("data.old", "data.new")
     assert set(foreign.arena.answers["answer"]) == {"In 1932.", "Nobody knows."}
+    assert foreign.skipped["reason"].str.contains("is read at").all()
+    with pytest.raises(UsageError, match=r"at 'data\.nwe'"):
+        read(path, columns={"question": "data.question", "answer": "data.old,data.nwe"})
 
 
 def test_a_second_column_of_answers_is_never_passed_over(tmp_path):
