@@ -20,7 +20,7 @@ from arena.data.parquet import objects_of
 from arena.data.rows import is_unstorable
 from arena.data.types import Codes, Flags, Indices
 from surrogate_arena.importers.clone_files import shown_path
-from surrogate_arena.importers.tables import delimiter_of, read_table
+from surrogate_arena.importers.tables import DELIMITER_LINE, delimiter_of, read_table
 
 CSV = ".csv"
 PARQUET = ".parquet"
@@ -130,8 +130,8 @@ def column_table(path: Path, source: str | None = None) -> ColumnTable:
         except (pa.ArrowException, OSError, UnicodeDecodeError):
             # Whoever reads by row says on which line the file is damaged,
             return _table_of_rows(path, source)
-        # or which column the header has twice.
-        if frame.columns.is_unique:
+        # or which column the header has twice, and passes over a line above the header.
+        if frame.columns.is_unique and DELIMITER_LINE not in frame:
             return ColumnTable(frame, source, path)
     return _table_of_rows(path, source)
 

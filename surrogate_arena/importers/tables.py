@@ -43,6 +43,8 @@ READ_SUFFIXES = (*TABLE_SUFFIXES, *DELIMITED[6:], *JSON)
 """Endings of files that are read where they are named."""
 SHEET = "sheet"
 """Column with the name of the sheet of a row, where a workbook has several with rows."""
+DELIMITER_LINE = "sep="
+"""Beginning of a line above the header that names the delimiter for Excel, as in ``sep=;``."""
 _NOT_UTF8 = "save the file as UTF-8, as 'CSV UTF-8' in Excel or by iconv -f CP1252 -t UTF-8"
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -93,8 +95,7 @@ def _delimited(path: Path, source: str) -> Rows:
         reader = csv.reader(_with_first(first, stream), delimiter=delimiter_of(first), strict=True)
         try:
             names = next(reader, [])
-            if names[:1] == ["sep="]:
-                # For Excel, a line above the header names the delimiter
+            if names[:1] == [DELIMITER_LINE]:
                 names = next(reader, [])
             header = [name.strip() for name in names]
             problems = _header_problems(header, source)

@@ -382,3 +382,8 @@ def test_an_unclear_cell_is_one_fault_with_its_line(tmp_path, header, row, fault
     with pytest.raises(DataError, match=fault) as refused:
         counted_judgments_of(written(tmp_path / "b.csv", text))
     assert [problem.line for problem in refused.value.problems] == [3]
+
+
+def test_the_line_that_names_the_delimiter_for_excel_is_no_header(tmp_path):
+    path = written(tmp_path / "b.csv", "sep=;\nwinner;loser\nx;y\ny;x\n")
+    assert winners(path) == ["x", "y"]
