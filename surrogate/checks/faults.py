@@ -224,19 +224,19 @@ def _are_of_others(
     # Share of these words that another question has, and that its own may have
     least = 0.3
     hardly_any = 0.1
-    said_words = set().union(*answers)
-    given_with: dict[str, set[str]] = defaultdict(set)
     found_with: dict[str, set[str]] = defaultdict(set)
-    for query, said, passages in zip(queries, answers, given, strict=True):
-        # What no answer says does not matter.
-        for word in passages & said_words:
-            given_with[word].add(query)
+    for query, said in zip(queries, answers, strict=True):
         for word in said:
             found_with[word].add(query)
-    is_rare = {word: len(given_with[word] | found_with[word]) < many for word in said_words}
+    uncommon = {word for word, found in found_with.items() if len(found) < many}
+    given_with: dict[str, set[str]] = defaultdict(set)
+    for query, passages in zip(queries, given, strict=True):
+        for word in passages & uncommon:
+            given_with[word].add(query)
+    rare_words = {word for word in uncommon if len(given_with[word] | found_with[word]) < many}
     flags = []
     for query, said in zip(queries, answers, strict=True):
-        rare = [word for word in said if is_rare[word]]
+        rare = said & rare_words
         shared = Counter(chain.from_iterable(given_with[word] for word in rare))
         n_most = max(shared.values(), default=0)
         is_others = n_most >= least * len(rare) and shared[query] <= hardly_any * len(rare)
