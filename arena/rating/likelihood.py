@@ -69,6 +69,7 @@ class DesignEffects:
             estimates=np.concatenate([np.empty(0), *(part.estimates for part in parts)]),
             n_questions=np.concatenate([np.empty(0), *(part.n_questions for part in parts)]),
             least=min((part.least for part in parts), default=LEAST_EFFECT),
+            if_unknown=max((part.if_unknown for part in parts), default=1.0),
         )
 
     @property

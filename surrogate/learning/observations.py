@@ -103,9 +103,9 @@ class RatingLikelihoods:
             effects = np.append(by_system[start:end], fit.effects.by_bias)
             common = self.effects.common
             if np.isnan(fit.effects.estimates).all():
-                # Other languages do not tell how verdicts on one question hang together here.
-                effects = fit.effects.by_parameter
-                common = fit.effects.common
+                # Questions too few to tell the effect: it is no smaller than in other languages.
+                common = max(common, fit.effects.common)
+                effects = np.full(len(effects), common)
             observations[language] = fit.observed(effects, common)
             start = end
         return observations
