@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
@@ -175,8 +176,10 @@ def verdicts_alone(arenas: Path, stored: Stored) -> Iterator[Figure]:
     """Rate by few questions of one half, and by all of the other."""
     for key, (folder, judge, is_sided) in ARENAS.items():
         taus: dict[int, list[float]] = {number: [] for number in NUMBERS}
+        n_pairs = 0
         for language, verdicts in by_language(arenas / folder, judge):
             size = len(verdicts.points)
+            n_pairs += math.comb(len(verdicts.systems), 2)
             for number in NUMBERS:
                 of_language = []
                 for split in range(SPLITS["replication"]):
@@ -188,4 +191,7 @@ def verdicts_alone(arenas: Path, stored: Stored) -> Iterator[Figure]:
         for number in NUMBERS:
             printed = stored["replication"][f"{key}:{number}"]["cells"][2]
             name = f"{key}: verdicts on {number} questions alone"
-            yield Figure(name, printed, float(np.mean(taus[number])))
+            # A board weighs the prior of the advantage of side A by the design effect, which may
+            # turn a pair of nearly equal systems in one of the splits.
+            error = 2 / (n_pairs * SPLITS["replication"]) if is_sided else 0.0
+            yield Figure(name, printed, float(np.mean(taus[number])), error=error)
