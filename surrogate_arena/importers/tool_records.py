@@ -175,7 +175,8 @@ class ToolReader:
             hint = "add their file (ids with titles or narratives)"
             raise UsageError(f"topics are missing{_left_out(collected)}: {hint}")
         first_records = [record for _, record in records[:MOST_ROWS]]
-        check_votes(pd.DataFrame(first_records))
+        # As objects: Arrow takes no lone surrogate.
+        check_votes(pd.DataFrame(first_records, dtype=object))
         texts = _texts_by_path(first_records)
         roots: list[str] = []
         for name in NEEDED:

@@ -63,6 +63,13 @@ SCHEMAS = {
 }
 
 
+def test_ids_that_are_no_unicode_text_are_refused(tmp_path):
+    path = tmp_path / "en.jsonl"
+    path.write_text(json.dumps({"id": "\ud800"}), encoding="utf-8")
+    with pytest.raises(ArenaError):
+        import_arena("inspect", [tmp_path])
+
+
 @pytest.mark.parametrize("kind", SCHEMAS)
 @given(data=st.data())
 @settings(
