@@ -15,8 +15,8 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, hstack
 from scipy.special import expit, log_expit
 
-from arena.computing.codes import Distinct, blocks, distinct
-from arena.data.types import Floats, Indices
+from arena.computing.codes import DENSE, Distinct, blocks, distinct
+from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
 from arena.rating.pairs import JudgedItems, Pairs
@@ -170,12 +170,18 @@ class BattleLikelihood:
 
         A sum is of items' values, (N,), times derivatives of their logits to a power.
         """
+        derivatives = self._design.power(power)
+        n_parameters = derivatives.shape[1]
+        moments = np.zeros((1 + len(exponents), n_parameters))
+        if n_clusters * n_parameters <= DENSE * len(values):
+            sums, has_values = self._dense_sums(values, derivatives, cluster, n_clusters)
+            moments[0] = has_values.sum(axis=0)
+            for moment, exponent in zip(moments[1:], exponents, strict=True):
+                moment += (sums**exponent).sum(axis=0)
+            return moments
         shape = (n_clusters, len(self.pairs))
         by_pair = coo_array((values, (cluster, self.items.pair)), shape=shape).tocsr()
-        derivatives = self._design.power(power)
         squared_derivatives = self._design.power(2)
-        n_parameters = len(self.bias_precisions) + self.pairs.n_systems
-        moments = np.zeros((1 + len(exponents), n_parameters))
         for rows in blocks(n_clusters):
             part = by_pair[rows]
             sums = part @ derivatives
@@ -186,6 +192,31 @@ class BattleLikelihood:
             counted = part @ squared_derivatives
             moments[0] += np.bincount(counted.indices, minlength=n_parameters)
         return moments
+
+    def _dense_sums(
+        self, values: Floats, derivatives: csr_array, cluster: Indices, n_clusters: int
+    ) -> tuple[Floats, Flags]:
+        """Add up values times derivatives by cluster, and flag what has any, each (C, K).
+
+        Many battles on few questions take a fifth of the time of sparse products.
+        """
+        n_parameters = derivatives.shape[1]
+        sums = np.zeros(n_clusters * n_parameters)
+        has_values = np.zeros(len(sums), dtype=np.bool_)
+        # Each pair has a derivative by its two systems, and by each trait.
+        shape = (len(self.pairs), 2 + len(self.biases.traits))
+        parameters = derivatives.indices.reshape(shape).T.astype(np.int32)
+        factors = derivatives.data.reshape(shape).T
+        for rows in blocks(len(values)):
+            pair = self.items.pair[rows]
+            first_cells = cluster[rows] * n_parameters
+            for parameter, factor in zip(parameters, factors, strict=True):
+                cells = first_cells + parameter[pair]
+                derivative = factor[pair]
+                np.add.at(sums, cells, values[rows] * derivative)
+                has_values[cells[derivative != 0]] = True
+        by_cluster = (n_clusters, n_parameters)
+        return sums.reshape(by_cluster), has_values.reshape(by_cluster)
 
     def squared_scores(
         self, parameters: Floats, cluster: Indices, n_clusters: int
