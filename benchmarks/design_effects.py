@@ -22,7 +22,8 @@ from scipy.special import expit
 from arena import read_arena
 from arena.data.types import Floats
 from arena.rating.battles import Battles
-from arena.rating.likelihood import BattleLikelihood, DesignEffects
+from arena.rating.design_effects import DesignEffects
+from arena.rating.likelihood import BattleLikelihood
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 

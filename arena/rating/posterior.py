@@ -22,7 +22,8 @@ from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.biases import JudgeBias
 from arena.rating.bradley_terry import NormalPrior
-from arena.rating.likelihood import BattleLikelihood, DesignEffects
+from arena.rating.design_effects import DesignEffects
+from arena.rating.likelihood import BattleLikelihood
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_90
 

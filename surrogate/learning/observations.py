@@ -16,7 +16,8 @@ import scipy
 
 from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
-from arena.rating.likelihood import BattleLikelihood, DesignEffects
+from arena.rating.design_effects import DesignEffects
+from arena.rating.likelihood import BattleLikelihood
 from arena.statistics.significance import completed_variances
 from surrogate.learning.gaussian_process import fit_process
 from surrogate.learning.training_data import TrainingRatings, rating_keys

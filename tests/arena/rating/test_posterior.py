@@ -10,7 +10,8 @@ from scipy.special import expit
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
-from arena.rating.likelihood import BattleLikelihood, DesignEffects
+from arena.rating.design_effects import DesignEffects
+from arena.rating.likelihood import BattleLikelihood
 from arena.rating.posterior import RatingPrior, battle_posterior
 
 SYSTEMS = ("a", "b", "c", "d")
