@@ -41,6 +41,19 @@ class Distinct(NamedTuple):
         return np.bincount(self.codes, weights, len(self.values)).astype(np.float64)
 
 
+def summable(values: Floats, largest_sum: float) -> Floats:
+    """Round values so that no sum up to ``largest_sum`` depends on their order in any bit.
+
+    All are multiples of one unit, of which doubles hold 2^53 exactly, and halves of it are left
+    for ties (Demmel and Nguyen, 2013, "Fast reproducible floating-point summation").
+    """
+    _, exponent = np.frexp(largest_sum)
+    unit = np.ldexp(1.0, int(exponent) - 52)
+    rounded = np.rint(values / unit)
+    rounded *= unit
+    return np.asarray(rounded)
+
+
 def coded_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
     """Turn names and ids into sorted categories unless they are categories already."""
     coded: dict[str, pd.Series] = {}

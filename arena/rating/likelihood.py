@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, hstack
 from scipy.special import expit, log_expit
 
-from arena.computing.codes import DENSE, Distinct, blocks, distinct
+from arena.computing.codes import DENSE, Distinct, blocks, distinct, summable
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
@@ -84,25 +84,35 @@ class BattleLikelihood:
     ) -> Floats:
         """Count clusters, and add up their sums to each exponent, shape (1 + exponents, K).
 
-        A sum is of items' values, (N,), times derivatives of their logits to a power.
+        A sum is of items' values, (N,), times derivatives of their logits to a power. The order of
+        items and clusters changes no bit.
         """
         derivatives = self._design.power(power)
         n_parameters = derivatives.shape[1]
         moments = np.zeros((1 + len(exponents), n_parameters))
+        largest = np.abs(values).max(initial=0.0) * np.abs(derivatives.data).max(initial=0.0)
+        largest_total = float(largest) * len(values)
+        largest_sum = float(largest) * int(np.bincount(cluster).max(initial=0))
         if n_clusters * n_parameters <= DENSE * len(values):
-            sums, has_values = self._dense_sums(values, derivatives, cluster, n_clusters)
+            sums, has_values = self._dense_sums(
+                values, derivatives, cluster, n_clusters, largest_total
+            )
             moments[0] = has_values.sum(axis=0)
             for moment, exponent in zip(moments[1:], exponents, strict=True):
-                moment += (sums**exponent).sum(axis=0)
+                most = largest_total * largest_sum ** (exponent - 1)
+                moment += summable(sums**exponent, most).sum(axis=0)
             return moments
         shape = (n_clusters, len(self.pairs))
-        by_pair = coo_array((values, (cluster, self.items.pair)), shape=shape).tocsr()
+        rounded = summable(values, largest_total)
+        by_pair = coo_array((rounded, (cluster, self.items.pair)), shape=shape).tocsr()
         squared_derivatives = self._design.power(2)
         for rows in blocks(n_clusters):
             part = by_pair[rows]
             sums = part @ derivatives
             for moment, exponent in zip(moments[1:], exponents, strict=True):
-                moment += np.bincount(sums.indices, sums.data**exponent, n_parameters)
+                most = largest_total * largest_sum ** (exponent - 1)
+                powers = summable(sums.data**exponent, most)
+                moment += np.bincount(sums.indices, powers, n_parameters)
             # A sparse product drops sums of 0, whose clusters count, too.
             part.data[:] = 1.0
             counted = part @ squared_derivatives
@@ -110,7 +120,12 @@ class BattleLikelihood:
         return moments
 
     def _dense_sums(
-        self, values: Floats, derivatives: csr_array, cluster: Indices, n_clusters: int
+        self,
+        values: Floats,
+        derivatives: csr_array,
+        cluster: Indices,
+        n_clusters: int,
+        largest_total: float,
     ) -> tuple[Floats, Flags]:
         """Add up values times derivatives by cluster, and flag which have any, (clusters, K).
 
@@ -129,7 +144,7 @@ class BattleLikelihood:
             for parameter, factor in zip(parameters, factors, strict=True):
                 cells = first_cells + parameter[pair]
                 derivative = factor[pair]
-                np.add.at(sums, cells, values[rows] * derivative)
+                np.add.at(sums, cells, summable(values[rows] * derivative, largest_total))
                 has_values[cells[derivative != 0]] = True
         by_cluster = (n_clusters, n_parameters)
         return sums.reshape(by_cluster), has_values.reshape(by_cluster)
@@ -291,9 +306,10 @@ class BattleLikelihood:
 
         With E y = p it is p (1 - p) - E y (1 - y).
         """
-        expected = self.expected(parameters)[self.items.pair]
+        expected = self.expected(parameters)
         points = self.items.points
-        variance = float((expected * (1 - expected)).sum())
+        # By pairs, since the order of items may change the last digits of a sum.
+        variance = float(self.items.totals[1] @ (expected * (1 - expected)))
         if not variance:  # no battle
             return 1.0
         return 1.0 - float((points * (1 - points)).sum()) / variance

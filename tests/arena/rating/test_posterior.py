@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from arena.data.errors import UsageError
+from arena.rating import likelihood
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.design_effects import DesignEffects
@@ -117,6 +118,58 @@ def test_rows_sides_and_names_change_nothing(seed, order):
     renamed = table.replace({"system_a": names, "system_b": names})
     other = battle_posterior(Battles.from_judgments(renamed))
     np.testing.assert_allclose(other.ratings[list(order)], found.ratings, atol=1e-7)
+
+
+def votes(n_questions, seed, kind):
+    """300 verdicts of two judges or of nine voters, half of them unnamed; many on each question."""
+    random = np.random.default_rng(seed)
+    first = random.integers(0, len(SYSTEMS), 300)
+    second = (first + random.integers(1, len(SYSTEMS), 300)) % len(SYSTEMS)
+    question = random.integers(0, n_questions, 300)
+    table = pd.DataFrame(
+        {
+            "query_id": question.astype(str),
+            "system_a": np.array(SYSTEMS)[first],
+            "system_b": np.array(SYSTEMS)[second],
+            "winner": random.choice(["a", "b", "tie"], 300, p=[0.5, 0.3, 0.2]),
+            "judge": random.choice(["one", "other"], 300),
+        }
+    )
+    if kind == "votes":
+        named = pd.Series(random.integers(0, 9, 300).astype(str))
+        table = table.assign(judge="human", voter=named.where(random.random(300) < 0.5))
+    if kind == "probabilities":
+        table[["probability_a", "probability_b"]] = random.dirichlet([2, 1, 1], 300)[:, :2]
+        table["winner"] = np.where(table["probability_a"] > 1 / 3, "a", "tie")
+    if kind == "traits":
+        lengths = random.normal(size=(n_questions, len(SYSTEMS)))
+        table["trait_length"] = lengths[question, first] - lengths[question, second]
+    return table
+
+
+KINDS = st.sampled_from(["verdicts", "votes", "probabilities", "traits"])
+
+
+@settings(max_examples=30)
+@given(kind=KINDS, n_questions=st.sampled_from([1, 9, 2_000]), seed=st.integers(0, 1_000))
+def test_the_order_of_rows_changes_no_bit(kind, n_questions, seed):
+    table = votes(n_questions, seed, kind)
+    found = battle_posterior(Battles.from_judgments(table))
+    shuffled = battle_posterior(Battles.from_judgments(table.sample(frac=1, random_state=seed)))
+    np.testing.assert_array_equal(shuffled.ratings, found.ratings)
+    np.testing.assert_array_equal(shuffled.covariance, found.covariance)
+
+
+@settings(max_examples=20)
+@given(kind=KINDS, n_questions=st.sampled_from([1, 9, 2_000]), seed=st.integers(0, 1_000))
+def test_dense_and_sparse_sums_give_the_same_variances(kind, n_questions, seed):
+    battles = Battles.from_judgments(votes(n_questions, seed, kind))
+    covariances = []
+    for cells_per_verdict in (0, 1_000_000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(likelihood, "DENSE", cells_per_verdict)
+            covariances.append(battle_posterior(battles).covariance)
+    np.testing.assert_allclose(*covariances, rtol=1e-7, atol=1e-9)
 
 
 def test_an_unsound_prior_is_refused():
