@@ -44,14 +44,12 @@ class Distinct(NamedTuple):
 def summable(values: Floats, largest_sum: float) -> Floats:
     """Round values so that no sum up to ``largest_sum`` depends on their order in any bit.
 
-    All are multiples of one unit, of which doubles hold 2^53 exactly, and halves of it are left
-    for ties (Demmel and Nguyen, 2013, "Fast reproducible floating-point summation").
+    Beside a large number, doubles are multiples of one unit; sums hold up to 2^51 of these exactly,
+    and halves for ties (Demmel and Nguyen, 2013, "Fast reproducible floating-point summation").
     """
     _, exponent = np.frexp(largest_sum)
-    unit = np.ldexp(1.0, int(exponent) - 52)
-    rounded = np.rint(values / unit)
-    rounded *= unit
-    return np.asarray(rounded)
+    large = np.ldexp(3.0, int(exponent))
+    return np.asarray((values + large) - large)
 
 
 def coded_judgments(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -74,6 +74,22 @@ class BattleLikelihood:
         """Return the derivative of each pair's logit by each parameter, shape (P, K)."""
         return hstack([self.pairs.incidence.T, self.biases.design], format="csr")
 
+    def _derivatives(self) -> list[tuple[npt.NDArray[np.int32], Floats]]:
+        """Return parameters of pairs, (P,), and their logits' derivatives by these, (P,) or (1,).
+
+        There are two of systems, and one of each trait.
+        """
+        derivatives = [(self.pairs.first, np.ones(1)), (self.pairs.second, -np.ones(1))]
+        biases = self.biases
+        first_of_judges = self.pairs.n_systems + biases.judge * len(biases.traits)
+        for trait, differences in enumerate(biases.values.T):
+            is_constant = len(differences) > 0 and bool((differences == differences[0]).all())
+            derivatives.append(
+                (first_of_judges + trait, differences[:1] if is_constant else differences)
+            )
+        # Half the memory takes half the time to look up.
+        return [(parameter.astype(np.int32), values) for parameter, values in derivatives]
+
     def _moments(
         self,
         values: Floats,
@@ -87,32 +103,31 @@ class BattleLikelihood:
         A sum is of items' values, (N,), times derivatives of their logits to a power. The order of
         items and clusters changes no bit.
         """
-        derivatives = self._design.power(power)
-        n_parameters = derivatives.shape[1]
+        n_parameters = self.pairs.n_systems + len(self.biases)
         moments = np.zeros((1 + len(exponents), n_parameters))
-        largest = np.abs(values).max(initial=0.0) * np.abs(derivatives.data).max(initial=0.0)
-        largest_total = float(largest) * len(values)
-        largest_sum = float(largest) * int(np.bincount(cluster).max(initial=0))
+        largest_value = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+        # A derivative by a rating is 1 or -1.
+        largest_value *= float(np.abs(self.biases.values).max(initial=1.0)) ** power
+        largest_total = largest_value * len(values)
+        largest_sum = largest_value * int(np.bincount(cluster).max(initial=0))
+        largest_powers = [largest_total * largest_sum ** (exponent - 1) for exponent in exponents]
         if n_clusters * n_parameters <= DENSE * len(values):
-            sums, has_values = self._dense_sums(
-                values, derivatives, cluster, n_clusters, largest_total
-            )
+            sums, has_values = self._dense_sums(values, power, cluster, n_clusters, largest_total)
             moments[0] = has_values.sum(axis=0)
-            for moment, exponent in zip(moments[1:], exponents, strict=True):
-                most = largest_total * largest_sum ** (exponent - 1)
-                moment += summable(sums**exponent, most).sum(axis=0)
+            for row, exponent in enumerate(exponents):
+                moments[1 + row] = summable(sums**exponent, largest_powers[row]).sum(axis=0)
             return moments
         shape = (n_clusters, len(self.pairs))
         rounded = summable(values, largest_total)
         by_pair = coo_array((rounded, (cluster, self.items.pair)), shape=shape).tocsr()
+        derivatives = self._design.power(power)
         squared_derivatives = self._design.power(2)
         for rows in blocks(n_clusters):
             part = by_pair[rows]
             sums = part @ derivatives
-            for moment, exponent in zip(moments[1:], exponents, strict=True):
-                most = largest_total * largest_sum ** (exponent - 1)
-                powers = summable(sums.data**exponent, most)
-                moment += np.bincount(sums.indices, powers, n_parameters)
+            for row, exponent in enumerate(exponents):
+                powers = summable(sums.data**exponent, largest_powers[row])
+                moments[1 + row] += np.bincount(sums.indices, powers, n_parameters)
             # A sparse product drops sums of 0, whose clusters count, too.
             part.data[:] = 1.0
             counted = part @ squared_derivatives
@@ -120,32 +135,23 @@ class BattleLikelihood:
         return moments
 
     def _dense_sums(
-        self,
-        values: Floats,
-        derivatives: csr_array,
-        cluster: Indices,
-        n_clusters: int,
-        largest_total: float,
+        self, values: Floats, power: int, cluster: Indices, n_clusters: int, largest_total: float
     ) -> tuple[Floats, Flags]:
         """Add up values times derivatives by cluster, and flag which have any, (clusters, K).
 
         Many battles on few questions take a third of the time of sparse products.
         """
-        n_parameters = derivatives.shape[1]
+        n_parameters = self.pairs.n_systems + len(self.biases)
         sums = np.zeros(n_clusters * n_parameters)
         has_values = np.zeros(len(sums), dtype=np.bool_)
-        # Each pair has a derivative by its two systems, and by each trait.
-        shape = (len(self.pairs), 2 + len(self.biases.traits))
-        parameters = derivatives.indices.reshape(shape).T.astype(np.int32)
-        factors = derivatives.data.reshape(shape).T
-        for rows in blocks(len(values)):
-            pair = self.items.pair[rows]
-            first_cells = cluster[rows] * n_parameters
-            for parameter, factor in zip(parameters, factors, strict=True):
-                cells = first_cells + parameter[pair]
-                derivative = factor[pair]
-                np.add.at(sums, cells, summable(values[rows] * derivative, largest_total))
-                has_values[cells[derivative != 0]] = True
+        for parameter, derivative in self._derivatives():
+            factor = derivative**power
+            for rows in blocks(len(values)):
+                pair = self.items.pair[rows]
+                cells = cluster[rows] * n_parameters + parameter[pair]
+                factors = factor if len(factor) == 1 else factor[pair]
+                np.add.at(sums, cells, summable(values[rows] * factors, largest_total))
+                has_values[cells if factors.all() else cells[factors != 0]] = True
         by_cluster = (n_clusters, n_parameters)
         return sums.reshape(by_cluster), has_values.reshape(by_cluster)
 
@@ -153,13 +159,16 @@ class BattleLikelihood:
         self, parameters: Floats, cluster: Indices, n_clusters: int
     ) -> tuple[Floats, Floats]:
         """Sum clusters' squared gradients, and count clusters, each (K,)."""
-        expected = self.expected(parameters)[self.items.pair]
-        residuals = self.items.points - self.items.counts * expected
+        items = self.items
+        expected = self.expected(parameters)
         # A question with many battles pulls the fit toward itself (Bell and McCaffrey, 2002).
-        shares = self.items.shares_by_question
+        shares = items.shares_by_question
         n_questions = max(int(np.count_nonzero(shares)), 1)
         corrections = (1 - 1 / n_questions) / np.maximum(1 - shares, 1e-9)
-        residuals *= corrections[self.items.question]
+        residuals = np.empty(len(items))
+        for rows in blocks(len(items)):
+            residuals[rows] = items.points[rows] - items.counts[rows] * expected[items.pair[rows]]
+            residuals[rows] *= corrections[items.question[rows]]
         n_counted, squares = self._moments(residuals, 1, (2,), cluster, n_clusters)
         return squares, n_counted
 
