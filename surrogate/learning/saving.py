@@ -36,6 +36,7 @@ from surrogate.learning.surrogate import (
     reseeded,
     surrogate_name,
 )
+from surrogate.learning.system_ridge import Blend
 from surrogate.learning.training_data import MissingRule, RowKind, TrainingRatings
 
 if TYPE_CHECKING:
@@ -197,6 +198,9 @@ def _restored(archive: zipfile.ZipFile, regressor: BaseEstimator | None) -> Surr
     for language, array in models.get(OBSERVED, {}).items():
         shape = (len(ratings[language].systems),)
         _check_array(array, f"the observed ratings in {language}", "coefficients", shape)
+    if BLEND in models:
+        numbers = models[BLEND]["numbers"]
+        _check_array(numbers, "the weights of predictions", BLEND, (len(Blend._fields),))
     surrogate = find_surrogate(
         description.name,
         rows=description.rows,

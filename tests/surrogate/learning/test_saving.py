@@ -146,7 +146,8 @@ def test_arrays_that_cannot_be_are_refused(saved, tmp_path, name, values, messag
     ("name", "values", "message"),
     [
         ("models/observed/en", [1.0], "observed ratings in en have another type or shape"),
-        ("models/blend/numbers", [1.0], "is not a surrogate"),
+        ("models/blend/numbers", [1.0], "weights of predictions have another type or shape"),
+        ("models/blend/numbers", [1.0] * 5 + [np.nan], "weights of predictions hold numbers"),
     ],
 )
 def test_what_was_learned_fits_the_ratings(
