@@ -25,7 +25,7 @@ from surrogate.board.board import Board
 from surrogate.board.ranks import (
     counting_languages,
     mutual_wins,
-    overall_wins,
+    overall_means,
     places_by_wins,
     share_bounds,
     variances_by_slopes,
@@ -55,23 +55,7 @@ def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None = None) -
     """
     counting = counting_languages(board)
     ranking = board[board["language"].isin(counting)]
-    grouped = ranking.groupby("system")
-    n_languages = len(counting)
-
-    def complete_mean(column: str) -> pd.Series:
-        means = grouped[column].mean().astype(float)
-        return means.where(grouped[column].count() == n_languages)
-
-    table = pd.DataFrame(
-        {
-            "mean_rank": complete_mean("rank"),
-            "mean_rating": complete_mean("rating"),
-            "languages": grouped["rank"].count(),
-            "coverage": board.groupby("system")["coverage"].mean(),
-            "arena_mean_rank": complete_mean("arena_rank"),
-        }
-    )
-    table = table.join(overall_wins(ranking, n_languages))
+    table = overall_means(board, counting)
     is_ranked = table["mean_rank"].notna()
     ranked = list(table.index[is_ranked])
     table["rank"] = (

@@ -31,8 +31,9 @@ from surrogate.board.language_study import (
     study_languages,
     unconnected_remarks,
 )
-from surrogate.board.rank_reasons import CONTRADICTED, joined_texts, ranking_status
+from surrogate.board.rank_reasons import CONTRADICTED, joined_texts
 from surrogate.board.ranks import without_ranks
+from surrogate.board.rating_rows import ranking_status
 from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board

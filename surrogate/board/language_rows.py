@@ -14,7 +14,6 @@ from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import NO_SURROGATE
 from surrogate.board.rank_reasons import (
     FEWEST_JUDGED_QUESTIONS,
-    STATUS_COLUMNS,
     UNCONNECTED,
     absence,
     needed_questions,
@@ -27,7 +26,12 @@ from surrogate.board.ranks import (
     places_among,
     with_wins,
 )
-from surrogate.board.rating_rows import POSTERIOR_COLUMNS, predicted_estimates, rated_rows
+from surrogate.board.rating_rows import (
+    POSTERIOR_COLUMNS,
+    STATUS_COLUMNS,
+    predicted_estimates,
+    rated_rows,
+)
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS, empty_board_table
 
@@ -64,7 +68,7 @@ def rows_with_verdicts(
     if unjudged == "placed":
         judged_questions = _judged_questions(study, systems)
         needed = needed_questions(int(judged_questions.max()))
-        rows = with_placed_notes(rows, judged_questions, needed)
+        rows = with_placed_notes(rows, judged_questions, needed, study.data.unconnected)
     covariance = covariance_of(rows, study)
     rows = with_wins(rows, covariance)
     columns = ["rank", "rating", "low", "high"]
@@ -217,7 +221,7 @@ def ranked_rows(
 
     Rows with ``is_placed`` take no rank. The best are first, then placed systems, then others.
     """
-    is_placed = rows.get("is_placed", pd.Series(False, rows.index))
+    is_placed = rows["is_placed"]
     ratings = rows.loc[~is_placed, "rating"].dropna()
     rated_covariance = covariance.loc[ratings.index, ratings.index].to_numpy(np.float64)
     ranks = ranks_and_tiers(ratings.to_numpy(float), rated_covariance, freedom)

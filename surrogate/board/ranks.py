@@ -19,6 +19,8 @@ from surrogate.board.rank_reasons import ONE_SIDED, joined_texts
 PLACE_COLUMNS = ["place", "place_low", "place_high"]
 RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
 WINS_COLUMNS = ["wins", "wins_low", "wins_high"]
+SMALLEST = 1e-12
+"""Share of wins that is 0 but for rounding."""
 ARENA_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
 """Columns by verdicts alone."""
 COMPARING_COLUMNS = [
@@ -83,7 +85,7 @@ def without_ranks(rows: pd.DataFrame) -> pd.DataFrame:
 
 def with_wins(rows: pd.DataFrame, covariance: pd.DataFrame) -> pd.DataFrame:
     """Add ``WINS_COLUMNS`` against the ranked systems."""
-    is_placed = rows.get("is_placed", pd.Series(False, rows.index))
+    is_placed = rows["is_placed"]
     ratings = rows.loc[~is_placed, "rating"].dropna()
     shares, slopes = mutual_wins(ratings.to_numpy(np.float64))
     variances = variances_by_slopes(slopes, covariance.loc[ratings.index, ratings.index])
@@ -117,6 +119,8 @@ def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
 
 def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Return shares' 90% intervals, normal in logits, within 0 and 1."""
+    # Of ratings far apart a share is 1 but for rounding, which has no logit.
+    shares = np.clip(shares, SMALLEST, 1.0 - SMALLEST)
     half_widths = NORMAL_90 * np.sqrt(np.maximum(variances, 0.0)) / (shares * (1 - shares))
     logits = scipy.special.logit(shares)
     return _expected_shares(logits - half_widths), _expected_shares(logits + half_widths)
@@ -143,11 +147,26 @@ def wins_against(ranked: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
     return wins
 
 
-def overall_wins(rows: pd.DataFrame, n_languages: int) -> pd.DataFrame:
-    """Average wins over languages, as if a system's errors were equal in all."""
-    is_counted = rows["rank"].notna() | rows["place"].notna()
-    grouped = rows[WINS_COLUMNS].astype(float).where(is_counted).groupby(rows["system"])
-    return grouped.mean().where(grouped.count() == n_languages)
+OVERALL_MEANS = {"mean_rank": "rank", "mean_rating": "rating", "arena_mean_rank": "arena_rank"}
+"""Columns of overall tables that are means, and of what."""
+
+
+def overall_means(rows: pd.DataFrame, languages: Collection[str]) -> pd.DataFrame:
+    """Average over languages of equal weight, as if a system's errors were equal in all.
+
+    NaN where a system has no value in one of them.
+    """
+    counted = rows[rows["language"].isin(languages)]
+    has_place = counted["rank"].notna() | counted["place"].notna()
+    values = counted[[*OVERALL_MEANS.values(), *WINS_COLUMNS]].astype(float)
+    values[WINS_COLUMNS] = values[WINS_COLUMNS].where(has_place)
+    grouped = values.groupby(counted["system"])
+    counts = grouped.count()
+    means = grouped.mean().where(counts == len(languages))
+    table = pd.DataFrame({name: means[column] for name, column in OVERALL_MEANS.items()})
+    return table.join(means[WINS_COLUMNS]).assign(
+        languages=counts["rank"], coverage=rows.groupby("system")["coverage"].mean()
+    )
 
 
 def places_by_wins(wins: pd.DataFrame, rows: pd.DataFrame, ranked: Collection[str]) -> pd.DataFrame:

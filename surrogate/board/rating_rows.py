@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,19 +10,91 @@ import pandas as pd
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.rank_reasons import (
     COPIED,
+    TOO_FEW,
     UNJUDGED_SPLITS,
     joined_texts,
+    needed_answers,
     reasons_without_rank,
 )
 from surrogate.board.summary import RatingInterval
+from surrogate.checks.copies import Key, flag_judged
+from surrogate.learning.peers import ANSWER
+from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 SUBSTANTIAL_SHARE = 0.5
 """Share of a rating's information that comes from verdicts on the system. From here on, verdicts
 bound the rating from above, even where the surrogate has seen nothing as good."""
 RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
+STATUS_COLUMNS = ["unranked", "original", "variance"]
 POSTERIOR_COLUMNS = ["posterior", "posterior_error", "verdict_share"]
 
 BEYOND = "no upper bound: may be better than every judged system, so have it judged"
+
+
+def ranking_status(
+    originals: Mapping[Key, str],
+    surrogate: Surrogate,
+    X: pd.DataFrame,
+    n_questions: Mapping[str, int],
+    judged: Mapping[str, Collection[str]],
+) -> pd.DataFrame:
+    """Find whose answers prevent a rank, and whose copies they are.
+
+    Returns:
+        By language and system: ``unranked`` (why), ``original`` (what it copies), and ``variance``
+        due to missing answers (squared logits).
+    """
+    # An empty text answers nothing.
+    is_answered = pd.Series(True, X.index)
+    if ANSWER in X:
+        is_answered = X[ANSWER].str.strip() != ""
+    n_answers = is_answered.groupby([X["language"], X["system"]]).sum()
+    variances = variances_of_coverage(surrogate, X[~flag_judged(X, judged)], n_questions)
+    rows = []
+    for key, count in n_answers.items():
+        asked_count = n_questions.get(key[0], 0)
+        needed = needed_answers(asked_count)
+        reason = TOO_FEW.format(count, asked_count, needed) if count < needed else ""
+        rows.append((reason, originals.get(key, ""), variances.get(key, 0.0)))
+    return pd.DataFrame(rows, n_answers.index, STATUS_COLUMNS)
+
+
+def variances_of_coverage(
+    surrogate: Surrogate, X: pd.DataFrame, n_questions: Mapping[str, int]
+) -> dict[Key, float]:
+    """Return variances of predictions due to missing answers, in squared logits.
+
+    The delete-a-group jackknife (Kott, 2001), times 1 - n / Q, of systems that answered more than
+    one but not all of Q questions.
+    """
+    replicates = []
+    corrections: dict[Key, float] = {}
+    for (language, system), rows in X.groupby(["language", "system"]):
+        total = n_questions.get(language, 0)
+        if 1 < len(rows) < total:
+            corrections[language, system] = 1 - len(rows) / total
+            replicates += _replicates(rows)
+    if not replicates:
+        return {}
+    predictions = surrogate.predict(pd.concat(replicates, ignore_index=True))
+    systems = predictions["system"].str.rsplit(ANSWER_MARK, n=1).str[0]
+    ratings = predictions.groupby(["language", systems])["rating"]
+    # The jackknife's variance of G replicates: (G - 1) / G times their sum of squares.
+    variances = (ratings.count() - 1) * ratings.var(ddof=0)
+    return {key: float(variances[key]) * factor for key, factor in corrections.items()}
+
+
+def _replicates(rows: pd.DataFrame) -> list[pd.DataFrame]:
+    most_groups = 10
+    n_groups = min(most_groups, len(rows))
+    groups = np.arange(len(rows)) % n_groups
+    rows = rows.sort_values("query_id", kind="stable")
+    replicates = []
+    for group in range(n_groups):
+        # The mark keeps a replicate from being compared with its own system among the peers.
+        names = rows["system"] + f"{ANSWER_MARK}{group}"
+        replicates.append(rows.assign(system=names)[groups != group])
+    return replicates
 
 
 def rated_rows(
@@ -71,6 +143,7 @@ def rated_rows(
         coverage=table["coverage"],
         split=table["split"],
         note=notes,
+        is_placed=False,
     )
 
 

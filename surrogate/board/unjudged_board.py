@@ -200,6 +200,7 @@ def first_ratings(
         answers=n_answers,
         coverage=n_answers / n_questions,
         split="unjudged",
+        is_placed=False,
         verdict_share=rated["rating"].where(rated["rating"].isna(), 0.0),
         note=_notes(rows, rated["rating"], n_answers, reference if has_references else None),
         **dict.fromkeys(

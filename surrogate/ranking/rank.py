@@ -21,7 +21,6 @@ from surrogate.board.board import Board, open_board
 from surrogate.board.rank_reasons import (
     absence,
     needed_questions,
-    ranking_status,
     with_placed_notes,
 )
 from surrogate.board.ranks import (
@@ -30,7 +29,7 @@ from surrogate.board.ranks import (
     RANK_COLUMNS,
     WINS_COLUMNS,
     counting_languages,
-    overall_wins,
+    overall_means,
     places_among,
     places_by_wins,
     ranks_and_places,
@@ -41,6 +40,7 @@ from surrogate.board.rating_rows import (
     POSTERIOR_COLUMNS,
     SUBSTANTIAL_SHARE,
     predicted_estimates,
+    ranking_status,
     rated_rows,
 )
 from surrogate.board.summary import fingerprint
@@ -116,10 +116,12 @@ def place_systems(
     new = pd.concat(parts, ignore_index=True)
     new = new.fillna({"verdict_share": 0.0})
     new = new.sort_values(["language", "rank", "place", "system"])
+    unknown = dict.fromkeys(["tier", *ARENA_COLUMNS], np.nan)
+    new_rows = typed_board_table(new.assign(**unknown), RATINGS)
     explanations = _explanations(board, table, estimates, status)
     return RankedSystems(
-        board=_board_with(board, new),
-        overall=_overall_with(board, new),
+        board=_board_with(board, new_rows),
+        overall=_overall_with(board, new_rows),
         features=table.drop(columns="answer", errors="ignore"),
         new=new[NEW_COLUMNS].reset_index(drop=True),
         explanations=explanations.loc[
@@ -163,13 +165,11 @@ def _placed_rows(
     ranked = on_board.loc[on_board["rank"].notna(), "rating"]
     rows = rows.join(wins_against(ranked, rows).round(DECIMALS))
     places = places_among(rows, ranked)
-    is_placed = pd.Series(False, rows.index)
     if board.summary.settings.unjudged == "placed":
         trained = board.surrogate.ratings_.get(language)
         needed = needed_questions(0 if trained is None else trained.items.n_questions)
         rows = with_placed_notes(rows, estimates["judged_questions"], needed)
-        is_placed = rows["is_placed"]
-    rows = rows.join(ranks_and_places(places, is_placed))
+    rows = rows.join(ranks_and_places(places, rows["is_placed"]))
     if board.summary.macro.is_one_sided:
         rows = without_ranks(rows)
     rows["judgments"] = estimates["judgments"]
@@ -210,9 +210,7 @@ def _remarks(board: Board, new: pd.DataFrame, languages: Sequence[str]) -> Itera
 
 def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     """Add new systems to the rows of a board, each above the systems that it beats."""
-    unknown = dict.fromkeys(["tier", *ARENA_COLUMNS], np.nan)
-    rows = typed_board_table(new.assign(**unknown), RATINGS)
-    placed = pd.concat([board.ratings, rows], ignore_index=True)
+    placed = pd.concat([board.ratings, new], ignore_index=True)
     placed["descending_rating"] = -placed["rating"]
     placed = placed.sort_values(
         ["language", "rank", "descending_rating"], kind="stable", ignore_index=True
@@ -226,24 +224,11 @@ def _overall_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     A rank needs a rank in every counting language, a place either.
     """
     counting = counting_languages(board.ratings)
-    new = new[new["language"].isin(counting)]
-    wins = overall_wins(new, len(counting))
+    means = overall_means(new, counting)
     ranked = board.overall.loc[board.overall["rank"].notna(), "system"]
     counted = board.ratings[board.ratings["language"].isin(counting)]
-    places = places_by_wins(wins, counted, ranked)
-    grouped = new.groupby("system")
-    n_ranked = grouped["rank"].count()
-    is_ranked = n_ranked == len(counting)
-    has_all_ratings = grouped["rating"].count() == len(counting)
-    rows = pd.DataFrame(
-        {
-            "coverage": grouped["coverage"].mean().astype(float).round(DECIMALS),
-            "languages": n_ranked,
-            "mean_rank": grouped["rank"].mean().astype(float).round(DECIMALS).where(is_ranked),
-            "mean_rating": grouped["rating"].mean().round(DECIMALS).where(has_all_ratings),
-        }
-    )
-    rows = rows.join(wins.round(DECIMALS)).join(ranks_and_places(places, ~is_ranked))
+    places = places_by_wins(means, counted, ranked)
+    rows = means.round(DECIMALS).join(ranks_and_places(places, means["mean_rank"].isna()))
     placed = pd.concat([board.overall, rows.rename_axis("system").reset_index()], ignore_index=True)
     return placed.sort_values(["rank", "place"], kind="stable", ignore_index=True)
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surrogate.board.rank_reasons import needed_answers, variances_of_coverage
+from surrogate.board.rank_reasons import needed_answers
+from surrogate.board.rating_rows import variances_of_coverage
 
 
 class MeanOfLength:

@@ -97,6 +97,13 @@ def test_intervals_of_wins_are_those_of_draws_of_all_ratings():
     np.testing.assert_allclose(table["wins_high"], high, atol=0.01)
 
 
+def test_wins_of_systems_far_apart_have_intervals():
+    board = board_of({"a": 50.0, "b": 0.0, "c": -50.0})
+    table = overall_board(board, joint_covariance(parts_of(0.25), across(0.25, 0.0)))
+    ends = table[["wins_low", "wins_high"]].to_numpy()
+    np.testing.assert_allclose(ends[[0, 2]], [[1.0, 1.0], [0.0, 0.0]], atol=1e-6)
+
+
 def test_equal_systems_share_a_rank():
     board = board_of({"a": 0.0, "b": 0.0, "c": -9.0})
     found = overall_board(board, joint_covariance(parts_of(0.01), across(0.01, 0.0)))
