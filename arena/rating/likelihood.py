@@ -146,12 +146,16 @@ class BattleLikelihood:
         has_values = np.zeros(len(sums), dtype=np.bool_)
         for parameter, derivative in self._derivatives():
             factor = derivative**power
+            if not factor.any():
+                continue
             for rows in blocks(len(values)):
                 pair = self.items.pair[rows]
                 cells = cluster[rows] * n_parameters + parameter[pair]
                 factors = factor if len(factor) == 1 else factor[pair]
                 np.add.at(sums, cells, summable(values[rows] * factors, largest_total))
-                has_values[cells if factors.all() else cells[factors != 0]] = True
+                if not factors.all():
+                    cells = cells[factors != 0]
+                has_values[cells] = True
         by_cluster = (n_clusters, n_parameters)
         return sums.reshape(by_cluster), has_values.reshape(by_cluster)
 

@@ -141,13 +141,14 @@ def votes(n_questions, seed, kind):
     if kind == "probabilities":
         table[["probability_a", "probability_b"]] = random.dirichlet([2, 1, 1], 300)[:, :2]
         table["winner"] = np.where(table["probability_a"] > 1 / 3, "a", "tie")
-    if kind == "traits":
+    if kind.startswith("traits"):
         lengths = random.normal(size=(n_questions, len(SYSTEMS)))
+        lengths *= kind == "traits"
         table["trait_length"] = lengths[question, first] - lengths[question, second]
     return table
 
 
-KINDS = st.sampled_from(["verdicts", "votes", "probabilities", "traits"])
+KINDS = st.sampled_from(["verdicts", "votes", "probabilities", "traits", "traits of 0"])
 
 
 @settings(max_examples=30)
