@@ -48,7 +48,7 @@ class Pairs:
 
     def differences(self, values: Floats) -> Floats:
         """Subtract second systems' values from first ones': (..., S) to (..., P)."""
-        return np.asarray(values[..., self.first] - values[..., self.second])
+        return values[..., self.first] - values[..., self.second]
 
     def sums(self, values: Floats) -> Floats:
         """Add pairs' values to first systems, subtract from second: (..., P) to (..., S)."""
@@ -59,7 +59,7 @@ class Pairs:
         """Return d' M d of each pair's difference d: (..., S, S) to (..., P)."""
         diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
         crossed = matrix[..., self.first, self.second] + matrix[..., self.second, self.first]
-        return np.asarray(diagonal[..., self.first] + diagonal[..., self.second] - crossed)
+        return diagonal[..., self.first] + diagonal[..., self.second] - crossed
 
     @cached_property
     def _cells(self) -> Indices:

@@ -148,7 +148,7 @@ def _whole_flags(shares: Floats) -> Flags:
 
 def _clipped_log_odds(shares: Floats) -> Floats:
     logarithms = np.log(np.maximum(shares[:, :2], SMALLEST_PROBABILITY))
-    return np.asarray(logarithms[:, 0] - logarithms[:, 1])
+    return logarithms[:, 0] - logarithms[:, 1]
 
 
 def _log_odds(judgments: pd.DataFrame) -> pd.DataFrame:

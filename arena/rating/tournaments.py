@@ -236,12 +236,12 @@ class PublishedTournaments(Tournaments):
     @property
     def variance(self) -> Floats:
         """Return the ratings' sampling variance, shape (S,); NaN where not known."""
-        return np.asarray(self.standard_errors**2)
+        return self.standard_errors**2
 
     @property
     def errors(self) -> Floats:
         """Return standard errors as published or assumed, shape (S,)."""
-        return np.asarray(np.sqrt(completed_variances(self.variance)))
+        return np.sqrt(completed_variances(self.variance))
 
     def first(self, count: int) -> Self:
         """Keep the first tournaments, about the same ratings."""

@@ -22,7 +22,7 @@ def completed_variances(variances: Floats) -> Floats:
     """
     positive = variances[np.isfinite(variances) & (variances > 0)]
     assumed = np.median(positive) if len(positive) else np.nan
-    return np.asarray(np.where(np.isnan(variances), assumed, variances))
+    return np.where(np.isnan(variances), assumed, variances)
 
 
 def holm_adjusted(p_values: npt.ArrayLike) -> Floats:

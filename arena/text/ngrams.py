@@ -48,7 +48,7 @@ class HashedTexts:
     def document_weights(self) -> Floats:
         """Return the inverse document frequency of each column, shape (D,)."""
         present = np.bincount(self.columns, minlength=DIMENSIONS)
-        return np.asarray(np.log((1 + len(self)) / (1 + present)) + 1)
+        return np.log((1 + len(self)) / (1 + present)) + 1
 
     @property
     def lengths(self) -> Codes:

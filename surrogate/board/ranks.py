@@ -128,7 +128,7 @@ def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
 
 def _expected_shares(logits: Floats) -> Floats:
     # The logistic function, without loading scipy.
-    return np.asarray((1 + np.tanh(logits / 2)) / 2)
+    return (1 + np.tanh(logits / 2)) / 2
 
 
 def wins_against(ranked: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:

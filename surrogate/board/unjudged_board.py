@@ -300,4 +300,4 @@ def _resampled(scores: pd.DataFrame, random: np.random.Generator) -> Floats:
     n_answered = weights @ present
     means = mean_of(weights @ filled, n_answered)
     # A resample without any answer of a system says nothing of it: its mean stands in.
-    return np.asarray(np.where(n_answered > 0, means, scores.mean(axis=0).to_numpy()))
+    return np.where(n_answered > 0, means, scores.mean(axis=0).to_numpy())

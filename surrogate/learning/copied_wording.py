@@ -89,7 +89,7 @@ def beside_originals(
 def _excess(likeness: Floats, among_rated: Floats) -> Floats:
     """Return how far likeness is beyond any among rated systems, 1 at most, shape (M, N)."""
     usual = float(among_rated.max())
-    return np.asarray(np.maximum(likeness - usual, 0.0) / max(1.0 - usual, SMALLEST))
+    return np.maximum(likeness - usual, 0.0) / max(1.0 - usual, SMALLEST)
 
 
 def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> Floats:
@@ -98,4 +98,4 @@ def _in_known_wording(cosines: Floats, among_rated: Floats, is_self: Flags) -> F
     of_originals = among_rated.sum(axis=1) - is_self @ among_rated
     shares = np.ones_like(cosines)
     np.divide(with_others, of_originals, out=shares, where=of_originals > SMALLEST)
-    return np.asarray(np.minimum(cosines / np.clip(shares, SMALLEST, 1.0), 1.0))
+    return np.minimum(cosines / np.clip(shares, SMALLEST, 1.0), 1.0)

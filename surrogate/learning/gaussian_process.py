@@ -188,7 +188,7 @@ def _spread_sample(ratings: Floats, groups: Floats) -> Indices:
     """Choose ``MANY`` ratings, evenly from the lowest to the highest of each group."""
     ordered = np.lexsort((ratings, groups.argmax(axis=1)))
     positions = np.linspace(0, len(ordered) - 1, MANY).round().astype(np.intp)
-    return np.asarray(ordered[positions])
+    return ordered[positions]
 
 
 def _signal_variance(ratings: Floats, noise: Floats, groups: Floats) -> float:

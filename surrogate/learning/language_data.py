@@ -134,7 +134,7 @@ class LanguageData:
     def _battles_without(self, systems: Sequence[str]) -> Flags:
         battles = self.tournaments.battles
         is_left = ~np.isin(battles.systems, systems)
-        return np.asarray(is_left[battles.side_a] & is_left[battles.side_b])
+        return is_left[battles.side_a] & is_left[battles.side_b]
 
     def without_answers_of(self, systems: Sequence[str]) -> LanguageData:
         """Leave out answers, but not from tournaments (MIRAGE-Bench, Algorithm 1)."""

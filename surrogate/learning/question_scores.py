@@ -209,9 +209,7 @@ class _Projection(NamedTuple):
 
     def times(self, values: Floats) -> Floats:
         """Multiply P by values of shape (Q, N, F)."""
-        return np.asarray(
-            self.inverse @ values - self.shares * (self.sums.transpose(0, 2, 1) @ values)
-        )
+        return self.inverse @ values - self.shares * (self.sums.transpose(0, 2, 1) @ values)
 
     @property
     def diagonal(self) -> Floats:

@@ -231,7 +231,7 @@ class Blend(NamedTuple):
 
     def standard_errors(self, variances: Floats) -> Floats:
         """Return standard errors, larger for unusual systems, shape (N,)."""
-        return np.asarray(self.error * np.sqrt(variances / self.usual_variance))
+        return self.error * np.sqrt(variances / self.usual_variance)
 
 
 def _weights(parts: Floats, target: Floats, reliability: float) -> Floats:

@@ -59,12 +59,12 @@ class Scale(NamedTuple):
         """Return standardized features, (M, F), the mean where missing."""
         largest = 2.5  # standard deviations, so that no outlier decides
         standardized = np.nan_to_num((view.means - self.center) / self.deviation)
-        return np.asarray(np.clip(standardized, -largest, largest) * view.uncopied_shares[:, None])
+        return np.clip(standardized, -largest, largest) * view.uncopied_shares[:, None]
 
     def texts(self, view: PeerView) -> Floats:
         """Return standardized profiles, shape (M, D)."""
         center = view.uncopied_shares[:, None] * self.text_center
-        return np.asarray((view.profiles - center) / self.text_scale)
+        return (view.profiles - center) / self.text_scale
 
 
 @dataclass(frozen=True)

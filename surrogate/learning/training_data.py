@@ -80,7 +80,7 @@ class FeatureTensor:
     @property
     def answered(self) -> Flags:
         """Return which system answered which question, shape (S, Q)."""
-        return np.asarray(self.rows >= 0)
+        return self.rows >= 0
 
     def means(self, draws: npt.ArrayLike | None = None) -> Floats:
         """Average features over questions, shape (T, S, F), or NaN.

@@ -312,7 +312,7 @@ class AdaptivePairing:
         columns = covariance[:, first] - covariance[:, second]
         noise = np.diag(1.0 / information[meeting])
         spreads = columns[first] - columns[second]
-        return np.asarray(columns @ np.linalg.solve(noise + spreads, columns.T))
+        return columns @ np.linalg.solve(noise + spreads, columns.T)
 
 
 def _expected_information(differences: Floats, variances: Floats) -> Floats:
