@@ -37,7 +37,6 @@ OPEN_SPREADS = (0.016, 0.04, *SPREADS)
 """The same where intervals must hold systems that battles do not bound."""
 OPEN = 0.1
 """Factor of these systems' precision there."""
-DRAWS = 4_000
 PRIOR_COLUMNS = ("language", "system", "rating", "standard_error")
 
 
@@ -125,7 +124,17 @@ class RatingPosterior:
         half_widths = NORMAL_90 * self.standard_errors
         return self.ratings - half_widths, self.ratings + half_widths
 
-    def draws(self, random: np.random.Generator, rounds: int = DRAWS) -> Floats:
+    @property
+    def table(self) -> pd.DataFrame:
+        """Return columns ``system, rating, standard_error``."""
+        columns = {
+            "system": self.systems,
+            "rating": self.ratings,
+            "standard_error": self.standard_errors,
+        }
+        return pd.DataFrame(columns)
+
+    def draws(self, random: np.random.Generator, rounds: int) -> Floats:
         """Draw ratings of all systems together, shape (rounds, S)."""
         return normal_draws(self.ratings, self.covariance, rounds, random)
 

@@ -277,14 +277,7 @@ class AdaptivePairing:
 
     def ratings(self) -> pd.DataFrame:
         """Return columns ``system, rating, standard_error`` (logits), best first."""
-        rated = self.rated()
-        table = pd.DataFrame(
-            {
-                "system": rated.systems,
-                "rating": rated.ratings,
-                "standard_error": rated.standard_errors,
-            }
-        )
+        table = self.rated().table
         return table.sort_values("rating", ascending=False, kind="stable", ignore_index=True)
 
     def _doubts(self, covariance: Floats) -> tuple[Floats, Floats]:

@@ -98,19 +98,11 @@ def ratings_by_first(
         battles = Battles.from_judgments(rows)
         expected = None if prior is None else prior[prior["language"] == language]
         rating_prior = RatingPrior.of_table(expected, battles.systems, precision=1.0)
-        posterior = battle_posterior(battles, rating_prior)
-        table = pd.DataFrame(
-            {
-                "language": language,
-                "system": posterior.systems,
-                "rating": posterior.ratings,
-                "standard_error": posterior.standard_errors,
-            }
-        )
-        tables.append(table)
+        table = battle_posterior(battles, rating_prior).table
+        tables.append(table.assign(language=language))
     if not tables:
         return pd.DataFrame(columns=list(PRIOR_COLUMNS))
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)[list(PRIOR_COLUMNS)]
 
 
 def n_calibration(n_systems: int) -> int:
