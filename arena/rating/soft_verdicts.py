@@ -17,10 +17,16 @@ import scipy
 
 from arena.computing.codes import value_flags
 from arena.data.judges import is_derived, is_person
-from arena.data.schema import PROBABILITIES, QUESTION_KEY
+from arena.data.schema import PROBABILITIES, QUESTION_KEY, WINNERS
 from arena.data.types import Flags, Floats
 from arena.data.wording import Remark, count_of
-from arena.rating.judgments import checked_shares, copies_of_others, soft_flags
+from arena.rating.judgments import (
+    checked_shares,
+    copies_of_others,
+    side_codes,
+    soft_flags,
+    winner_codes,
+)
 
 DEFAULT_TEMPERATURE = 4.0
 """Temperature of a judge that neither people nor repeated verdicts say anything about.
@@ -157,8 +163,7 @@ def _log_odds(judgments: pd.DataFrame) -> pd.DataFrame:
     ``log_odds`` are infinite for whole verdicts, ``share`` is NaN for ties.
     """
     is_soft = soft_flags(judgments)
-    winner = judgments["winner"].astype(str)
-    shares = np.column_stack([winner == name for name in ("a", "b", "tie")]).astype(np.float64)
+    shares = np.eye(len(WINNERS))[winner_codes(judgments)]
     is_whole = np.ones(len(judgments), dtype=np.bool_)
     if is_soft.any():
         shares[is_soft] = checked_shares(judgments.loc[is_soft, list(PROBABILITIES)])
@@ -167,17 +172,16 @@ def _log_odds(judgments: pd.DataFrame) -> pd.DataFrame:
     share_of_a = np.full(len(judgments), np.nan)
     np.divide(shares[:, 0], decided, out=share_of_a, where=decided > 0)
     log_odds = _clipped_log_odds(shares)
-    side_a = judgments["system_a"].astype(str)
-    side_b = judgments["system_b"].astype(str)
-    first_on_a = (side_a < side_b).to_numpy()
+    side_a, side_b, systems = side_codes(judgments)
+    first_on_a = side_a < side_b
     language = "" if "language" not in judgments else judgments["language"].astype(str)
     query_id = np.arange(len(judgments)) if "query_id" not in judgments else judgments["query_id"]
     return pd.DataFrame(
         {
             "language": language,
             "query_id": pd.Series(query_id, judgments.index).astype(str),
-            "first": side_a.where(first_on_a, side_b),
-            "second": side_b.where(first_on_a, side_a),
+            "first": systems.to_numpy()[np.minimum(side_a, side_b)],
+            "second": systems.to_numpy()[np.maximum(side_a, side_b)],
             "judge": _judges(judgments),
             "is_soft": is_soft,
             "is_whole": is_whole,
