@@ -40,6 +40,7 @@ from surrogate.board.summary_builder import summarize_board
 from surrogate.checks.copies import flag_judged, near_copies
 from surrogate.learning.language_data import LanguageData, TournamentSettings, language_data
 from surrogate.learning.observations import JointPosterior
+from surrogate.learning.replication import Replication
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training_data import with_answers
 
@@ -60,6 +61,7 @@ class Learned:
     X: pd.DataFrame
     studies: Sequence[LanguageStudy]
     posteriors: JointPosterior
+    halves: Replication
     surrogate: Surrogate
     predictions: pd.DataFrame
 
@@ -93,8 +95,8 @@ def learn(
     surrogate: Surrogate,
     settings: ResolvedSettings,
     judging_records: JudgingRecords,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    n_jobs: int,
+    progress: Progress | None,
 ) -> Learned:
     """Train the surrogate, in place, on all languages, and study each."""
     judged = arena.judged_by(settings.judge)
@@ -104,7 +106,7 @@ def learn(
         raise UsageError(f"no {settings.by} has judgments or published ratings to learn from")
     data = _with_other_judges(data, arena.judgments, settings.other_judges)
     finish(progress, "ratings by verdicts")
-    studies, posteriors = study_languages(data, surrogate, settings, n_jobs, progress)
+    studies, posteriors, halves = study_languages(data, surrogate, settings, n_jobs, progress)
     learned = Learned(
         arena=arena,
         judged=judged,
@@ -114,6 +116,7 @@ def learn(
         X=X,
         studies=studies,
         posteriors=posteriors,
+        halves=halves,
         surrogate=surrogate,
         predictions=surrogate.predict(X),
     )

@@ -54,7 +54,6 @@ class LanguageStudy:
     posterior: RatingPosterior
     rated_by: Literal["posterior", "surrogate"]
     holdout: tuple[str, ...]
-    halves: Replication
     unseen: Outcome
     failure: str | None
     borrows: bool
@@ -82,13 +81,13 @@ def study_languages(
     data: Sequence[LanguageData],
     surrogate: Surrogate,
     settings: ResolvedSettings,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-) -> tuple[list[LanguageStudy], JointPosterior]:
+    n_jobs: int,
+    progress: Progress | None,
+) -> tuple[list[LanguageStudy], JointPosterior, Replication]:
     """Train on all data, without each fold of systems, and on halves of the questions.
 
     Returns:
-        The studies, and the joint posterior.
+        The studies, the joint posterior, and how ratings by half of the questions hold.
     """
     training = [part.without_answers_of(settings.holdout).X for part in data]
     rows = pd.concat(training, ignore_index=True)
@@ -113,13 +112,12 @@ def study_languages(
                 posterior=posteriors[part.language],
                 rated_by="surrogate" if settings.ratings == "surrogate" else "posterior",
                 holdout=tuple(name for name in settings.holdout if name in part.systems),
-                halves=halves.of(part.language),
                 unseen=outcome,
                 failure=surrogate.failures_.get(part.language),
                 borrows=part.language in surrogate.borrowing_,
             )
         )
-    return studies, posteriors
+    return studies, posteriors, halves
 
 
 def _split_halves(

@@ -104,7 +104,7 @@ def _language_summary(
         *unused_features(learned.surrogate.left_out_.get(language, {})),
     ]
     return LanguageSummary(
-        **_agreement_values(in_sample, resampled_taus, [study], study.halves),
+        **_agreement_values(in_sample, resampled_taus, [study], learned.halves.of(language)),
         tau_unseen=study.unseen.tau,
         is_untested=interval.is_by_other_arenas,
         r2_unseen=study.unseen.explained,
@@ -138,12 +138,11 @@ def _macro_summary(
     in_sample = macro_agreement(list(agreements))
     # Resamples hold the same systems in every language, so that means over languages are theirs.
     mean_resampled_taus = finite_means(np.array(resampled_taus))
-    halves = Replication.of_all([study.halves for study in learned.studies])
     mean = ""
     if len(languages) > 1:
         mean = f"mean over {len(languages)} {plural_part(learned.settings.by)}"
     return MacroSummary(
-        **_agreement_values(in_sample, mean_resampled_taus, learned.studies, halves),
+        **_agreement_values(in_sample, mean_resampled_taus, learned.studies, learned.halves),
         tau_unseen=_mean(language.tau_unseen for language in languages),
         is_untested=any(language.is_untested for language in languages),
         r2_unseen=_mean(language.r2_unseen for language in languages),

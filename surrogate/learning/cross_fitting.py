@@ -40,15 +40,6 @@ class Fold(NamedTuple):
     systems: list[str]
 
 
-class FoldRatings(NamedTuple):
-    """Ratings by one surrogate of unseen systems."""
-
-    repeat: int
-    number: int
-    table: pd.DataFrame
-    reasons: Mapping[str, str]
-
-
 @dataclass(frozen=True)
 class Repeats:
     """Number of trainings, their seed, and processes."""
@@ -79,16 +70,15 @@ class HeldOutRatings:
     reasons: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def gathered(cls, folds: Iterable[FoldRatings]) -> HeldOutRatings:
-        """Join the ratings of all folds of all repeats."""
+    def gathered(cls, folds: Iterable[Rating]) -> HeldOutRatings:
+        """Join the ratings of all folds, whose tables state ``repeat`` and ``fold``."""
         tables = []
         reasons: dict[str, dict[str, None]] = {}  # of ordered sets
-        for fold in folds:
-            if len(fold.table):
-                numbered = fold.table.assign(repeat=fold.repeat, fold=fold.number)
+        for table, reasons_of_fold in folds:
+            if len(table):
                 # A surrogate without standard errors has no such column.
-                tables.append(numbered.reindex(columns=HELD_OUT_COLUMNS))
-            for language, reason in fold.reasons.items():
+                tables.append(table.reindex(columns=HELD_OUT_COLUMNS))
+            for language, reason in reasons_of_fold.items():
                 reasons.setdefault(language, {})[reason] = None
         combined = joined(tables, HELD_OUT_COLUMNS)
         return cls(combined, {language: tuple(texts) for language, texts in reasons.items()})
@@ -246,7 +236,7 @@ def _rate_fold(
     fold: Fold,
     training: Training,
     rated: Rated | None,
-) -> FoldRatings:
+) -> Rating:
     parts = []
     rows = []
     origins: dict[str, float] = {}
@@ -266,12 +256,11 @@ def _rate_fold(
         rows.append(data.rows(held) if rated is None else rated(data, held, fold.repeat))
         origins[data.language] = data.origin_of(part)
     if not rows:
-        nobody = pd.DataFrame(columns=["language", "system", "rating"])
-        return FoldRatings(fold.repeat, fold.number, nobody, failures)
+        return pd.DataFrame(columns=HELD_OUT_COLUMNS), failures
     table, reasons = train_and_rate(surrogate, parts, pd.concat(rows), judged_questions(languages))
     shifts = [origins[language] for language in table["language"]]
-    shifted = table.assign(rating=table["rating"] + shifts)
-    return FoldRatings(fold.repeat, fold.number, shifted, {**failures, **reasons})
+    shifted = table.assign(rating=table["rating"] + shifts, repeat=fold.repeat, fold=fold.number)
+    return shifted, {**failures, **reasons}
 
 
 def train_and_rate(

@@ -81,16 +81,6 @@ class Replication:
         ratings = self.ratings[self.ratings["language"] == language]
         return Replication(rows, resampled, ratings)
 
-    @classmethod
-    def of_all(cls, parts: Sequence[Replication]) -> Replication:
-        """Join languages."""
-        resampled: dict[str, Floats] = {}
-        for part in parts:
-            resampled.update(part.resampled)
-        rows = joined([part.rows for part in parts], REPLICATION_COLUMNS)
-        ratings = joined([part.ratings for part in parts], SPLIT_COLUMNS)
-        return cls(rows, resampled, ratings)
-
     def summary(self) -> dict[str, float]:
         """Average over splits, then languages, with 95% intervals by a bootstrap over systems."""
         rows = self.rows[["language", "tau", "tau_verdicts"]].dropna()

@@ -47,9 +47,11 @@ ROWS = "rows.parquet"
 KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm")
 """Packages that a file may name; in settings and on the command line any package is allowed."""
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
-_INTEGERS = ("draws", "first", "second", "judge", "is_sided", "question", "pair", "voter")
+_OF_PAIRS = ("first", "second", "judge", "is_sided")
+_OF_ITEMS = ("question", "pair", "points", "counts", "soft_counts", "voter")
+_INTEGERS = ("draws", *_OF_PAIRS, "question", "pair", "voter")
 _OPTIONAL = ("variance", "soft_counts", "voter")
-_ARRAYS = {*_INTEGERS, "coefficients", "points", "counts", *_OPTIONAL}
+_ARRAYS = {"draws", "coefficients", "variance", *_OF_PAIRS, *_OF_ITEMS}
 """Arrays of ``TrainingRatings`` and of its items."""
 
 
@@ -264,21 +266,12 @@ def _check_arrays(arrays: Mapping[str, npt.NDArray[Any]], language: str, part: _
     n_questions = len(part.questions)
     n_tournaments = len(np.atleast_1d(arrays["draws"]))
     n_pairs = arrays["first"].size
-    n_items = arrays["pair"].size
     shapes = {
         "draws": (n_tournaments, n_questions),
         "coefficients": (n_tournaments, n_systems),
         "variance": (n_systems,),
-        "first": (n_pairs,),
-        "second": (n_pairs,),
-        "judge": (n_pairs,),
-        "is_sided": (n_pairs,),
-        "question": (n_items,),
-        "pair": (n_items,),
-        "points": (n_items,),
-        "counts": (n_items,),
-        "soft_counts": (n_items,),
-        "voter": (n_items,),
+        **dict.fromkeys(_OF_PAIRS, (n_pairs,)),
+        **dict.fromkeys(_OF_ITEMS, (arrays["pair"].size,)),
     }
     limits = {
         "first": n_systems,

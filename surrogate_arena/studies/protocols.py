@@ -16,7 +16,6 @@ from surrogate.board.view import (
 )
 from surrogate.learning.cross_fitting import (
     Fold,
-    FoldRatings,
     HeldOutRatings,
     Rating,
     Repeats,
@@ -86,10 +85,10 @@ def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
 
 
 def _gathered(ratings: Iterable[Rating]) -> HeldOutRatings:
-    everyone = []
+    numbered = []
     for repeat, (table, reasons) in enumerate(ratings):
-        everyone.append(FoldRatings(repeat, 0, table, reasons))
-    return HeldOutRatings.gathered(everyone)
+        numbered.append((table.assign(repeat=repeat, fold=0), reasons))
+    return HeldOutRatings.gathered(numbered)
 
 
 def drawn_holdout(

@@ -33,7 +33,7 @@ def test_the_final_surrogate_never_sees_the_held_out_systems():
     predictions = []
     for X in (data.X, changed):
         surrogate = find_surrogate("linear")
-        [fit], _ = study_languages([replace(data, X=X)], surrogate, settings)
+        [fit], _, _ = study_languages([replace(data, X=X)], surrogate, settings, 1, None)
         assert surrogate.systems_["en"] == data.systems[2:]
         assert fit.holdout == held
         predictions.append(surrogate.predict(probe)["rating"])
