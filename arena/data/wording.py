@@ -40,7 +40,7 @@ def count_of(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,.0f} {plural or noun + 's'}"
 
 
-def percent_of(share: float, digits: int = 0) -> str:
+def percent_of(share: float, digits: int) -> str:
     """Show a share in percent; what is not quite all never rounds to 100%."""
     most = math.inf if share >= 1 else 100 - 10.0**-digits
     return f"{min(100 * share, most):z,.{digits}f}%"

@@ -86,9 +86,7 @@ def label_judge(
     return JudgeLabel(judge, _overall_grade({test.grade for test in made}, is_by_people), made)
 
 
-def verdict_tests(
-    judgments: pd.DataFrame, answers: pd.DataFrame | None = None
-) -> tuple[JudgeTest, ...]:
+def verdict_tests(judgments: pd.DataFrame, answers: pd.DataFrame | None) -> tuple[JudgeTest, ...]:
     """Test one judge's verdicts: length, sameness, flips, repeats, side, ties, circles."""
     judged = without_identical(judgments, answers)
     if judged.empty:

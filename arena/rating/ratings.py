@@ -162,9 +162,7 @@ def rate(
 
 
 def counted_judgments(
-    judgments: pd.DataFrame | Arena,
-    language: str | None = None,
-    judge: str | None = None,
+    judgments: pd.DataFrame | Arena, language: str | None, judge: str | None
 ) -> tuple[pd.DataFrame, tuple[Temperature, ...]]:
     """Select judgments, with probabilities at learned temperatures, which are also returned."""
     if isinstance(judgments, Arena):

@@ -48,7 +48,7 @@ TIER_COLUMNS = ["rank_low", "rank_high", "tier"]
 UNCERTAIN = [*TIER_COLUMNS, "wins_low", "wins_high"]
 
 
-def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None = None) -> pd.DataFrame:
+def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None) -> pd.DataFrame:
     """Average each system's wins over languages of equal weight into ``tables.OVERALL``.
 
     A rank needs a rank in each counting language, a place at least a place.

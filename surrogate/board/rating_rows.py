@@ -101,7 +101,7 @@ def rated_rows(
     estimates: pd.DataFrame,
     interval: RatingInterval,
     status: pd.DataFrame,
-    unproven: Collection[str] = (),
+    unproven: Collection[str],
     originals: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Rate the systems of one language: judged, unjudged and new ones.

@@ -152,7 +152,7 @@ def _judge_second(run: JudgingRun, first_judge: str) -> Judging:
     return replace(judging, progress=pairs.adaptive.progress(), ratings=pairs.adaptive.ratings())
 
 
-def _first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | None = None) -> int:
+def _first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | None) -> int:
     first = _first_settings(settings)
     if first.is_adaptive:
         return AdaptivePairs(arena, first, prior).budget
