@@ -21,7 +21,6 @@ from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.languages import AUTO, languages_by_id
 from surrogate_arena.importers.opened import texts_in
 from surrogate_arena.importers.passages import HINT, number_of_first, passages_of
-from surrogate_arena.importers.score_columns import lowest_wins
 from surrogate_arena.importers.values import (
     first_text,
     is_missing_cell,
@@ -224,14 +223,12 @@ class AnswerRows:
             hint = "write a number, the higher the better, true or false, up or down, or nothing"
             self.collected.fault(place, "verdict", values["verdict"], "is no score", hint)
             return {}
-        column = self.collected.names.get("verdict", "")
         judge = str(name_text(values.get("judge")) or self.judge or UNKNOWN_JUDGE)
         criterion = values.get("criterion")
         if criterion:
             judge = f"{judge}:{criterion}"
             self.collected.criteria[judge] = str(criterion)
-        if lowest_wins(column) or lowest_wins(judge):
-            self.collected.lower_is_better.add(judge)
+        self.collected.score_columns[judge] = self.collected.names["verdict"]
         return {judge: mark}
 
     def _asking(

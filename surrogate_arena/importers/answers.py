@@ -26,7 +26,6 @@ from surrogate_arena.importers.plain_tables import (
     tables_of_files,
     with_file,
 )
-from surrogate_arena.importers.score_columns import lowest_wins
 
 TABLE = "csv"
 
@@ -36,10 +35,10 @@ def read_answer_tables(
     *,
     columns: Mapping[str, str] = NO_COLUMNS,
     scores: Sequence[str] = (),
+    lowest_wins: Sequence[str] = (),
     language: str | None = None,
     judge: str | None = None,
     name: str = "answers",
-    reference_system: str | None = None,
     repeats: Repeats | None = None,
 ) -> ForeignArena:
     """Read tables of answers: CSV, JSON, JSONL, Parquet or a workbook of Excel.
@@ -51,11 +50,12 @@ def read_answer_tables(
         paths: Files, or folders of them; a file's name is the system if no column is.
         columns: Field to column, or path in its cells.
         scores: Further columns of marks.
+        lowest_wins: Columns of marks, or judges, whose lowest mark wins; ``NAME=no`` says that the
+            highest does.
         language: Language of rows that name none: a code, or by default ``auto``, which detects it
             by question.
         judge: Judge of rows that name none, or of a single column of scores.
         name: Name of the arena.
-        reference_system: System whose answers serve as reference.
         repeats: Treatment of questions that a system answers again; None refuses them.
 
     Raises:
@@ -67,23 +67,23 @@ def read_answer_tables(
         tables_of_files(paths),
         columns=columns,
         scores=scores,
+        lowest_wins=lowest_wins,
         judge=judge,
         may_repeat=repeats is not None,
     )
-    collected = _collected(known, language, judge, repeats)
-    return foreign_arena(collected, name, reference=reference_system)
+    return foreign_arena(_collected(known, language, judge, repeats), name)
 
 
 def _collected(
     known: PlainTables, language: str | None, judge: str | None, repeats: Repeats | None
 ) -> Collected:
-    collected = Collected(names=known.columns.names, notes=list(known.notes))
+    collected = Collected(
+        names=known.columns.names, notes=list(known.notes), lowest_wins=known.directions
+    )
     collected.skips.update(known.left_out)
     collected.unread = known.unread
     collected.n_empty = sum(n for (_, item, _), n in known.left_out.items() if item == "row")
-    for column, score_judge in known.scores.items():
-        if lowest_wins(column):
-            collected.lower_is_better.add(score_judge)
+    collected.score_columns = {judge: column for column, judge in known.scores.items()}
     rows: list[tuple[Place, Record, Mapping[str, float]]] = []
     for table in known.tables:
         for place, record in collected.raw(table):
@@ -109,6 +109,7 @@ def read_tables(
     *,
     columns: Mapping[str, str] = NO_COLUMNS,
     scores: Sequence[str] = (),
+    lowest_wins: Sequence[str] = (),
     language: str | None = None,
     repeats: Repeats | None = None,
 ) -> ForeignArena:
@@ -119,5 +120,11 @@ def read_tables(
     if not tables:
         raise UsageError("there is no table to read")
     rows = [with_file(_table_in_memory(name, frame), name) for name, frame in tables.items()]
-    known = known_tables(rows, columns=columns, scores=scores, may_repeat=repeats is not None)
+    known = known_tables(
+        rows,
+        columns=columns,
+        scores=scores,
+        lowest_wins=lowest_wins,
+        may_repeat=repeats is not None,
+    )
     return foreign_arena(_collected(known, language, None, repeats), "answers")

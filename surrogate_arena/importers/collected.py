@@ -56,7 +56,8 @@ class Collected:
         answers: Answers by language and id of the question, and system.
         marks: ``language, query_id, system, judge`` to the mark.
         criteria: Judge to its criterion, if any.
-        lower_is_better: Judges whose lower marks win.
+        score_columns: Judge to the column of its marks, if that is not its name.
+        lowest_wins: Score or judge to whether the user says that its lowest marks win.
         notes: Remarks for the user.
         skips: Source, item and reason to the count of what was left out.
         unread: Columns that are not read, and the reason of each in ``skips``.
@@ -70,7 +71,8 @@ class Collected:
     judgments: list[Record] = field(default_factory=list)
     marks: dict[tuple[str, str, str, str], float] = field(default_factory=dict)
     criteria: dict[object, str] = field(default_factory=dict)
-    lower_is_better: set[str] = field(default_factory=set)
+    score_columns: dict[str, str] = field(default_factory=dict)
+    lowest_wins: dict[str, bool] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)

@@ -75,6 +75,14 @@ def import_command(
         list[str] | None,
         Option(help="Comma-separated columns or scores to use as judges, besides known metrics."),
     ] = None,
+    lowest_wins: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME",
+            help="Score, as in --scores, whose lowest value wins; NAME=no if its highest does. "
+            "Repeatable.",
+        ),
+    ] = None,
     values: opt.Values = None,
     no_sides: opt.NoSides = False,
     reference_system: Annotated[
@@ -118,6 +126,7 @@ def import_command(
         "verdicts": verdicts,
         "judge": judge,
         "scores": split_names(",".join(scores or ())),
+        "lowest_wins": list(lowest_wins or ()),
         "values": list(values or ()),
         "no_sides": no_sides or None,
         "languages": split_names(languages),

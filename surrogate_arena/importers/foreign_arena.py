@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import check_table
-from arena.data.errors import DataError, Problem, checked_choice, counted_problems
+from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
 from arena.data.rows import Rows, is_unstorable, plain_table
 from arena.data.schema import (
     ANSWER_KEY,
@@ -31,7 +31,8 @@ from arena.data.types import Record
 from arena.data.wording import first_of
 from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.contract import MOST_NAMED
-from surrogate_arena.importers.values import short, storable
+from surrogate_arena.importers.score_columns import lowest_wins
+from surrogate_arena.importers.values import option, short, storable
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def foreign_arena(
     queries = collected_rows(collected.queries.values(), QUERIES)
     answers = collected_rows(collected.answers.values(), ANSWERS)
     # The winners of marks at fault would be wrong.
+    if not collected.problems:
+        _set_directions(collected)
     if collected.marks and not collected.problems:
         _add_judgments_of_marks(collected, f"verdicts of {answers.source}")
     judgments = collected_rows(_completed_judgments(collected), JUDGMENTS)
@@ -143,7 +146,7 @@ def shown_answer(collected: Collected) -> tuple[str, ...]:
     shown.append(f"passages: {len(texts)}{first}")
     for (*marked, judge), mark in collected.marks.items():
         if tuple(marked) == key:
-            direction = ", the lower the better" if judge in collected.lower_is_better else ""
+            direction = ", the lower the better" if collected.lowest_wins[judge] else ""
             shown.append(f"judge {judge}: {mark:g}{direction}")
     return tuple(shown)
 
@@ -164,24 +167,38 @@ def _replace_half_surrogates(collected: Collected) -> None:
 def _add_judgments_of_marks(collected: Collected, source: str) -> None:
     rows = [(*key, mark) for key, mark in collected.marks.items()]
     marks = pd.DataFrame(rows, columns=[*ANSWER_KEY, "judge", "mark"])
-    collected.notes.append(_use_of_marks(marks, collected.lower_is_better))
-    is_reversed = marks["judge"].isin(collected.lower_is_better)
+    collected.notes.append(_use_of_marks(marks, collected.lowest_wins))
+    is_reversed = marks["judge"].map(collected.lowest_wins)
     marks.loc[is_reversed, "mark"] *= -1
     table = _judgments_of_marks(marks)
     for line, row in enumerate(table.to_dict(orient="records"), start=1):
         collected.judgments.append({**row, "place": Place(source, line)})
 
 
-def _use_of_marks(marks: pd.DataFrame, lower_is_better: Collection[str]) -> str:
+def _set_directions(collected: Collected) -> None:
+    """Tell judges whose lowest marks win: as the user says, else by their names."""
+    stated = collected.lowest_wins
+    columns = {judge: collected.score_columns.get(judge, judge) for *_, judge in collected.marks}
+    for name in stated.keys() - {*columns, *columns.values()}:
+        listed = first_of(list(columns), MOST_NAMED) or "none"
+        raise UsageError(f"{name!r}, whose lowest value wins, is no score; the scores: {listed}")
+    for judge, column in columns.items():
+        assumed = lowest_wins(column) or lowest_wins(judge)
+        stated.setdefault(judge, stated.get(column, assumed))
+
+
+def _use_of_marks(marks: pd.DataFrame, directions: Mapping[str, bool]) -> str:
     """Say how many marks become verdicts: those of answers to one question."""
     is_used = marks.duplicated([*QUESTION_KEY, "judge"], keep=False)
     uses = []
     for judge, used in is_used.groupby(marks["judge"], sort=False):
-        best = "lowest" if judge in lower_is_better else "highest"
+        best = "lowest" if directions[judge] else "highest"
         uses.append(f"{judge} (the {best} wins) {used.sum():,} of {len(used):,}")
+    name = marks["judge"].iloc[0]
+    reverse = option("lowest-wins", f"{name}=no" if directions[name] else name)
     return (
         "scores used in verdicts (which need two systems' scores on a question): "
-        f"{first_of(uses, MOST_NAMED)}"
+        f"{first_of(uses, MOST_NAMED)}; to reverse one: {reverse}"
     )
 
 

@@ -63,6 +63,7 @@ def import_arena(
     paths: Path | str | Sequence[Path | str],
     *,
     verdicts: Path | str | None = None,
+    reference_system: str | None = None,
     **options: object,
 ) -> ForeignArena:
     """Read files of other tools and publishers as an arena.
@@ -72,6 +73,7 @@ def import_arena(
             or a function of paths and options.
         paths: Files, folders, or clones of repositories.
         verdicts: File of verdicts on the answers; ``columns`` with ``verdicts.`` before are of it.
+        reference_system: System whose answers serve as reference.
         options: Options of its reader, such as ``language`` or ``name``.
 
     Returns:
@@ -109,6 +111,11 @@ def import_arena(
         raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
     if options.get("repeats") != "first" and _is_mostly_left_out(foreign):
         raise _with_evident_kind(UsageError(_most_left_out(foreign)), kind, paths)
+    if reference_system is not None:
+        info = foreign.arena.info
+        checked_choice(reference_system, info.systems, "reference system")
+        info = info.model_copy(update={"reference_system": reference_system})
+        foreign = replace(foreign, arena=replace(foreign.arena, info=info))
     return foreign if verdicts is None else with_verdicts(foreign, verdict_file, paths)
 
 

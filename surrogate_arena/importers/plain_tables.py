@@ -39,7 +39,11 @@ from surrogate_arena.importers.refused_tables import (
     check_questions,
     check_repeats,
 )
-from surrogate_arena.importers.score_columns import judges_of_scores, score_columns
+from surrogate_arena.importers.score_columns import (
+    judges_of_scores,
+    score_columns,
+    stated_directions,
+)
 from surrogate_arena.importers.tables import SHEET, read_table
 from surrogate_arena.importers.values import mark_of, option
 
@@ -64,6 +68,7 @@ class PlainTables:
     Attributes:
         tables: The tables, each with a column ``file``.
         scores: Columns of marks, and the judge of each.
+        directions: Score or judge to whether the user says that its lowest mark wins.
         left_out: Source, item and reason to the count of what was left out.
         unread: Columns that are not read, and the reason of each in ``left_out``.
     """
@@ -71,6 +76,7 @@ class PlainTables:
     tables: Sequence[Rows]
     columns: Columns
     scores: Mapping[str, str]
+    directions: dict[str, bool]
     notes: Sequence[str]
     left_out: Mapping[tuple[str, str, str], int]
     unread: Mapping[str, str]
@@ -100,23 +106,25 @@ def known_tables(
     *,
     columns: Mapping[str, str] = NO_COLUMNS,
     scores: Sequence[str] = (),
+    lowest_wins: Sequence[str] = (),
     judge: str | None = None,
     needed: Sequence[str] = NEEDED,
     may_repeat: bool = False,
 ) -> PlainTables:
-    """Find the columns of tables of answers."""
+    """Find the columns of tables of answers; those of ``lowest_wins`` are scores, too."""
+    directions = stated_directions(lowest_wins)
     tables, notes = _in_one_layout(tables, columns)
     systems = _columns_of_answers(tables, columns)
     if systems:
         of_one_answer = [name for name in columns if name not in _SHARED_FIELDS]
-        _refuse_fields(systems, [*of_one_answer, *scores])
+        _refuse_fields(systems, [*of_one_answer, *scores, *directions])
         tables = [_one_answer_per_row(rows, systems) for rows in tables]
         held = systems_in_order([rows.table for rows in tables], "system")
         for name in systems:
             if name not in held:
                 raise UsageError(f"no row has anything at {name!r}, which --column answer names")
         columns = {**columns, "answer": "answer"}
-    named = {**columns, **{name: name for name in scores}}
+    named = {**columns, **{name: name for name in (*scores, *directions)}}
     tables = [replace(rows, table=with_paths(rows.table, named)) for rows in tables]
     known, system_notes = _found_columns(tables, columns, scores, needed, may_repeat=may_repeat)
     notes += system_notes
@@ -127,7 +135,10 @@ def known_tables(
     if "passages" not in columns:
         known, passed = with_true_passages([rows.table for rows in filled], known)
     frames = [rows.table for rows in filled]
-    marked = [] if systems else score_columns(frames, known.names.values(), scores)
+    # Other names are those of judges
+    directed = {*directions}.intersection(columns_in(frames)) - {known.names.get("verdict")}
+    asked = [*scores, *sorted(directed)]
+    marked = [] if systems else score_columns(frames, known.names.values(), asked)
     unread = reasons_unread(frames, known, [*marked, *systems], n_answers=len(systems) or 1)
     left_out = _left_out(tables, filled, passed, marked, unread.values())
     notes += _notes(known, passed, columns)
@@ -135,7 +146,7 @@ def known_tables(
         notes += rows.notes
     # Where a column holds verdicts, the judge is theirs.
     judges = judges_of_scores(marked, None if "verdict" in known.names else judge)
-    return PlainTables(filled, known, judges, notes, left_out, unread)
+    return PlainTables(filled, known, judges, directions, notes, left_out, unread)
 
 
 def _in_one_layout(

@@ -61,6 +61,11 @@ def judges_of_scores(columns: Sequence[str], judge: str | None) -> dict[str, str
     return {columns[0]: judge}
 
 
+def stated_directions(texts: Sequence[str]) -> dict[str, bool]:
+    """Return whether the lowest mark wins by score, from texts ``NAME`` and ``NAME=no``."""
+    return {text.removesuffix("=no"): not text.endswith("=no") for text in texts}
+
+
 def lowest_wins(column: str) -> bool:
     """Return whether lower marks are better, by a column's name or a judge's."""
     scores = contract()["scores"]

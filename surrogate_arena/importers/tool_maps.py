@@ -78,7 +78,6 @@ class Scores(_Table):
         columns: Whether columns of lists of numbers are scores.
         not_columns: Columns of numbers that are no scores.
         words: Words that are scores, to their numbers.
-        lower_is_better: Names of scores of which the lower wins.
     """
 
     at: PathTexts = []
@@ -86,7 +85,6 @@ class Scores(_Table):
     columns: bool = False
     not_columns: list[str] = []
     words: dict[str, float] = {}
-    lower_is_better: list[str] = []
 
 
 class ToolMap(_Table):

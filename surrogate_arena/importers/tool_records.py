@@ -35,7 +35,7 @@ from surrogate_arena.importers.map_battles import battles_of_records
 from surrogate_arena.importers.opened import texts_in
 from surrogate_arena.importers.plain_tables import NEEDED
 from surrogate_arena.importers.refused_battles import check_votes
-from surrogate_arena.importers.score_columns import lowest_wins
+from surrogate_arena.importers.score_columns import stated_directions
 from surrogate_arena.importers.scores import marks_of, numbers_beside
 from surrogate_arena.importers.tool_fields import (
     FieldReading,
@@ -65,10 +65,10 @@ class ToolReader:
         *,
         columns: Mapping[str, str] = NO_COLUMNS,
         scores: Sequence[str] = (),
+        lowest_wins: Sequence[str] = (),
         values: Sequence[str] = (),
         language: str | None = None,
         name: str | None = None,
-        reference_system: str | None = None,
         repeats: Repeats | None = None,
     ) -> ForeignArena:
         """Read records that the tool wrote.
@@ -78,10 +78,10 @@ class ToolReader:
             columns: Field to path, such as ``vars.topic`` or ``input.args[0]``; ``file`` is the
                 file's bare name.
             scores: Further scores, by column or path.
+            lowest_wins: Scores whose lowest mark wins; ``NAME=no`` says that the highest does.
             values: Meanings of winners' values, where records are battles.
             language: Language of records that name none; by default detected.
             name: Name of the arena; by default the tool's.
-            reference_system: System whose answers serve as reference.
             repeats: Treatment of questions that a system answers again; None refuses them.
 
         Returns:
@@ -93,7 +93,7 @@ class ToolReader:
             DataError: With all problems of all files.
         """
         check_repeats_choice(repeats)
-        collected = Collected()
+        collected = Collected(lowest_wins=stated_directions(lowest_wins))
         files = files_below(paths, suffixes_of(self.map))
         try:
             records = records_of_files(self.map, files, paths, collected)
@@ -105,7 +105,7 @@ class ToolReader:
             return battles_of_records(self.map, records, collected, columns, values, name, language)
         reading = self._reading(records, columns, may_name_files=len(files) > 1)
         rows = self._rows(records, reading, collected)
-        marks = self._marks(collected, reading, rows, scores)
+        marks = self._marks(collected, reading, rows, [*scores, *collected.lowest_wins])
         answers = []
         for (place, record, fields), marked in zip(rows, marks, strict=True):
             if "answer" not in fields and _has_empty_answer(record, reading):
@@ -113,11 +113,9 @@ class ToolReader:
             if _is_complete(collected, place, fields, reading):
                 answers.append((place, fields, marked))
         judges = _judges_of(marks)
-        of_map = self.map.scores.lower_is_better
-        collected.lower_is_better.update(filter(lowest_wins, judges), of_map)
         add_rows(collected, answers, language, repeats=repeats)
         note = f"Fields: {reading.shown()}. Scores: {', '.join(judges) or 'none'}."
-        return foreign_arena(collected, name, reference=reference_system, note=note)
+        return foreign_arena(collected, name, note=note)
 
     def _rows(
         self, records: Sequence[PlacedRecord], reading: FieldReading, collected: Collected

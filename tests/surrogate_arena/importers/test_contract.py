@@ -673,9 +673,7 @@ def test_scores_of_a_single_system_are_said_to_be_no_verdicts(tmp_path):
     rows = [{**row, "system": "one", "faithfulness": 0.5} for row in ROWS[::2]]
     foreign = read(written(tmp_path, rows))
     [note] = foreign.notes
-    assert note.endswith(
-        "need two systems' scores on a question): faithfulness (the highest wins) 0 of 2"
-    )
+    assert "need two systems' scores on a question): faithfulness (the highest wins) 0 of 2" in note
 
 
 def test_the_name_of_a_sheet_is_read_as_the_system(tmp_path):

@@ -1,5 +1,7 @@
 """Columns of scores in plain tables: thumbs and other words, their judges, and their use."""
 
+import shlex
+
 import pandas as pd
 import pytest
 
@@ -98,7 +100,7 @@ def test_one_note_says_how_many_scores_are_used(read):
     columns = {"thumbs": ["up", "down", "up", None], "f1": [0.1, 0.2, 0.3, 0.4]}
     assert read(columns, scores=["thumbs"]).notes == (
         "scores used in verdicts (which need two systems' scores on a question): thumbs (the "
-        "highest wins) 2 of 3, f1 (the highest wins) 4 of 4",
+        "highest wins) 2 of 3, f1 (the highest wins) 4 of 4; to reverse one: --lowest-wins thumbs",
     )
 
 
@@ -135,3 +137,70 @@ def test_the_lowest_score_wins_where_each_row_names_its_metric(read, column):
     foreign = read(cells | {"score": [0.1, 0.9, 0.1, 0.9]})
     assert sorted(winners(foreign)) == ["one", "two"]
     assert "toxicity (the lowest wins)" in " ".join(foreign.notes)
+
+
+def turning(foreign):
+    """Return the options that import names to reverse scores."""
+    [note] = [note for note in foreign.notes if "--lowest-wins" in note]
+    return shlex.split(note.partition("reverse one: --lowest-wins ")[2])
+
+
+ERRORS = {"error_rate": [0.1, 0.9, 0.1, 0.9]}
+
+
+def test_the_user_says_that_the_lowest_score_wins_and_need_not_name_the_score_twice(read):
+    foreign = read(ERRORS, lowest_wins=["error_rate"])
+    assert winners(foreign) == ["one", "one"]
+    assert "judge error_rate: 0.1, the lower the better" in foreign.shown
+    assert winners(read(ERRORS, scores=["error_rate"])) == ["two", "two"]
+    named = read(ERRORS, scores=["error_rate"], lowest_wins=["error_rate"])
+    assert named.arena.judgments.equals(foreign.arena.judgments)
+
+
+@pytest.mark.parametrize(
+    ("cells", "options"),
+    [
+        (ERRORS, {"scores": ["error_rate"]}),
+        ({"toxicity": [0.1, 0.9, 0.1, 0.9]}, {}),
+        ({"bias": [1, 2, 1, 2]}, {"scores": ["bias"]}),
+        ({"rating": [1, 2, 1, 2], "judge": ["ann", "ann", "ann", "ann"]}, {}),
+        ({"Mean rank": [1, 2, 1, 2]}, {"columns": {"verdict": "Mean rank"}}),
+        (ERRORS, {"scores": ["error_rate"], "judge": "human"}),
+        ({"metric": ["toxicity"] * 4, "score": [0.1, 0.9, 0.1, 0.9]}, {}),
+    ],
+)
+def test_the_note_on_directions_names_what_reverses_each(read, cells, options):
+    before = read(cells, **options)
+    after = read(cells, lowest_wins=turning(before), **options)
+    assert sorted(set(after.arena.judgments["judge"])) == sorted(
+        set(before.arena.judgments["judge"])
+    )
+    other = {"one": "two", "two": "one"}
+    assert winners(after) == [other[winner] for winner in winners(before)]
+
+
+def test_one_of_several_criteria_or_raters_in_a_column_can_be_turned(read):
+    cells = {"rater": ["ann", "ann", "bob", "bob"], "rating": [1, 2, 1, 2]}
+    columns = {"judge": "rater"}
+    foreign = read(cells, columns=columns, lowest_wins=["bob"])
+    assert sorted(winners(foreign)) == ["one", "two"]
+    assert winners(read(cells, columns=columns, lowest_wins=["rating"])) == ["one", "one"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        (["speed"], r"'speed', whose lowest value wins, is no score; the scores: error_rate"),
+        (["tone"], r"'tone' holds no scores, which are numbers"),
+        (["answer"], r"'answer' holds no scores"),
+    ],
+)
+def test_directions_of_no_score_are_refused_with_the_scores_that_there_are(read, stated, message):
+    cells = {**ERRORS, "tone": ["curt", "warm", "dry", "long"]}
+    with pytest.raises(UsageError, match=message):
+        read(cells, scores=["error_rate"], lowest_wins=stated)
+
+
+def test_a_direction_without_any_score_is_refused(read):
+    with pytest.raises(UsageError, match=r"'f1', whose .* the scores: none"):
+        read({}, lowest_wins=["f1"])

@@ -431,6 +431,10 @@ def test_the_lower_score_of_a_known_fault_wins_in_every_tool(tmp_path, metric):
     read = read_of(tmp_path, langfuse)
     assert winners(read, metric) == ["v0"]
     assert f"{metric} (the lowest wins)" in " ".join(read.notes)
+    turned = read_of(tmp_path, langfuse, lowest_wins=[f"{metric}=no"])
+    assert winners(turned, metric) == ["v1"]
+    with pytest.raises(UsageError, match=f"unknown score 'tone'; use one of {metric}"):
+        read_of(tmp_path, langfuse, lowest_wins=["tone"])
 
 
 def test_langsmith_counts_categories_too(tmp_path):
