@@ -26,8 +26,6 @@ Rating = tuple[pd.DataFrame, dict[str, str]]
 """Ratings of a table's systems, and language to why there are none."""
 Training = Callable[[LanguageData, Sequence[str], int], LanguageData]
 """From a language, held-out systems and a repeat to the data to learn from."""
-Rated = Callable[[LanguageData, Sequence[str], int], pd.DataFrame]
-"""From a language, held-out systems and a repeat to the rows of features to rate."""
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 HELD_OUT_COLUMNS = ["repeat", "fold", "language", "system", "rating", "standard_error"]
 
@@ -139,24 +137,10 @@ def leave_systems_out(
     training: Training = everything_left,
     folds: Sequence[Fold] | None = None,
 ) -> list[Outcome]:
-    """Rate every system by a surrogate that has not seen it."""
-    rated = held_out_ratings(languages, surrogate, repeats, training=training, folds=folds)
-    return [rated.outcome(data, repeats.times) for data in languages]
+    """Rate every system by a surrogate that has not seen it, fold by fold.
 
-
-def held_out_ratings(
-    languages: Sequence[LanguageData],
-    surrogate: Surrogate,
-    repeats: Repeats,
-    *,
-    training: Training = everything_left,
-    rated: Rated | None = None,
-    folds: Sequence[Fold] | None = None,
-) -> HeldOutRatings:
-    """Rate what is held out, fold by fold, alike in every language.
-
-    Tournaments of the other folds are drawn again; ratings are moved to the arena's scale by these.
-    ``training`` chooses the data to learn from, ``rated`` the rows to rate.
+    Folds are alike in every language. Tournaments of the other folds are drawn again; ratings are
+    moved to the arena's scale by these. ``training`` chooses the data to learn from.
     """
     tasks = []
     for fold in folds or system_folds(languages, repeats):
@@ -164,8 +148,9 @@ def held_out_ratings(
             unfitted = repeats.reseeded(surrogate, str(fold.repeat), str(fold.number))
             # A worker gets what is read there: of many answers, that is a small part.
             read = [_read_in(data, unfitted, fold) for data in group]
-            tasks.append(partial(_rate_fold, read, unfitted, fold, training, rated))
-    return HeldOutRatings.gathered(repeats.run(tasks))
+            tasks.append(partial(_rate_fold, read, unfitted, fold, training))
+    rated = HeldOutRatings.gathered(repeats.run(tasks))
+    return [rated.outcome(data, repeats.times) for data in languages]
 
 
 def _read_in(data: LanguageData, surrogate: Surrogate, fold: Fold) -> LanguageData:
@@ -231,11 +216,7 @@ def fold_count(n_systems: int) -> int:
 
 
 def _rate_fold(
-    languages: Sequence[LanguageData],
-    surrogate: Surrogate,
-    fold: Fold,
-    training: Training,
-    rated: Rated | None,
+    languages: Sequence[LanguageData], surrogate: Surrogate, fold: Fold, training: Training
 ) -> Rating:
     parts = []
     rows = []
@@ -253,7 +234,7 @@ def _rate_fold(
             failures[data.language] = str(error)
             continue
         parts.append(part)
-        rows.append(data.rows(held) if rated is None else rated(data, held, fold.repeat))
+        rows.append(data.rows(held))
         origins[data.language] = data.origin_of(part)
     if not rows:
         return pd.DataFrame(columns=HELD_OUT_COLUMNS), failures

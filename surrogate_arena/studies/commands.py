@@ -26,9 +26,9 @@ def validate_command(
             "together), leave-best-out (the best fifth), leave-language-out, table3 (R² of "
             "surrogates), table4 (the paper's groups of "
             "features, two systems held out, all ranked), ablation (part of the features), "
-            "importances (of features), replication (half of the questions against the other "
-            "half), learning-curve (part of the arena) or sampling (verdicts alone: fewer "
-            "questions, or fewer pairs, against all of them)."
+            "replication (half of the questions against the other half), learning-curve (part of "
+            "the arena) or sampling (verdicts alone: fewer questions, or fewer pairs, against all "
+            "of them)."
         ),
     ] = "leave-systems-out",
     preset: opt.Preset = None,
@@ -103,6 +103,5 @@ def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN4
         "reasons": list(reasons),
     }
     # Table 3 has neither a tau nor an interval.
-    has_taus = "tau" in table or "permutation" in table
-    title = f"{protocol} (taus are Kendall's, intervals 95%)" if has_taus else protocol
+    title = f"{protocol} (taus are Kendall's, intervals 95%)" if "tau" in table else protocol
     show(content, as_json, {"table": title})

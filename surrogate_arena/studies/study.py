@@ -32,7 +32,6 @@ from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training_data import with_answers
 from surrogate_arena.studies.comparison import RATED_BY, PairedTaus
 from surrogate_arena.studies.feature_groups import ALL, FeatureSubset, feature_subsets
-from surrogate_arena.studies.importances import PERMUTATIONS, importances
 from surrogate_arena.studies.protocols import (
     AXES,
     LANGUAGE,
@@ -263,16 +262,6 @@ class Study:
         outcomes = {name: self.unseen(subset=subset) for name, subset in subsets.items()}
         pairs = [(name, ALL) for name in subsets if name != ALL]
         return self.compared(outcomes, "ablation", pairs=pairs)
-
-    def importances(self) -> StudyTable:
-        """Say how much the ranking rests on each feature.
-
-        **Permutation** (Breiman, 2001, "Random forests"): the Kendall tau lost if an unseen system
-        is rated with another one's values of a feature. **Share**: of the surrogate's decisions; of
-        a forest the mean decrease in impurity. Intervals hold 95% of the tournaments.
-        """
-        table = importances(self.languages, self.features, self.surrogate, self.repeats)
-        return self.tabulated(table, "importances", f"permutations:{PERMUTATIONS}")
 
     def learning_curves(self, shares: Sequence[float] = SHARES) -> StudyTable:
         """Rank unseen systems by surrogates that learned from random parts of the data.

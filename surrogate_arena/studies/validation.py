@@ -86,7 +86,6 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
         BEST: Protocol(Study.leave_best_out, 1, 1, True),
         LANGUAGE: Protocol(Study.leave_language_out, REPEATS, 1, True),
         "ablation": Protocol(Study.ablate, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        "importances": Protocol(Study.importances, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         "learning-curve": Protocol(Study.learning_curves, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         REPLICATION: Protocol(Study.replicate, 10, 1),
         SAMPLING: Protocol(None, 100, FEWEST_TO_SAMPLE),

@@ -101,31 +101,6 @@ def test_a_family_without_any_value_is_marked_and_not_scored(surrogate, simulate
 
 
 @pytest.mark.slow
-def test_the_good_feature_matters_and_the_other_does_not(simulated, table, settings):
-    done = validate(
-        *(simulated.arena, "importances", "random-forest", 1),
-        **{"feature_table": table, **settings},
-    )
-    rows = rows_by(done.table, "language", "feature")
-    for language in ("en", "sw"):
-        good, bad = rows.loc[(language, "close")], rows.loc[(language, "nothing")]
-        assert good["permutation_low"] > 0.15
-        assert good["permutation_low"] <= good["permutation"] <= good["permutation_high"]
-        assert abs(bad["permutation"]) < 0.3
-        assert good["share"] + bad["share"] == pytest.approx(1)
-        assert good["share_low"] > bad["share"]
-
-
-def test_a_feature_without_values_has_no_importance(simulated, table, settings):
-    empty = table.assign(nothing=np.where(table["language"] == "sw", np.nan, table["nothing"]))
-    done = validate(*(simulated.arena, "importances", QUICK, 1), feature_table=empty, **settings)
-    rows = rows_by(done.table, "language", "feature")
-    assert rows.loc[("sw", "nothing")].isna().all()
-    assert rows.loc[("sw", "close"), "share"] == 1
-    assert rows.loc[("en", "nothing")].notna().all()
-
-
-@pytest.mark.slow
 def test_curves_end_at_what_validate_finds(simulated, table, settings):
     common = {"feature_table": table, "repeats": 1, **settings}
     done = Study.of(simulated.arena, QUICK, **common).learning_curves(shares=(0.1, 1.0))

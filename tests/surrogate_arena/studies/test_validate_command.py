@@ -130,8 +130,8 @@ def test_a_study_is_published_as_figure_and_latex(study, run, tmp_path, capsys):
 
 
 def test_a_study_without_a_tau_has_no_figure(study, run, tmp_path, capsys):
-    file = tmp_path / "importances.json"
-    assert study(*QUICK, "--protocol", "importances", "--json") == 0
+    file = tmp_path / "table3.json"
+    assert study(*QUICK, "--protocol", "table3", "--json") == 0
     file.write_text(capsys.readouterr().out)
     assert run("publish", file, "--as", "figures", "--out", tmp_path / "figures") == 1
     assert "no study with a tau" in capsys.readouterr().err
