@@ -91,6 +91,7 @@ OTHER_PROGRAMS = {
     "dask",
     "docker",
     "git",
+    "hf",
     "inspect",
     "llama-server",
     "pip",
