@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -27,17 +26,13 @@ REMOVED = "(removed system)"
 LATEST = slice(None, -25, -1)
 """Boards that the table of all ranks has room for, the last one first."""
 
-Numbers: TypeAlias = dict[str, list[float | None]]
-"""A number of each system, board by board."""
-
 
 class Move(BaseModel):
-    """A system that moved beyond noise, is new, or is gone."""
+    """A system that moved beyond noise."""
 
     model_config = ConfigDict(frozen=True)
 
     system: str
-    verdict: str
     language: str = OVERALL
     rank_old: float | None = None
     rank_new: float | None = None
@@ -47,11 +42,7 @@ class Move(BaseModel):
     @property
     def sentence(self) -> str:
         """The move in words, without the full stop."""
-        if self.verdict == "gone":
-            return f"{self.system} is gone"
         rank = "without a rank" if self.rank_new is None else f"rank {self.rank_new:.0f}"
-        if self.verdict == "new":
-            return f"{self.system} is new: {rank}"
         where = "" if self.language == OVERALL else f"{language_name(self.language)}: "
         before = rank_interval(self.rank_old, self.rank_old)
         way = "up" if (self.rating_change or 0) > 0 else "down"
@@ -86,7 +77,6 @@ class HistoryEntry(BaseModel):
     causes: tuple[str, ...] = ()
     counts: str = ""
     moves: tuple[Move, ...] = ()
-    is_comparable: bool = True
     standings: dict[str, tuple[float | None, float | None]]
 
     @property
@@ -98,11 +88,7 @@ class HistoryEntry(BaseModel):
     @property
     def moved(self) -> frozenset[str]:
         """Systems whose rating moved over all languages."""
-        return frozenset(
-            move.system
-            for move in self.moves
-            if move.verdict == "moved" and move.language == OVERALL
-        )
+        return frozenset(move.system for move in self.moves if move.language == OVERALL)
 
     @property
     def sentences(self) -> list[str]:
@@ -196,9 +182,9 @@ def _leaders(standings: Standings) -> list[str]:
 
 @dataclass(frozen=True)
 class Line:
-    """A number over time: ``paths`` connect boards that are comparable; ``text`` has all values.
+    """Ranks over time: ``paths`` connect boards that follow each other; ``text`` has all ranks.
 
-    ``points`` are each board's place across and down, whether its system moved, and its text.
+    ``points`` are each board's place across and down, whether its system moved, and its rank.
     """
 
     paths: tuple[str, ...]
@@ -210,25 +196,21 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
     """Prepare the page of a board's past, oldest states first; systems that are gone come last."""
     past = {system for entry in entries for system in entry.standings}
     ordered = [*(name for name in systems if name in past), *sorted(past - set(systems))]
-    ranks: Numbers = {}
-    ratings: Numbers = {}
-    for name in ordered:
-        standings = [entry.standings.get(name, (None, None)) for entry in entries]
-        ranks[name] = [rank for rank, _ in standings]
-        ratings[name] = [rating for _, rating in standings]
-    rank_lines = _lines(ranks, entries, is_rank=True)
-    rating_lines = _lines(ratings, entries, is_rank=False)
+    ranks = [rank for entry in entries for rank in _ranks_of(entry.standings).values()]
+    last_rank = max(ranks, default=1.0)
+    columns = places(entries)
     rows = []
     for name in ordered:
+        cells = [entry.standings.get(name, (None, None)) for entry in entries]
+        ranks_of_system = [rank for rank, _ in cells]
+        moved = [name in entry.moved for entry in entries]
         row = {
             "system": name if name in systems else REMOVED,
-            "first_rank": _first(ranks[name]),
-            "rank": ranks[name][-1],
-            "first_rating": _first(ratings[name]),
-            "rating": ratings[name][-1],
-            "ranks": rank_lines[name],
-            "ratings": rating_lines[name],
-            "cells": list(zip(ranks[name], ratings[name], strict=True))[LATEST],
+            "first_rank": next((rank for rank in ranks_of_system if rank is not None), None),
+            "rank": ranks_of_system[-1],
+            "rating": cells[-1][1],
+            "ranks": drawn(ranks_of_system, columns, last_rank, moved),
+            "cells": cells[LATEST],
         }
         rows.append(row)
     return {
@@ -238,30 +220,6 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
         "width": WIDTH,
         "height": HEIGHT,
     }
-
-
-def _lines(numbers: Numbers, entries: Sequence[HistoryEntry], *, is_rank: bool) -> dict[str, Line]:
-    columns = places(entries)
-    bottom, top = _bounds(numbers)
-    # Ranks are comparable on any scale; ratings are not, so that their line breaks.
-    breaks = [not is_rank and not entry.is_comparable for entry in entries]
-    lines = {}
-    for name, values in numbers.items():
-        moved = [name in entry.moved for entry in entries]
-        if is_rank:
-            lines[name] = drawn(values, columns, (top, bottom), moved, breaks, 0)
-        else:
-            lines[name] = drawn(values, columns, (bottom, top), moved, breaks, 2)
-    return lines
-
-
-def _first(values: Sequence[float | None]) -> float | None:
-    return next((value for value in values if value is not None), None)
-
-
-def _bounds(values: Mapping[str, Sequence[float | None]]) -> tuple[float, float]:
-    present = [value for row in values.values() for value in row if value is not None]
-    return min(present, default=0.0), max(present, default=1.0)
 
 
 def places(entries: Sequence[HistoryEntry]) -> list[float]:
@@ -278,29 +236,25 @@ def places(entries: Sequence[HistoryEntry]) -> list[float]:
 
 
 def drawn(
-    values: Sequence[float | None],
+    ranks: Sequence[float | None],
     columns: Sequence[float],
-    bounds: tuple[float, float],
+    last_rank: float,
     moved: Sequence[bool],
-    breaks: Sequence[bool],
-    digits: int,
 ) -> Line:
-    """Draw a number over time between its bounds, at the bottom and at the top.
+    """Draw a system's ranks over time, rank 1 at the top.
 
-    ``moved`` says of each board whether it moved beyond noise, ``breaks`` whether its scale is new.
+    ``moved`` says of each board whether the system moved beyond noise.
     """
-    bottom, top = bounds
     points: dict[int, tuple[float, float, bool, str]] = {}
-    for index, value in enumerate(values):
-        if value is None or not math.isfinite(value):
+    for index, rank in enumerate(ranks):
+        if rank is None:
             continue
-        share = (value - bottom) / (top - bottom) if top != bottom else 0.5
         x = MARGIN + columns[index] * (WIDTH - 2 * MARGIN)
-        y = HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN)
-        points[index] = (round(x, 1), round(y, 1), moved[index], decimal(value, digits))
+        y = MARGIN + (rank - 1) / max(last_rank - 1, 1) * (HEIGHT - 2 * MARGIN)
+        points[index] = (round(x, 1), round(y, 1), moved[index], f"{rank:.0f}")
     paths = []
-    for index, following in pairwise(range(len(values))):
-        if index in points and following in points and not breaks[following]:
+    for index, following in pairwise(range(len(ranks))):
+        if index in points and following in points:
             start, end = points[index], points[following]
             paths.append(f"M{start[0]} {start[1]}L{end[0]} {end[1]}")
     text = ", ".join(point[3] for point in points.values())

@@ -17,7 +17,7 @@ from surrogate.board.board import Board
 from surrogate.board.remarks import conclusion
 from surrogate_arena.cli.clock import now
 from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move, news_of
-from surrogate_arena.runs.diff import GONE, MOVED, NEW, diff_boards
+from surrogate_arena.runs.diff import MOVED, diff_boards
 from surrogate_arena.runs.past_boards import (
     RECORD_FILE,
     WHOLE,
@@ -132,18 +132,13 @@ def _changes(old: Board, new: Board) -> dict[str, Any]:
     try:
         difference = diff_boards(old, new)
     except UsageError as error:
-        return {"counts": str(error), "is_comparable": False}
-    table = difference.changes
-    is_shown = table["language"].eq(OVERALL) & table["verdict"].isin([MOVED, NEW, GONE])
-    if len(new.languages) > 1:
-        is_shown |= table["verdict"].eq(MOVED)
-    fields = [*Move.model_fields]
-    moves = [Move(**row) for row in plain_records(table.loc[is_shown, fields])]
-    return {
-        "counts": str(difference),
-        "moves": tuple(moves),
-        "is_comparable": difference.is_comparable,
-    }
+        return {"counts": str(error)}
+    moved = difference.changes[difference.changes["verdict"] == MOVED]
+    if len(new.languages) == 1:
+        # The only language of a board is the board.
+        moved = moved[moved["language"] == OVERALL]
+    moves = [Move(**row) for row in plain_records(moved[[*Move.model_fields]])]
+    return {"counts": str(difference), "moves": tuple(moves)}
 
 
 def _causes(old: Board, old_record: PastRecord, new: Board, record: PastRecord) -> Iterator[str]:

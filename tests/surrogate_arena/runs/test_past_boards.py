@@ -113,8 +113,6 @@ def test_past_boards_are_kept_with_what_moved_and_why(three, place, run_on):
     assert not first.causes
     assert not first.counts
     assert second.causes == ("ridge: 0.1 → 4.0",)
-    assert not second.is_comparable
-    assert third.is_comparable
     (cause,) = third.causes
     assert "fewer judgments" in cause
     # A run that changes nothing adds nothing, whatever the day.
@@ -126,10 +124,9 @@ def test_past_boards_are_kept_with_what_moved_and_why(three, place, run_on):
     for text in ("ridge: 0.1 → 4.0", 'id="2024-10-09"'):
         assert text in page
     rows = page.split('id="history-table"')[1].split("</table>")[0].split("<tr>")[2:]
-    # Three ranks in one line of two stretches; ratings break where the prior changed. Who has lost
-    # all verdicts has no third rank.
-    assert sorted(row.count("<circle") for row in rows) == [5, *[6] * (len(rows) - 1)]
-    assert sorted(row.count("<path") for row in rows) == [2, *[3] * (len(rows) - 1)]
+    # Three ranks in one line of two stretches. Who has lost all verdicts has no third rank.
+    assert sorted(row.count("<circle") for row in rows) == [2, *[3] * (len(rows) - 1)]
+    assert sorted(row.count("<path") for row in rows) == [1, *[2] * (len(rows) - 1)]
     index = (three.out / "_site" / "a" / "index.html").read_text("utf-8")
     assert "Board of 2024-10-09" in index
 
@@ -391,37 +388,22 @@ def test_news_are_computed_again_from_the_tables_of_two_dates(configure, place, 
 
 
 def test_moves_are_said_in_words():
-    up = Move(
-        system="x", verdict="moved", rank_old=3, rank_new=1, rating_change=0.5, p_value=0.0001
-    )
+    up = Move(system="x", rank_old=3, rank_new=1, rating_change=0.5, p_value=0.0001)
     assert up.sentence == "x moved up, from rank 3 to 1 (rating by 0.50, p below 0.001)"
-    down = Move(
-        system="x", verdict="moved", rank_old=3, rank_new=3, rating_change=-0.5, p_value=0.04
-    )
+    down = Move(system="x", rank_old=3, rank_new=3, rating_change=-0.5, p_value=0.04)
     assert down.sentence == "x moved down, rank 3 (rating by −0.50, p 0.040)"
-    assert Move(system="x", verdict="gone").sentence == "x is gone"
-    assert Move(system="x", verdict="new", rank_new=2).sentence == "x is new: rank 2"
 
 
-@given(
-    st.lists(st.one_of(st.none(), st.floats(-1e3, 1e3)), min_size=1, max_size=8),
-    st.data(),
-)
-def test_a_line_keeps_to_its_place_and_breaks_where_it_must(values, data):
-    breaks = [data.draw(st.booleans()) for _ in values]
-    columns = [index / max(len(values) - 1, 1) for index in range(len(values))]
-    present = [value for value in values if value is not None] or [0.0]
-    bounds = (min(present), max(present))
-    line = drawn(values, columns, bounds, [False] * len(values), breaks, 2)
-    assert len(line.points) == sum(value is not None for value in values)
+@given(st.lists(st.one_of(st.none(), st.integers(1, 300)), min_size=1, max_size=8))
+def test_a_line_keeps_to_its_place_and_breaks_where_there_is_no_rank(ranks):
+    columns = [index / max(len(ranks) - 1, 1) for index in range(len(ranks))]
+    last_rank = max([rank for rank in ranks if rank is not None], default=1)
+    line = drawn(ranks, columns, last_rank, [False] * len(ranks))
+    assert len(line.points) == sum(rank is not None for rank in ranks)
     for x, y, _, _ in line.points:
         assert MARGIN <= x <= WIDTH - MARGIN
         assert MARGIN <= y <= HEIGHT - MARGIN
-    joined = [
-        index
-        for index in range(1, len(values))
-        if None not in values[index - 1 : index + 1] and not breaks[index]
-    ]
+    joined = [pair for pair in itertools.pairwise(ranks) if None not in pair]
     assert len(line.paths) == len(joined)
 
 
@@ -597,13 +579,12 @@ def test_systems_that_left_are_named_nowhere():
     left = entry(
         1, {"a": (1.0, 0.0), "b": (2.0, 0.0)}, news=("a entered at rank 1",), causes=("a joined",)
     )
-    now_there = entry(2, {"b": (1.0, 0.0)}, moves=(Move(system="a", verdict="gone"),))
-    shown_first, shown_last = without_removed([left, now_there])
+    now_there = entry(2, {"b": (1.0, 0.0)})
+    shown_first, _ = without_removed([left, now_there])
     assert shown_first.news == ("(removed system) entered at rank 1",)
     # No other word is taken for a name.
     assert shown_first.causes == ("(removed system) joined",)
     assert shown_first.conclusion == "x leads."
-    assert shown_last.sentences == ["(removed system) is gone"]
     view = history_view([left, now_there], ["b"])
     assert [row["system"] for row in view["rows"]] == ["b", "(removed system)"]
 
