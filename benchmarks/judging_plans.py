@@ -15,8 +15,8 @@ itself.
 
 A second table compares, with truth on the other half of the questions, which question a pair is
 asked on: one where both systems met fewest others, or of eight such the one where their answers
-differ most, but for a quarter that is left to chance. The former takes the prior's scale as stated,
-as ``judge`` did; the latter learns it.
+differ most, but for a quarter that is left to chance, as ``judge`` does. The former takes the
+prior's scale as stated; the latter learns it.
 
     python benchmarks/tables.py plans questions
 """
