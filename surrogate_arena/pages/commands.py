@@ -145,7 +145,7 @@ def _draw(drawings: Sequence[Drawing], out: Path, suffix: str, signature: bool) 
 
     checked_choice(suffix, FORMATS, "format")
     with plain_warnings():
-        paths, reasons = write_drawings(drawings, out, [suffix], signature=signature)
+        paths, reasons = write_drawings(drawings, out, suffix, signature=signature)
     for path in paths:
         print(path)
     for name, reason in reasons.items():

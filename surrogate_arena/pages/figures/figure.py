@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 
 FORMATS = ("png", "svg", "pdf")
-SITE_FORMATS = ("png", "svg")
-"""Those that are drawn unless a format is named."""
 MUTED = "#595959"
 NO_VALUE_GROUND = "#E9E9E9"
 DOTS_PER_INCH = 150
@@ -285,7 +283,7 @@ def save(figure: Figure, path: Path | str) -> None:
 def write_drawings(
     drawings: Iterable[Drawing],
     folder: Path,
-    suffixes: Sequence[str] = SITE_FORMATS,
+    suffix: str,
     *,
     signature: bool = True,
 ) -> tuple[list[Path], dict[str, str]]:
@@ -302,9 +300,8 @@ def write_drawings(
         if not signature:
             figure.set_label(str(figure.get_label()).partition("\n")[0])
             figure.supxlabel(figure.get_supxlabel().partition(f"\n{SIGNATURE}")[0], **CAPTION)
-        for suffix in suffixes:
-            paths.append(folder / f"{name}.{suffix}")
-            save(figure, paths[-1])
+        paths.append(folder / f"{name}.{suffix}")
+        save(figure, paths[-1])
     return paths, reasons
 
 

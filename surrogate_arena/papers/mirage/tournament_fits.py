@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from arena.statistics.bootstrap import percentile_interval, seed_sequence
 from surrogate.board.board import Board
 from surrogate.board.judged_board import tournament_settings
 from surrogate.board.view import arena_view
-from surrogate.learning.cross_fitting import run_tasks
 from surrogate.learning.language_data import LanguageData, language_data
 from surrogate.learning.surrogate import Surrogate, reseeded
 
@@ -88,7 +86,7 @@ def fit_tournament(
 
 
 def tournament_fits(
-    board: Board, arena: Arena | Path | str | None = None, n_jobs: int = 1
+    board: Board, arena: Arena | Path | str | None = None
 ) -> dict[str, list[TournamentFit]]:
     """Train a board's surrogate on each of its tournaments alone, by language.
 
@@ -101,32 +99,22 @@ def tournament_fits(
     opened = open_arena(board.own_arena() if arena is None else arena)
     judged = arena_view(opened, settings, settings.temperatures).judged_by(settings.judge)
     languages = language_data(judged, board.features, tournament_settings(settings))
-    fits = {}
+    fits: dict[str, list[TournamentFit]] = {}
     for data in languages:
         holdout = tuple(name for name in settings.holdout if name in data.systems)
         data = replace(data, X=data.X[data.X["system"].isin(judged.rated_systems)])
-        tasks = [
-            partial(_fit, data, surrogate, holdout, index)
-            for index in range(len(data.tournaments.draws))
-        ]
-        results = run_tasks(tasks, n_jobs, None, "single tournaments")
-        fits[data.language] = [fit for fit in results if fit is not None]
+        fits[data.language] = []
+        for index in range(len(data.tournaments.draws)):
+            keys = ("surrogate", data.language, "tournament", str(index))
+            seed = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
+            # A tournament may rate too few systems.
+            with suppress(UsageError):
+                fit = fit_tournament(data, surrogate, holdout, index, seed)
+                fits[data.language].append(fit)
     return fits
 
 
-def _fit(
-    data: LanguageData, surrogate: Surrogate, holdout: tuple[str, ...], index: int
-) -> TournamentFit | None:
-    keys = ("surrogate", data.language, "tournament", str(index))
-    seed = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
-    with suppress(UsageError):
-        return fit_tournament(data, surrogate, holdout, index, seed)
-    return None
-
-
-def holdout_r2(
-    board: Board, arena: Arena | Path | str | None = None, n_jobs: int = 1
-) -> pd.DataFrame:
+def holdout_r2(board: Board) -> pd.DataFrame:
     """Return R² on the systems that a board held out, over its tournaments (table 5).
 
     Returns:
@@ -134,7 +122,7 @@ def holdout_r2(
         ``high``, which hold 95% of them.
     """
     rows = []
-    for language, fits in tournament_fits(board, arena, n_jobs).items():
+    for language, fits in tournament_fits(board).items():
         values = np.array([fit.holdout_r2 for fit in fits])
         defined = values[np.isfinite(values)]
         mean = float(defined.mean()) if defined.size else float("nan")

@@ -120,7 +120,7 @@ def test_pdf_is_a_figure_with_its_signature_and_the_same_bytes_again(board, tmp_
 @pytest.mark.slow
 def test_figures_are_drawn_as_pdf_and_nothing_is_said_of_fonts(drawn_hostile, tmp_path, caplog):
     drawings = board_drawings(drawn_hostile)
-    paths, _ = write_drawings(drawings, tmp_path, ["pdf"])
+    paths, _ = write_drawings(drawings, tmp_path, "pdf")
     assert {path.suffix for path in paths} == {".pdf"}
     assert len(paths) == 3
     assert not [record for record in caplog.records if "font weight" in record.getMessage()]
