@@ -16,7 +16,10 @@ from surrogate_arena.papers.judges import FunctionJudge
 from surrogate_arena.papers.pairs.benchmark import RECORDED, PairBenchmark
 from surrogate_arena.papers.settings import MetaevalSettings
 
-PAIR_SCORES = ("pairs", "right in both orders", "right", "flips", "side A", "longer answer")
+PAIR_SCORES = (
+    *("pairs", "right in both orders", "right"),
+    *("flips", "side A", "longer answer", "soft pairwise", "by chance"),
+)
 """Columns of the report on pairs."""
 
 

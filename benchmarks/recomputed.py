@@ -10,7 +10,7 @@ digits and four errors. Errors are the spread of ten repeats.
 table                   what is computed again
 ======================  ==========================================================================
 pairs                   all: shares by people's majority, their intervals by a bootstrap over
-                        questions
+                        questions, soft pairwise accuracy, and that of verdicts turned at random
 juries                  all: the best judge, the majority, the jury, and intervals of its gains
 constant-judges         all, from the conditions of GroUSE's types
 kappas (a guide)        of two people's votes, and of GPT-4 and one vote

@@ -1,10 +1,10 @@
-"""Part of ``recomputed.py``: judges on pairs, kappas, juries, GroUSE."""
+"""Part of ``recomputed.py``: judges on pairs, soft pairwise accuracy, kappas, juries, GroUSE."""
 
 from __future__ import annotations
 
 import operator
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from recomputed_verdicts import (
     verdicts_of,
 )
 from scipy.special import expit, logit
-from scipy.stats import t
+from scipy.stats import norm, t
 
 TYPES = Path(__file__).parents[1] / "surrogate_arena/papers/grouse/texts/types.toml"
 VICUNA80 = {"gpt-4": "gpt-4", "gpt35": "gpt35", "claude": "claude", "bard": "bard"}
@@ -45,6 +45,7 @@ SHARES: Mapping[int, tuple[str, Sequence[str]]] = {
     6: ("longer answer", ["long_if_long/if_long", "long_if_short/if_short"]),
 }
 """Column to its name, and the shares whose mean it is, as counts."""
+SOFT, CHANCE = 7, 8
 
 
 def pairs(folder: Path, people: str, judges: dict[str, str], stored: Stored) -> Iterator[Figure]:
@@ -67,6 +68,7 @@ def pairs(folder: Path, people: str, judges: dict[str, str], stored: Stored) -> 
             yield from figures_of(
                 label, cells[column], 100 * np.array([value, *low_high]), [0, *(100 * errors)]
             )
+        yield from soft_accuracy(f"{folder.name}, {judge}", verdicts, votes, cells)
 
 
 def counts_by_question(rows: pd.DataFrame, lengths: pd.Series) -> pd.DataFrame:
@@ -139,6 +141,74 @@ def bootstrap_interval(
 def student_in_logits(value: float, error: float, degrees: float) -> np.ndarray:
     half_width = t.ppf(0.975, degrees) * error / (value * (1 - value))
     return np.asarray(expit(logit(value) + half_width * np.array([-1, 1])))
+
+
+def soft_accuracy(
+    name: str, verdicts: pd.DataFrame, votes: pd.DataFrame, cells: Sequence[str]
+) -> Iterator[Figure]:
+    """Compare p-values of pairs of systems, by the judge and by votes, and by verdicts turned."""
+    means = [(1 + rows.groupby(KEY)["points"].mean()) / 2 for rows in (verdicts, votes)]
+    items = pd.concat(means, axis=1, join="inner", keys=["judge", "people"]).reset_index()
+    by_judge = items["judge"].to_numpy()
+    differences_of = difference_matrices(items)
+    people = differences_of(items["people"].to_numpy())
+    n_questions = len(people)
+    once = np.ones((1, n_questions))
+    [value] = agreement(differences_of(by_judge), people, once)
+
+    def interval(rng: np.random.Generator) -> np.ndarray:
+        even = np.full(n_questions, 1 / n_questions)
+        drawn = rng.multinomial(n_questions, even, size=1000)
+        error = np.std(agreement(differences_of(by_judge), people, drawn), ddof=1)
+        return student_in_logits(value, error, n_questions - 1)
+
+    def chance(rng: np.random.Generator) -> np.ndarray:
+        turned = []
+        for _ in range(200):
+            points = np.where(rng.random(len(items)) < 0.5, by_judge, 1 - by_judge)
+            turned += [*agreement(differences_of(points), people, once)]
+        return np.array([np.mean(turned), *np.percentile(turned, [2.5, 97.5])])
+
+    found, errors = simulated(interval)
+    numbers = 100 * np.array([value, *found])
+    yield from figures_of(f"{name}: soft pairwise", cells[SOFT], numbers, [0, *(100 * errors)])
+    found, errors = simulated(chance)
+    yield from figures_of(f"{name}: by chance", cells[CHANCE], 100 * found, 100 * errors)
+
+
+def difference_matrices(items: pd.DataFrame) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what turns points of pairs into systems' differences on questions, (Q, P).
+
+    A system's score on a question is its mean over the pairs with it; NaN if there is none.
+    """
+    questions = items.groupby(QUESTION).ngroup().to_numpy()
+    systems = sorted({*items["first"], *items["second"]})
+    shape = (questions.max() + 1, len(systems), len(items))
+    signs = np.zeros(shape)
+    places = np.arange(len(items))
+    for side, sign in (("first", 1), ("second", -1)):
+        signs[questions, pd.Categorical(items[side], systems).codes, places] = sign
+    counts = np.abs(signs).sum(axis=2)
+    one, other = np.triu_indices(len(systems), 1)
+
+    def differences(points: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            scores = signs @ (points - 0.5) / counts
+        return np.asarray(scores[:, one] - scores[:, other])
+
+    return differences
+
+
+def agreement(judge: np.ndarray, people: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the mean over pairs of systems of 1 less the difference of their p-values, (B,)."""
+    is_compared = weights @ np.isfinite(judge) > 0
+    p_values = []
+    for differences in (judge, people):
+        known = np.nan_to_num(differences)
+        spread = np.sqrt(weights @ known**2)
+        p_values.append(norm.cdf(weights @ known / np.where(spread > 0, spread, 1)))
+    agreed = np.where(is_compared, 1 - np.abs(p_values[0] - p_values[1]), np.nan)
+    return np.asarray(np.nanmean(agreed, axis=1))
 
 
 def kappas(folder: Path) -> Iterator[Figure]:

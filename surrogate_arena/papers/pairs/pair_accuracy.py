@@ -38,7 +38,7 @@ SCORES: tuple[str, ...] = tuple(_RATIOS)
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score of ``n`` pairs or verdicts, with its 95% interval over questions.
+    """A score of ``n`` pairs, verdicts or pairs of systems, with its 95% interval over questions.
 
     All are NaN where the score is not defined; so is the error of a single question.
     """
@@ -86,9 +86,16 @@ def _estimate(ratios: Ratios, counts: pd.DataFrame, resampled: pd.DataFrame) -> 
         residuals += (numerator - _mean_ratio(totals, (ratio,)) * denominator) / denominator.sum()
     degrees = degrees_of_freedom(residuals[enters])
     replicates = _mean_ratio(resampled, ratios)
+    return estimate_of(value, replicates, int(sizes.sum()), int(enters.sum()), degrees)
+
+
+def estimate_of(
+    value: float, replicates: Floats, n: int, n_questions: int, degrees: float
+) -> Estimate:
+    """Return a value with the standard error of its finite replicates, and its interval."""
     error = spread(replicates)
-    low, high = share_interval(value, error, int(enters.sum()), degrees)
-    return Estimate(value, error, low, high, int(sizes.sum()))
+    low, high = share_interval(value, error, n_questions, degrees)
+    return Estimate(value, error, low, high, n)
 
 
 def _mean_ratio(counts: pd.DataFrame, ratios: Ratios) -> Floats:

@@ -14,7 +14,11 @@ from arena.llm import Usage
 from arena.rating.biases import answer_lengths, values_of_side
 from surrogate_arena.papers.pairs.gold_pairs import GoldPairs
 from surrogate_arena.papers.pairs.judges import NOT_RECORDED
-from surrogate_arena.papers.pairs.pair_accuracy import score_pairs
+from surrogate_arena.papers.pairs.pair_accuracy import Estimate, score_pairs
+from surrogate_arena.papers.pairs.soft_accuracy import (
+    soft_accuracy_by_chance,
+    soft_pairwise_accuracy,
+)
 from surrogate_arena.papers.reports import (
     Report,
     interval_cell,
@@ -32,9 +36,12 @@ from surrogate_arena.studies.study_table import StudyTable
 ALL = "all"
 """Name of the rows of all splits together."""
 CONSISTENT, RIGHT = "consistent_accuracy", "accuracy"
+SOFT, BY_CHANCE = "soft_pairwise_accuracy", "soft_pairwise_accuracy_by_chance"
 _HEADINGS = {
     CONSISTENT: "right in both orders",
     RIGHT: "right",
+    SOFT: "soft pairwise",
+    BY_CHANCE: "by chance",
     "flip_rate": "flips",
     "share_a": "side A",
     "share_longer": "longer answer",
@@ -42,6 +49,8 @@ _HEADINGS = {
 }
 _NOTES = (
     "Right: a tie counts one half; a reply without a verdict is wrong in both columns.",
+    "Soft pairwise: agreement on which of two systems is surely better (WMT24). By chance: the "
+    "same of the judge's verdicts turned at random, with the range of 95% of the flips.",
     "Side A, longer answer: of decided verdicts, as if the better answer stood on either side, and "
     "were the longer one, equally often: 50 without a preference.",
 )
@@ -51,7 +60,7 @@ def pair_report(
     gold: GoldPairs, verdicts: pd.DataFrame, settings: MetaevalSettings, usages: Sequence[Usage]
 ) -> Report:
     """Report on judges of pairs, whose verdicts have a ``question`` and a ``pair``."""
-    scores = _pair_scores(_with_sides(gold, verdicts), settings)
+    scores = _pair_scores(gold, verdicts, settings)
     totals = scores[scores["split"] == ALL]
     tables = [_totals_table(totals, gold, verdicts)]
     if scores["split"].nunique() > 2:
@@ -69,21 +78,40 @@ def pair_report(
     }
     languages = sorted(set(gold.pairs["language"]))
     entries = []
-    for name in (CONSISTENT, RIGHT):
+    for name in (CONSISTENT, RIGHT, SOFT):
         rows = totals[totals["score"] == name].to_dict("records")
         entries += metaevaluations(rows, gold.name, name, languages)
     return Report(content, tables, entries, usages)
 
 
-def _pair_scores(verdicts: pd.DataFrame, settings: MetaevalSettings) -> pd.DataFrame:
+def _pair_scores(
+    gold: GoldPairs, verdicts: pd.DataFrame, settings: MetaevalSettings
+) -> pd.DataFrame:
+    judgments = gold.arena.judgments
+    votes = judgments[judgments["judge"].isin(gold.reference)]
     rows = []
-    for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
+    for (judge, prompt), judge_verdicts in judges_of(_with_sides(gold, verdicts)).items():
         for split, part in [*judge_verdicts.groupby("split", sort=False), (ALL, judge_verdicts)]:
             key = {"judge": judge, "prompt": prompt, "split": split, **verdict_counts(part)}
-            judged = part[part["was_asked"].astype(bool)]
-            for name, estimate in score_pairs(judged, settings.replicates, settings.seed).items():
+            votes_on_systems = votes if split == ALL else votes[:0]
+            for name, estimate in _estimates(part, votes_on_systems, settings).items():
                 rows.append({**key, "score": name, **asdict(estimate)})
     return pd.DataFrame(rows)
+
+
+def _estimates(
+    verdicts: pd.DataFrame, votes: pd.DataFrame, settings: MetaevalSettings
+) -> dict[str, Estimate]:
+    judged = verdicts[verdicts["was_asked"].astype(bool)]
+    estimates = score_pairs(judged, settings.replicates, settings.seed)
+    decided = judged[judged["winner"].notna()]
+    # Soft pairwise accuracy is there where an arena's votes rank systems.
+    if len(votes) and len(decided):
+        soft = soft_pairwise_accuracy(decided, votes, settings.replicates, settings.seed)
+        if np.isfinite(soft.value):
+            estimates[SOFT] = soft
+            estimates[BY_CHANCE] = soft_accuracy_by_chance(decided, votes, seed=settings.seed)
+    return estimates
 
 
 def _with_sides(gold: GoldPairs, verdicts: pd.DataFrame) -> pd.DataFrame:

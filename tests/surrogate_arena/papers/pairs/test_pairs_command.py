@@ -76,6 +76,7 @@ def test_functions_are_scored_by_split(table, module, quick):
     assert longer["equal"]["failures"] == longer["equal"]["accuracy_n"] == 8
     assert longer["equal"]["accuracy"] == 0  # no verdict is wrong
     assert of(scores, judges[2])["share_longer"] == 1
+    assert "soft_pairwise_accuracy" not in {row["score"] for row in scores}
     printed = run("pairs", table, *asked, "--config", quick).stdout
     assert "by split" in printed
     assert "verdicts without a winner, counted as errors: 8" in printed
@@ -186,7 +187,6 @@ def test_recorded_judges_are_compared_with_people_without_a_call(vicuna, quick):
     judges = {row["judge"] for row in content["scores"]}
     scores = {judge: of(content["scores"], judge) for judge in judges}
     assert set(scores) == {"bard", "claude", "gpt-4", "gpt35"}
-    assert set(content["skipped"]) == {"no majority for either answer"}
     votes = Counter()
     verdicts = {}
     for row in read_arena(vicuna).judgments.itertuples():
@@ -209,6 +209,17 @@ def test_recorded_judges_are_compared_with_people_without_a_call(vicuna, quick):
     assert scores["gpt-4"]["consistent_accuracy_low"] < expected
 
 
+@pytest.mark.slow
+def test_rankings_of_recorded_judges_are_compared_with_those_by_people(vicuna, quick):
+    content = run_json("pairs", vicuna, "--judge", "recorded:gpt-4", "--config", quick)
+    scores = of(content["scores"], "gpt-4")
+    assert 0.6 < scores["soft_pairwise_accuracy"] < 0.85
+    assert scores["soft_pairwise_accuracy_n"] == 28
+    printed = run("pairs", vicuna, "--judge", "recorded:gpt-4", "--config", quick).stdout
+    assert "by chance" in printed
+    assert "no majority for either answer" in printed
+
+
 def test_the_crowd_and_gpt_4o_hardly_agree(vicuna, quick, tmp_path):
     content = run_json("pairs", vicuna.parent / "crowd-rag", "--config", quick, "--arena", tmp_path)
     judges = {row["judge"] for row in content["scores"]}
@@ -218,7 +229,7 @@ def test_the_crowd_and_gpt_4o_hardly_agree(vicuna, quick, tmp_path):
         assert row["accuracy_low"] < 0.6
         assert row["consistent_accuracy_n"] == 146
     metrics = {entry.metric for entry in read_metaevaluations(tmp_path)}
-    assert metrics == {"consistent_accuracy", "accuracy"}
+    assert metrics == {"consistent_accuracy", "accuracy", "soft_pairwise_accuracy"}
     assert {entry.dataset for entry in read_metaevaluations(tmp_path)} == {"people"}
 
 
