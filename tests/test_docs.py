@@ -91,7 +91,6 @@ OTHER_PROGRAMS = {
     "dask",
     "docker",
     "git",
-    "hf",
     "inspect",
     "llama-server",
     "pip",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option, echo
 
-from arena.data.errors import checked_choice
+from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.folders import imported
@@ -40,7 +40,7 @@ def publish(
             exists=True,
             help="Board folder; for figures and latex, also the file of a study "
             "(validate --json); for figures of judges, the file from metaeval --out; "
-            "for croissant, an arena folder.",
+            "for --hub and croissant, an arena folder.",
         ),
     ],
     settings: SiteSettings,
@@ -74,12 +74,26 @@ def publish(
         bool, Option("--signature/--no-signature", help="Print the board's signature.")
     ] = True,
     file_format: Annotated[str, Option("--format", help="Figures: png, svg or pdf.")] = "png",
+    hub: Annotated[
+        str | None,
+        Option(
+            metavar="OWNER/NAME",
+            help="Upload to the Hugging Face hub: an arena folder as a data set; a "
+            "board as a data set, and its pages as a Space; new ones are "
+            "private. The token is HF_TOKEN.",
+        ),
+    ] = None,
     arena: opt.MovedArena = None,
 ) -> None:
-    """Publish a board as pages, figures or tables."""
+    """Publish a board: as pages, figures or tables, or on the Hugging Face hub."""
     from surrogate_arena.pages.exports import FORMATS, OVERALL, export_text
 
     checked_choice(form, (*FOLDERS, *FORMATS, CROISSANT), "form (--as)")
+    if hub is not None:
+        if form != SITE or out is not None:
+            raise UsageError("--hub uploads tables and pages; leave --as and --out out")
+        _upload(source, hub, arena, settings)
+        return
     if out is not None:
         check_target(out, is_folder=form in FOLDERS)
 
@@ -138,6 +152,19 @@ def _write_table(text: str, out: Path | None) -> None:
     write_text(text, out)
     if not is_stream(out):
         print(out)
+
+
+def _upload(source: Path, repository: str, arena: Path | None, settings: SiteSettings) -> None:
+    from arena.data.folder import read_arena
+    from arena.data.schema import INFO_FILE
+    from surrogate.board.board import Board
+    from surrogate_arena.pages.hub import upload_arena, upload_board
+
+    if (source / INFO_FILE).is_file():
+        print(f"Data set: {upload_arena(read_arena(source), repository, settings)}")
+        return
+    data_set, space = upload_board(Board.load(source), repository, settings, arena)
+    print(f"Data set: {data_set}\nSpace: {space}")
 
 
 def _draw(drawings: Sequence[Drawing], out: Path, suffix: str, signature: bool) -> None:
