@@ -17,7 +17,7 @@ define install
 	fi
 endef
 
-.PHONY: demo test test-all test-minimal lint tables locks sbom clean
+.PHONY: demo test test-all test-minimal lint bench tables locks sbom clean
 
 demo: $(VENV)/.core
 	$(BIN)/surrogate-arena demo --out out/demo
@@ -36,6 +36,9 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/tournaments.py
 
 # A quarter of an hour: `python benchmarks/tables.py NAME/ROW` computes one row.
 tables: $(VENV)/.test
