@@ -288,7 +288,7 @@ def _usage_errors(name: str) -> Iterator[None]:
         lines = [frame.lineno for frame in frames if frame.filename == "<template>"]
         line = getattr(error, "lineno", None) or next(iter(lines[-1:]), None)
         place = f"template {name}" + (f", line {line}" if line else "")
-        raise UsageError(f"{place}: {error or type(error).__name__}") from error
+        raise UsageError(f"{place}: {str(error) or type(error).__name__}") from error
 
 
 def delimiter_code(*texts: str) -> str:
