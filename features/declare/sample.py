@@ -109,6 +109,11 @@ class Question:
         """Return title and text of each passage."""
         return tuple(map(passage_text, self.passages))
 
+    def texts_of(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Return passages' texts in the order of ids, without those that have no words."""
+        texts = dict(zip(self.passage_ids, self.passage_texts, strict=True))
+        return tuple(texts[name] for name in ids if texts.get(name))
+
     @cached_property
     def relevant_ids(self) -> frozenset[str] | Missing:
         """Return the ids of the relevant passages, or why there are none."""

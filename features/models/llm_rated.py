@@ -26,7 +26,6 @@ from features.models.llm_items import (
     OverlapItem,
 )
 from features.models.model_folder import ENDPOINT, require_model
-from features.models.passages import passage_texts
 from features.models.templates import template
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
@@ -81,7 +80,7 @@ def _fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
     passages: list[str] = []
     for passage_id in question.passage_ids:
         # One by one, since passages without words are left out and their ids with them.
-        texts = passage_texts(question, [passage_id])
+        texts = question.texts_of([passage_id])
         passages += [f"[{passage_id}] {text}" for text in texts]
     item = FluencyItem(template, question.language, question.query, output, tuple(passages))
     return (item.item,)
@@ -182,7 +181,7 @@ def _passages(sample: Sample) -> tuple[str, ...] | Missing:
     question = sample.question
     if not question.passages:
         return NO_PASSAGES
-    return passage_texts(question, question.passage_ids) or EMPTY_PASSAGES
+    return question.texts_of(question.passage_ids) or EMPTY_PASSAGES
 
 
 def _only_value(scores: Scores) -> Value:

@@ -29,7 +29,6 @@ from features.declare.sample import (
     Sample,
 )
 from features.models.model_folder import require_model
-from features.models.passages import passage_texts
 from features.models.scorer import OUTPUTS
 
 NLI_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
@@ -49,7 +48,7 @@ def _cited_pairs(sample: Sample, part: Part) -> Items:
         return NO_CITED_PASSAGES
     pairs: list[Item] = []
     for statement in statements:
-        texts = passage_texts(sample.question, statement.cited)
+        texts = sample.question.texts_of(statement.cited)
         pairs += [(text, statement.text) for text in texts]
     return tuple(pairs) or EMPTY_PASSAGES
 
@@ -90,7 +89,7 @@ def _query_pairs(sample: Sample) -> Items:
         return NO_PASSAGES
     if not sample.citations.matched:
         return NO_CITED_PASSAGES
-    texts = passage_texts(sample.question, sample.citations.matched)
+    texts = sample.question.texts_of(sample.citations.matched)
     return tuple((sample.question.query, text) for text in texts) or EMPTY_PASSAGES
 
 
