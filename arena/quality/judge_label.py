@@ -77,13 +77,11 @@ def label_judge(
     has_people = any(map(is_person, judgments["judge"].unique()))
     if people is None and has_people and not is_by_people:
         people = agreement_with_people(judgments, judges)
-    tests: list[JudgeTest | None] = []
-    if people is not None:
-        tests.append(people_test(people))
+    tests = [] if people is None else [people_test(people)]
     tests += further
     tests += verdict_tests(verdicts, answers)
-    made = tuple(test for test in tests if test is not None)
-    return JudgeLabel(judge, _overall_grade({test.grade for test in made}, is_by_people), made)
+    grade = _overall_grade({test.grade for test in tests}, is_by_people)
+    return JudgeLabel(judge, grade, tuple(tests))
 
 
 def verdict_tests(judgments: pd.DataFrame, answers: pd.DataFrame | None) -> tuple[JudgeTest, ...]:

@@ -134,7 +134,7 @@ class AnswersSurrogate(Surrogate):
             self._fail_everywhere()
             return
         self.scores_ = self._fitted_scores(list(ratings))
-        views = {language: peers.self_view for language, peers in self.peers_.items()}
+        views = self._self_views()
         self.ridge_ = SystemRidge.fit(views, ratings, is_alone=self.scores_ is None)
         if BLEND in arrays:
             self.observed_ = {language: arrays[OBSERVED][language] for language in ratings}
@@ -152,6 +152,10 @@ class AnswersSurrogate(Surrogate):
             means = predictions.groupby("language").mean()
             for language in self.borrowing_:
                 self.levels_[language] = -float(means[language])
+
+    def _self_views(self) -> dict[str, PeerView]:
+        """Compare the peers of each language with each other."""
+        return {language: peers.self_view for language, peers in self.peers_.items()}
 
     def _ratings_learned_from(self) -> dict[str, Floats]:
         if not any(peers.names for peers in self.peers_.values()):
@@ -266,7 +270,7 @@ class AnswersSurrogate(Surrogate):
         if not self.peers_:
             return None
         scales = self._scales(self.peers_)
-        views = {language: peers.self_view for language, peers in self.peers_.items()}
+        views = self._self_views()
         vectors = SystemVectors.of(views, scales)
         if X is not None:
             rows = self._usable_rows(with_features(X, self))
@@ -336,7 +340,7 @@ class AnswersSurrogate(Surrogate):
     def importances(self) -> pd.DataFrame:
         """Return the spread of each feature's contributions."""
         left_out = self.left_out_
-        views = {language: peers.self_view for language, peers in self.peers_.items()}
+        views = self._self_views()
         parts = []
         for language, contributions in self._contributions(views).items():
             is_rated = np.isfinite(self._field_ratings(language))

@@ -96,9 +96,7 @@ class SystemVectors:
         texts = []
         for language, view in views.items():
             scale = scales[language]
-            rows = (
-                np.ones(len(view.systems), dtype=bool) if selected is None else selected[language]
-            )
+            rows = slice(None) if selected is None else selected[language]
             systems[language] = list(np.array(view.systems, dtype=object)[rows])
             standardized = scale.features(view)[rows]
             has_consensus = view.profiles.size > 0
