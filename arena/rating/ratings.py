@@ -28,6 +28,7 @@ from arena.rating.soft_verdicts import (
     calibrated_judgments,
     learn_temperatures,
     temperature_remarks,
+    values_by_judge,
 )
 from arena.statistics.significance import NORMAL_90
 
@@ -170,7 +171,7 @@ def counted_judgments(
     judgments = coded_judgments(frame_of(judgments, "judgments"))
     # All judges first: the votes of people tell the temperatures of the others.
     temperatures = learn_temperatures(judgments)
-    counted = calibrated_judgments(judgments, temperatures)
+    counted = calibrated_judgments(judgments, values_by_judge(temperatures))
     return selected_judgments(counted, language, judge), temperatures
 
 

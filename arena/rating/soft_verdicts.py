@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -93,13 +94,18 @@ def learn_temperatures(judgments: pd.DataFrame) -> tuple[Temperature, ...]:
     return tuple(temperatures)
 
 
+def values_by_judge(temperatures: Sequence[Temperature]) -> dict[str, float]:
+    """Return each judge's divisor of logits."""
+    return {temperature.judge: temperature.value for temperature in temperatures}
+
+
 def calibrated_judgments(
     judgments: pd.DataFrame,
-    temperatures: Sequence[Temperature] | Mapping[str, float] = (),
+    temperatures: Mapping[str, float] = MappingProxyType({}),
     *,
     hard: bool = False,
 ) -> pd.DataFrame:
-    """Divide logits x of probabilities by the temperature: A gets t/2 + (1 - t) sigma(x/T).
+    """Divide logits x of probabilities by a judge's temperature: A gets t/2 + (1 - t) sigma(x/T).
 
     Whole and panels' verdicts, or all if ``hard``, lose their probabilities: the winner counts.
     """
@@ -108,9 +114,6 @@ def calibrated_judgments(
     is_soft = soft_flags(judgments)
     if not is_soft.any():
         return judgments
-    values = temperatures
-    if not isinstance(values, Mapping):
-        values = {temperature.judge: temperature.value for temperature in values}
     shares = checked_shares(judgments.loc[is_soft, list(PROBABILITIES)])
     names = _judges(judgments)[is_soft]
     is_whole = _whole_flags(shares)
@@ -121,7 +124,7 @@ def calibrated_judgments(
         rows = soft[is_judge]
         if is_derived(judge) or is_whole[is_judge].all():
             continue
-        temperature = values.get(judge, DEFAULT_TEMPERATURE)
+        temperature = temperatures.get(judge, DEFAULT_TEMPERATURE)
         log_odds = _clipped_log_odds(shares[is_judge])
         decided = 1.0 - shares[is_judge, 2]
         counted[rows, 0] = decided * scipy.special.expit(log_odds / temperature)

@@ -16,7 +16,7 @@ from arena.data.types import Progress, finish
 from arena.data.wording import Remark
 from arena.quality.judge_report import JudgingRecords
 from arena.rating.pairs import checked_number
-from arena.rating.soft_verdicts import temperature_remarks
+from arena.rating.soft_verdicts import temperature_remarks, values_by_judge
 from arena.statistics.bootstrap import by_content
 from features.declare.feature import Feature
 from features.declare.models import Models
@@ -39,7 +39,6 @@ from surrogate.board.view import (
     comparable_judges,
     in_slices,
     judging_temperatures,
-    values_by_judge,
 )
 from surrogate.learning.surrogate import Surrogate, find_surrogate
 

@@ -14,7 +14,12 @@ from arena.data.published import no_published_ratings
 from arena.data.rows import whole_digits
 from arena.data.schema import CRITERION, HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE
 from arena.data.wording import Remark, count_of, did_you_mean
-from arena.rating.soft_verdicts import Temperature, calibrated_judgments, learn_temperatures
+from arena.rating.soft_verdicts import (
+    Temperature,
+    calibrated_judgments,
+    learn_temperatures,
+    values_by_judge,
+)
 from arena.statistics.bootstrap import generator
 from surrogate.board.settings import NOBODY, BoardSettings, ResolvedSettings
 from surrogate.learning.surrogate import FEWEST_SYSTEMS
@@ -133,11 +138,6 @@ def judging_temperatures(
 ) -> tuple[Temperature, ...]:
     """Learn the temperatures of all judges whose probabilities count."""
     return () if settings.hard_verdicts else learn_temperatures(judgments)
-
-
-def values_by_judge(temperatures: tuple[Temperature, ...]) -> dict[str, float]:
-    """Return each judge's divisor of logits."""
-    return {temperature.judge: temperature.value for temperature in temperatures}
 
 
 def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from arena.quality.judge_report import MetaEvaluation
 from arena.quality.people_agreement import KAPPA, agreement_among_people
 from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior, battle_posterior
-from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
+from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, values_by_judge
 from arena.statistics.agreement import Agreement, kendall_tau, kendall_taus, macro_agreement
 from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_95
@@ -29,7 +29,7 @@ def agreement_with_reference(judgments: pd.DataFrame, reference: Sequence[str]) 
     languages, with its 95% interval (NaN below three systems), and the shares of items that each
     decides.
     """
-    judgments = calibrated_judgments(judgments, learn_temperatures(judgments))
+    judgments = calibrated_judgments(judgments, values_by_judge(learn_temperatures(judgments)))
     _require_reference(reference, set(judgments["judge"]))
     shared = shared_items(oriented_verdicts(judgments), reference)
     if shared.empty:

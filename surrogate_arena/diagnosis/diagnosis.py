@@ -41,7 +41,7 @@ from arena.rating.judgments import (
     weights_of,
 )
 from arena.rating.ratings import both_bad_remarks
-from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
+from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, values_by_judge
 from surrogate_arena.cli.printing import by_severity
 from surrogate_arena.diagnosis.connections import connection_check
 from surrogate_arena.diagnosis.decisive_voters import decisive_voters
@@ -135,7 +135,7 @@ def diagnose(
         reasons = f": {'; '.join(map(str, about_arena))}" if about_arena else ""
         raise UsageError(f"arena {opened.info.name!r} has no judgments to diagnose{reasons}")
     checked = checked_judgments(judgments)
-    counted = calibrated_judgments(checked, learn_temperatures(checked))
+    counted = calibrated_judgments(checked, values_by_judge(learn_temperatures(checked)))
     all_judgments = selected_judgments(counted, language or ALL, ALL)
     chosen = selected_judgments(all_judgments, ALL, judge or ALL)
     diagnosis = _diagnosis(chosen, all_judgments, opened)

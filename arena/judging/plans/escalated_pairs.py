@@ -24,7 +24,11 @@ from arena.llm.usage import Budget
 from arena.rating.battles import Battles
 from arena.rating.judgments import points_of_a
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
-from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
+from arena.rating.soft_verdicts import (
+    calibrated_judgments,
+    learn_temperatures,
+    values_by_judge,
+)
 
 JUDGE_DIFFERENCE = 0.2
 """Standard deviation of what two judges of an arena rate a system differently, in logits, before
@@ -91,7 +95,7 @@ def ratings_by_first(
     judgments: pd.DataFrame, first_judge: str, prior: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Rate the systems by the first judge, ``PRIOR_COLUMNS``."""
-    temperatures = learn_temperatures(judgments)
+    temperatures = values_by_judge(learn_temperatures(judgments))
     by_first = judgments[judgments["judge"] == first_judge]
     tables = []
     for language, rows in calibrated_judgments(by_first, temperatures).groupby("language"):

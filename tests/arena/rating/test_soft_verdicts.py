@@ -18,6 +18,7 @@ from arena.rating.soft_verdicts import (
     SMALLEST_PROBABILITY,
     calibrated_judgments,
     learn_temperatures,
+    values_by_judge,
 )
 from arena.rating.tournaments import bootstrap_tournaments
 
@@ -160,10 +161,10 @@ def test_neither_sides_nor_names_nor_rows_decide(log_odds, ties, seed):
     random = np.random.default_rng(seed)
     table = judged(log_odds, random.random(len(log_odds)) < 0.6, ties)
     learned = learn_temperatures(table)
-    counted = calibrated_judgments(table, learned)
+    counted = calibrated_judgments(table, values_by_judge(learned))
     mirrored = swapped(table)
     assert learn_temperatures(mirrored) == learned
-    again = swapped(calibrated_judgments(mirrored, learned))
+    again = swapped(calibrated_judgments(mirrored, values_by_judge(learned)))
     for name in ("probability_a", "probability_b"):
         np.testing.assert_allclose(again[name], counted[name], atol=1e-12)
     renamed = {f"s{number}": f"s{5 - number}" for number in range(6)}
