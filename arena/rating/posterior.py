@@ -126,11 +126,12 @@ class RatingPosterior:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Return columns ``system, rating, standard_error``."""
+        """Return columns ``system, rating, standard_error, verdict_share``."""
         columns = {
             "system": self.systems,
             "rating": self.ratings,
             "standard_error": self.standard_errors,
+            "verdict_share": self.shares,
         }
         return pd.DataFrame(columns)
 

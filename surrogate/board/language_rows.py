@@ -131,15 +131,7 @@ def _splits(study: LanguageStudy, systems: Sequence[str]) -> list[str]:
 
 
 def _posterior_columns(study: LanguageStudy) -> pd.DataFrame:
-    posterior = study.posterior
-    columns = pd.DataFrame(
-        {
-            "posterior": posterior.ratings,
-            "posterior_error": posterior.standard_errors,
-            "verdict_share": posterior.shares,
-        },
-        list(posterior.systems),
-    )
+    columns = study.posterior.table.set_index("system").set_axis(POSTERIOR_COLUMNS, axis=1)
     columns.loc[columns.index.isin(list(study.without_error)), "posterior_error"] = np.nan
     return columns
 

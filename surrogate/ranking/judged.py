@@ -176,16 +176,10 @@ def _rating_table(
     battles: Battles, prior: RatingPrior, design_effect: float, on_board: pd.Series
 ) -> pd.DataFrame:
     posterior = battle_posterior(battles, prior, trust=(1.0,), design_effect=design_effect)
-    ratings = pd.Series(posterior.ratings, list(posterior.systems))
+    table = posterior.table.set_index("system")
     # Verdicts tell differences alone: all ratings are moved so that the board's stay.
-    shift = float((on_board - ratings.reindex(on_board.index)).mean())
-    return pd.DataFrame(
-        {
-            "rating": ratings + shift,
-            "standard_error": posterior.standard_errors,
-            "verdict_share": posterior.shares,
-        }
-    )
+    table["rating"] += float((on_board - table["rating"].reindex(on_board.index)).mean())
+    return table
 
 
 def contradiction_remarks(judged: pd.DataFrame) -> Iterator[Remark]:

@@ -276,7 +276,7 @@ class AdaptivePairing:
         return battle_posterior(self._battles.on_battled_questions(), self._prior, scales=SCALES)
 
     def ratings(self) -> pd.DataFrame:
-        """Return columns ``system, rating, standard_error`` (logits), best first."""
+        """Return the table of ``RatingPosterior``, best first."""
         table = self.rated().table
         return table.sort_values("rating", ascending=False, kind="stable", ignore_index=True)
 
