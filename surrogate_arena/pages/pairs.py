@@ -76,9 +76,12 @@ def pair_page(
         "language": language,
         "languages": {code: [language_name(code), files[code]] for code in languages},
         "systems": [[system, names[system]] for system in systems],
-        **_pairs_data(systems, differences, met),
+        "ahead": _triangle(systems, differences, ["probability"]),
+        "met": _triangle(systems, met, ["wins", "ties", "losses"]),
         "features": _features(board.features, language, systems),
-        **_ratings_data(ratings),
+        "columns": NUMBERS,
+        "ratings": compact_numbers(ratings[NUMBERS]),
+        "notes": list(ratings["note"]),
         **results,
     }
     return {
@@ -93,21 +96,6 @@ def pair_page(
         "has_verdicts": any(row["wins"] is not None for row in rows),
         "data": data,
         "place_of": {system: index for index, system in enumerate(systems)},
-    }
-
-
-def _pairs_data(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) -> Row:
-    return {
-        "ahead": _triangle(systems, differences, ["probability"]),
-        "met": _triangle(systems, met, ["wins", "ties", "losses"]),
-    }
-
-
-def _ratings_data(ratings: pd.DataFrame) -> Row:
-    return {
-        "columns": NUMBERS,
-        "ratings": compact_numbers(ratings[NUMBERS]),
-        "notes": list(ratings["note"]),
     }
 
 

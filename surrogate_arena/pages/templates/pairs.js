@@ -87,11 +87,17 @@
   };
   function showFeatures(a, b) {
     const { names: features, means, spread } = data.features;
-    const made = features.map((feature, number) => {
+    const measured = features.map((feature, number) => {
       const [first, second] = [means[a][number], means[b][number]];
       const known = first !== null && second !== null;
       const difference = known ? first - second : null;
       const scaled = known && spread[number] > 0 ? difference / spread[number] : null;
+      return { feature, first, second, difference, scaled };
+    });
+    /* What tells the two apart most comes first */
+    const far = ({ scaled }) => (scaled === null ? -1 : Math.abs(scaled));
+    measured.sort((one, other) => far(other) - far(one));
+    const made = measured.map(({ feature, first, second, difference, scaled }) => {
       const row = element("tr");
       const header = element("th", undefined, { scope: "row" });
       /* A narrow column breaks a name after an underscore */
@@ -101,13 +107,9 @@
       row.append(
         header, numberCell(first, short(first)), numberCell(second, short(second)),
         numberCell(difference, short(difference)), numberCell(scaled, fixed(scaled, 1)),
-        numberCell(scaled === null ? null : Math.abs(scaled), "", "num far"),
       );
       return row;
     });
-    const far = (row) => Number(row.lastChild.dataset.v || -1);
-    made.sort((one, other) => far(other) - far(one));
-    for (const row of made) row.lastChild.remove();
     const table = find("features-table");
     table.tBodies[0].replaceChildren(...made);
     for (const header of table.tHead.rows[0].cells) header.removeAttribute("aria-sort");

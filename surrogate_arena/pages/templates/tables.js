@@ -219,8 +219,8 @@ const site = (() => {
   }
   /* A name in its own direction */
   const bdi = (name) => element("bdi", name);
-  function numberCell(value, text, className = "num") {
-    const cell = element("td", text, { className });
+  function numberCell(value, text) {
+    const cell = element("td", text, { className: "num" });
     cell.dataset.v = value ?? "";
     return cell;
   }
