@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -25,6 +25,8 @@ PairKey = tuple[str, str, str, str]
 """Language, query_id, system on side A, system on side B."""
 Answer = tuple[str, str]
 """System and the answer it gave."""
+BY_NAME = ("language", OWN_PASSAGES, HISTORY)
+"""What a user's function gets if it has parameters of these names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,22 @@ class ShownTurn:
 
 
 Shown = TypeVar("Shown", ShownPassage, ShownTurn)
+
+
+def arguments_by_name(
+    names: Collection[str],
+    language: str,
+    passages: Sequence[ShownPassage],
+    history: Sequence[ShownTurn],
+) -> dict[str, object]:
+    """Return those of the arguments ``BY_NAME`` that a user's function has parameters for."""
+    shown_passages = [
+        {"passage_id": passage.passage_id, "text": passage.text, "title": passage.title}
+        for passage in passages
+    ]
+    turns = [{"role": turn.role, "content": turn.text} for turn in history]
+    arguments = zip(BY_NAME, (language, shown_passages, turns), strict=True)
+    return {name: argument for name, argument in arguments if name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from arena.data.errors import UsageError
 from arena.data.plug_ins import PlugIn, find_plug_in, plug_ins
 from arena.data.schema import WINNERS
 from arena.data.wording import did_you_mean, first_of
-from arena.judging.answer_pairs import Comparison
+from arena.judging.answer_pairs import BY_NAME, Comparison, arguments_by_name
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.pairwise import ComparisonPrompt
 from arena.judging.verdict_parsing import PairVerdict
@@ -25,8 +24,7 @@ from arena.llm.replies import Completion
 from arena.llm.requests import Prompt
 
 POSITIONAL = ("question", "answer_a", "answer_b")
-BY_NAME = ("language", "passages", "history")
-"""What a judge gets if it has parameters of these names, after ``POSITIONAL``."""
+"""What a judge gets, before what it gets by name."""
 _RESULT = "return 'a', 'b' or 'tie', or a tuple of that and the reason as a text"
 
 
@@ -47,22 +45,14 @@ class FunctionPrompt(ComparisonPrompt):
 
     def prompt_for(self, comparison: Comparison) -> Prompt:
         """Return the arguments for a pair of answers as JSON."""
-        arguments: dict[str, Any] = {
+        arguments = {
             "question": comparison.question,
             "answer_a": comparison.answer_a,
             "answer_b": comparison.answer_b,
+            **arguments_by_name(
+                self.parameters, comparison.key[0], comparison.passages, comparison.history
+            ),
         }
-        if "language" in self.parameters:
-            arguments["language"] = comparison.key[0]
-        if "passages" in self.parameters:
-            arguments["passages"] = [
-                {"passage_id": passage.passage_id, "text": passage.text, "title": passage.title}
-                for passage in comparison.passages
-            ]
-        if "history" in self.parameters:
-            arguments["history"] = [
-                {"role": turn.role, "content": turn.text} for turn in comparison.history
-            ]
         return Prompt.of(json.dumps(arguments, ensure_ascii=False), version=self.version)
 
     def read(self, completion: Completion) -> PairVerdict:

@@ -14,8 +14,9 @@ from typing import Any
 from arena.data.checks import passages_fault
 from arena.data.errors import UsageError, argument
 from arena.data.plug_ins import exception_line
-from arena.data.schema import HISTORY, OWN_PASSAGES
+from arena.data.schema import OWN_PASSAGES
 from arena.data.wording import did_you_mean
+from arena.judging.answer_pairs import BY_NAME, arguments_by_name
 from arena.llm.functions import (
     RAISED,
     FunctionTransport,
@@ -28,9 +29,6 @@ from arena.llm.replies import Completion
 from arena.llm.requests import Message, Prompt
 from surrogate_arena.generation.generation_settings import GenerationSettings
 from surrogate_arena.generation.questions import GivenQuestion
-
-BY_NAME = ("language", OWN_PASSAGES, HISTORY)
-"""What a function gets if it has parameters of these names; the question comes first."""
 
 _LLM_SETTINGS = {
     "model",
@@ -88,19 +86,10 @@ class FunctionSystem:
 
     def prompt_for(self, question: GivenQuestion) -> Prompt:
         """Return the arguments of the function for a question, as JSON."""
-        arguments: dict[str, object] = {"question": question.question}
-        if "language" in self.parameters:
-            arguments["language"] = question.key[0]
-        if OWN_PASSAGES in self.parameters:
-            arguments[OWN_PASSAGES] = [
-                {"passage_id": passage.passage_id, "text": passage.text, "title": passage.title}
-                for passage in question.passages
-            ]
-        if HISTORY in self.parameters:
-            arguments[HISTORY] = [
-                {"role": turn.role, "content": turn.text} for turn in question.history
-            ]
-        content = json.dumps(arguments, ensure_ascii=False)
+        named = arguments_by_name(
+            self.parameters, question.key[0], question.passages, question.history
+        )
+        content = json.dumps({"question": question.question, **named}, ensure_ascii=False)
         # Systems of other names are asked on their own, even if they share the function.
         return Prompt((Message("user", content),), self.version, purpose=self.settings.name)
 
