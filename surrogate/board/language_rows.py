@@ -102,11 +102,12 @@ def _estimates(
         estimates["predicted_error"] = estimates["unseen_error"]
         estimates[POSTERIOR_COLUMNS] = _posterior_columns(study).reindex(estimates.index)
     reasons = []
-    for row, rating in zip(estimates.to_dict("records"), by_trained, strict=True):
-        reasons.append(_why(study, row, has_prediction=bool(np.isfinite(rating))))
-    for index, name in enumerate(systems):
-        if name in study.data.unconnected and np.isfinite(by_trained[name]):
-            reasons[index] = UNCONNECTED
+    for name, row in zip(systems, estimates.to_dict("records"), strict=True):
+        has_prediction = bool(np.isfinite(by_trained[name]))
+        if has_prediction and name in study.data.unconnected:
+            reasons.append(UNCONNECTED)
+        else:
+            reasons.append(_why(study, row, has_prediction))
     return estimates.assign(split=_splits(study, systems), why=reasons)
 
 
@@ -117,17 +118,10 @@ def _unseen_ratings(study: LanguageStudy, predictions: pd.DataFrame) -> pd.DataF
 
 
 def _splits(study: LanguageStudy, systems: Sequence[str]) -> list[str]:
-    judged = set(study.data.systems)
-    held_out = set(study.holdout)
-    splits = []
-    for name in systems:
-        if name in held_out:
-            splits.append("holdout")
-        elif name in judged:
-            splits.append("train")
-        else:
-            splits.append("unjudged")
-    return splits
+    splits = dict.fromkeys(systems, "unjudged")
+    splits.update(dict.fromkeys(study.data.systems, "train"))
+    splits.update(dict.fromkeys(study.holdout, "holdout"))
+    return [splits[name] for name in systems]
 
 
 def _posterior_columns(study: LanguageStudy) -> pd.DataFrame:
