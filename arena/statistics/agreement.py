@@ -87,6 +87,22 @@ def resampled_taus(
     return _tau_of(products, untied_first * untied_second)
 
 
+def concordance(predicted: Floats, ratings: Floats, groups: npt.NDArray[Any]) -> float:
+    """Return the share of a group's pairs that predictions, (S,), put in the order of ratings.
+
+    Predicted ties count half; pairs that the ratings tie are left out.
+    """
+    points = 0.0
+    n_pairs = 0.0
+    for pairs in _pair_blocks(len(ratings), 1, groups):
+        orders, _ = _orders(ratings[None], pairs)
+        predicted_orders, is_predicted = _orders(predicted[None], pairs)
+        is_compared = np.abs(orders) * is_predicted
+        points += float((is_compared * (1 + orders * predicted_orders) / 2).sum())
+        n_pairs += float(is_compared.sum())
+    return points / n_pairs if n_pairs else np.nan
+
+
 def _row_sums(counts: Floats, values: Floats) -> Floats:
     """Sum values, (1 or B, P), as often as each row of counts has them, (B, P)."""
     if len(values) == 1:

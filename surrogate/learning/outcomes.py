@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.types import Floats, Indices
-from arena.statistics.agreement import kendall_taus, resampled_taus
+from arena.statistics.agreement import concordance, kendall_taus, resampled_taus
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from arena.statistics.significance import NORMAL_90, finite_means
 
@@ -68,20 +68,7 @@ class Outcome:
 
         Predicted ties count half; pairs that the arena ties are left out.
         """
-        groups = self.groups
-        predicted = self.predicted.ravel()
-        arena_ratings = self.arena_ratings.ravel()
-        order = np.argsort(groups, kind="stable")
-        group_starts = np.flatnonzero(np.diff(groups[order])) + 1
-        accuracies: list[Floats] = []
-        for members in np.split(order, group_starts):
-            first, second = members[np.array(np.triu_indices(len(members), 1))]
-            arena_signs = np.sign(arena_ratings[first] - arena_ratings[second])
-            predicted_signs = np.sign(predicted[first] - predicted[second])
-            points = (1 + arena_signs * predicted_signs) / 2
-            accuracies.append(points[np.isfinite(points) & (arena_signs != 0)])
-        points = np.concatenate(accuracies)
-        return float(points.mean()) if points.size else float("nan")
+        return concordance(self.predicted.ravel(), self.arena_ratings.ravel(), self.groups)
 
     @property
     def explained(self) -> float:
