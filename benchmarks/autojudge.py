@@ -61,7 +61,7 @@ def records_of(arena: Arena, features: pd.DataFrame, query_ids: Sequence[str]) -
 def by_verdicts(records: Records, verdicts: pd.DataFrame) -> pd.Series:
     """Rate by some verdicts alone, with a prior of one logit around the mean."""
     battles = Battles.from_judgments(verdicts.assign(judge="nist"), systems=records.systems)
-    prior = RatingPrior.of_table(None, records.systems, 1.0)
+    prior = RatingPrior.of_table(None, records.systems)
     return pd.Series(battle_posterior(battles, prior).ratings, records.systems)
 
 

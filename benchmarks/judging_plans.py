@@ -126,7 +126,7 @@ class Records:
     def tau(self, rows: pd.DataFrame) -> float:
         """Return the tau of the ranking by some verdicts with that by all."""
         battles = Battles.from_judgments(rows.assign(judge="j"), systems=self.systems)
-        prior = RatingPrior.of_table(self.prior, self.systems, 1.0)
+        prior = RatingPrior.of_table(self.prior, self.systems)
         tau = kendall_tau(battle_posterior(battles, prior).ratings, self.ratings)
         return float(np.nan_to_num(tau))
 

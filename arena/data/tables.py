@@ -57,9 +57,7 @@ def row_suffix(path: Path) -> str:
     raise UsageError(f"{path.name}: unknown format; use one of {', '.join(SUFFIXES)}; {CONVERT}")
 
 
-def read_rows(
-    path: Path, source: str | None = None, queries: Collection[str] | None = None
-) -> Rows:
+def read_rows(path: Path, queries: Collection[str] | None = None) -> Rows:
     """Read a table that ``write_rows`` wrote, with lines of rows.
 
     CSV is UTF-8 with a header and commas; cells are texts, those of ``NESTED`` JSON, empty ones
@@ -68,7 +66,7 @@ def read_rows(
     suffix = ".parquet" if path.is_dir() and not path.suffix else row_suffix(path)
     if not path.is_file() and not (suffix == ".parquet" and path.is_dir()):
         raise UsageError(f"there is no file {path}")
-    source = path.name if source is None else source
+    source = path.name
     with readable(path, source):
         if suffix == ".parquet":
             return read_parts(path, source, queries)

@@ -47,23 +47,21 @@ class RatingPrior(NormalPrior):
     informed: Flags
 
     @classmethod
-    def flat(cls, systems: int, precision: float) -> RatingPrior:
-        """State only how far ratings may spread about 0."""
+    def flat(cls, systems: int) -> RatingPrior:
+        """State nothing but that ratings spread about 0, by a logit or so."""
         return cls(
             means=np.zeros(systems),
-            precisions=np.full(systems, precision),
+            precisions=np.ones(systems),
             informed=np.zeros(systems, dtype=bool),
         )
 
     @classmethod
-    def of_table(
-        cls, table: pd.DataFrame | None, systems: Sequence[str], precision: float
-    ) -> RatingPrior:
+    def of_table(cls, table: pd.DataFrame | None, systems: Sequence[str]) -> RatingPrior:
         """Read a prior from ``system, rating, standard_error`` of one language.
 
-        Nothing is stated of absent systems or without an error: ``precision`` is theirs.
+        Nothing is stated of absent systems or without an error: a precision of 1 is theirs.
         """
-        flat = cls.flat(len(systems), precision)
+        flat = cls.flat(len(systems))
         if table is None:
             return flat
         repeated = table.loc[table["system"].duplicated(), "system"]
@@ -80,8 +78,7 @@ class RatingPrior(NormalPrior):
             return flat
         # Battles tell differences between ratings, never their level: center the stated means.
         centered = means - means[informed].mean()
-        precisions = np.full(len(systems), precision)
-        precisions[informed] = 1.0 / errors[informed] ** 2
+        precisions = np.where(informed, 1.0 / errors**2, flat.precisions)
         return cls(np.where(informed, centered, 0.0), precisions, informed)
 
     def trusted(self, factor: npt.ArrayLike) -> RatingPrior:
@@ -176,7 +173,7 @@ def battle_posterior(
     """
     n_systems = len(battles.systems)
     if prior is None:
-        prior = RatingPrior.flat(n_systems, 1.0)
+        prior = RatingPrior.flat(n_systems)
     likelihood = BattleLikelihood(battles.items_by_side)
     with one_thread():
         mode = likelihood.mode(prior)

@@ -239,7 +239,7 @@ def read_feature_table(path: Path | str, answers: pd.DataFrame | None = None) ->
     if not path.exists():
         raise UsageError(f"there is no feature table at {path}")
     try:
-        table = read_rows(path, None, None if answers is None else set(answers["query_id"])).table
+        table = read_rows(path, None if answers is None else set(answers["query_id"])).table
         table = table.drop(columns=KEY, errors="ignore")
     except (pa.ArrowException, OSError) as error:
         raise DataError([_damaged(path.name, error)]) from error

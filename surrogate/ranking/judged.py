@@ -142,7 +142,7 @@ def _judged_in_language(
     battles = replace(battles, judge=None, judges=("",))
     # Errors of the prior are those of left-out systems, so that they are neither scaled up nor
     # down. A rating without any prior starts with a precision of 1.
-    rating_prior = RatingPrior.of_table(prior, names, precision=1.0)
+    rating_prior = RatingPrior.of_table(prior, names)
     is_new = np.isin(names, sorted(new_systems))
     loose_prior = rating_prior.trusted(np.where(is_new, LOOSE**-2, 1.0))
     expected = prior.set_index("system")["rating"]

@@ -107,7 +107,7 @@ class AdaptivePairing:
         # Pairs of equal value are tried in an order that the seed draws.
         drawn = generator(seed, "adaptive pairing").random(len(first))
         self._tie_break = 1.0 + 1e-4 * drawn[self._pair_of[self._given[first], self._given[second]]]
-        self._prior = RatingPrior.of_table(prior, self.systems, precision=1.0)
+        self._prior = RatingPrior.of_table(prior, self.systems)
         self._unlikeness = unlikeness
         self._battles = Battles.none(self.systems, self.questions)
         self.posterior = battle_posterior(self._battles, self._prior)

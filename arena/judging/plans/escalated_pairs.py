@@ -101,7 +101,7 @@ def ratings_by_first(
     for language, rows in calibrated_judgments(by_first, temperatures).groupby("language"):
         battles = Battles.from_judgments(rows)
         expected = None if prior is None else prior[prior["language"] == language]
-        rating_prior = RatingPrior.of_table(expected, battles.systems, precision=1.0)
+        rating_prior = RatingPrior.of_table(expected, battles.systems)
         table = battle_posterior(battles, rating_prior).table
         tables.append(table.assign(language=language))
     if not tables:

@@ -45,7 +45,7 @@ def mirrored(table):
 
 def known_of(means, error):
     rows = pd.DataFrame({"system": SYSTEMS, "rating": means, "standard_error": error})
-    return RatingPrior.of_table(rows, SYSTEMS, 1.0)
+    return RatingPrior.of_table(rows, SYSTEMS)
 
 
 def test_two_systems_have_the_posterior_of_numerical_integration():
@@ -176,7 +176,7 @@ def test_dense_and_sparse_sums_give_the_same_variances(kind, n_questions, seed):
 def test_an_unsound_prior_is_refused():
     rows = pd.DataFrame({"system": ["a", "a"], "rating": 0.0, "standard_error": 1.0})
     with pytest.raises(UsageError, match="a twice"):
-        RatingPrior.of_table(rows, SYSTEMS, 1.0)
+        RatingPrior.of_table(rows, SYSTEMS)
     with pytest.raises(UsageError, match="is not above 0"):
         known_of([0.0] * 4, [1.0, 0.0, 1.0, 1.0])
 
