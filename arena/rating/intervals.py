@@ -24,7 +24,7 @@ from arena.rating.bradley_terry import (
     regularize,
     solve,
 )
-from arena.rating.pairs import JudgedItems
+from arena.rating.pairs import JudgedItems, Pairs
 from arena.statistics.bootstrap import SAME_DECIMALS, percentile_intervals
 from arena.statistics.significance import NORMAL_90
 
@@ -190,28 +190,25 @@ def wald_p_values(coefficients: Floats, covariance: Floats, freedom: float = np.
     return np.asarray(2 * stdtr(freedom, -statistic))
 
 
-def pair_comparisons(ratings: pd.Series, covariance: pd.DataFrame, quantile: float) -> pd.DataFrame:
+def pair_comparisons(ratings: pd.Series, covariance: pd.DataFrame) -> pd.DataFrame:
     """Compare every two systems, whose ratings are jointly normal.
 
-    Intervals have ``quantile`` standard errors; NaN where the covariance is.
+    Intervals hold 90%; NaN where the covariance is.
     """
     rounding_error = 1e-12  # variances below it are 0, but for rounding
     names = ratings.index.to_numpy(object)
     values = ratings.to_numpy(np.float64)
-    first, second = np.triu_indices(len(values), 1)
-    covariances = covariance.loc[names, names].to_numpy(np.float64)
-    variance = np.diag(covariances)
-    # Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b).
-    variances = variance[first] + variance[second] - 2 * covariances[first, second]
+    pairs = Pairs(*np.triu_indices(len(values), 1), len(values))
+    variances = pairs.spreads(covariance.loc[names, names].to_numpy(np.float64))
     error = np.sqrt(np.where(variances > rounding_error, variances, np.nan))
-    difference = values[first] - values[second]
+    difference = pairs.differences(values)
     return pd.DataFrame(
         {
-            "system": names[first],
-            "opponent": names[second],
+            "system": names[pairs.first],
+            "opponent": names[pairs.second],
             "difference": difference,
-            "low": difference - quantile * error,
-            "high": difference + quantile * error,
+            "low": difference - NORMAL_90 * error,
+            "high": difference + NORMAL_90 * error,
             "probability": ndtr(difference / error),
         }
     )

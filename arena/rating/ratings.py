@@ -97,7 +97,7 @@ class Ratings:
         for _, rows in self.table[self.table["rating"].notna()].groupby("group"):
             ratings = rows.set_index("system")["rating"]
             covariance = self.covariance.loc[ratings.index, ratings.index]
-            parts.append(pair_comparisons(ratings, covariance, NORMAL_90))
+            parts.append(pair_comparisons(ratings, covariance))
         pairs = pd.concat(parts, ignore_index=True)
         errors = (pairs["high"] - pairs["low"]) / (2 * NORMAL_90)
         shares = expected_shares(pairs["difference"].to_numpy(), errors.to_numpy())

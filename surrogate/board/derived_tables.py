@@ -19,7 +19,6 @@ from arena.rating.ratings import TOO_MANY, Ratings
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.rating.tournaments import NO_ERRORS
 from arena.statistics.bootstrap import SAME_DECIMALS
-from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from surrogate.board.board import Board
 from surrogate.board.ranks import (
@@ -212,6 +211,6 @@ def difference_table(rated: Iterable[Rated]) -> pd.DataFrame:
         ratings = table[table["rating"].notna()].set_index("system")["rating"]
         if len(ratings) < 2:
             continue
-        compared = pair_comparisons(ratings, covariance, NORMAL_90)
+        compared = pair_comparisons(ratings, covariance)
         parts.append(compared.assign(language=table["language"].iloc[0]))
     return _stacked_as(DIFFERENCES, parts).sort_values("language", kind="stable", ignore_index=True)

@@ -99,7 +99,7 @@ class AnswersSurrogate(Surrogate):
         self.failures_ = {}
         self.peers_ = {}
         training_rows = []
-        X = without_repeats(X, FEATURE_KEY)
+        X = without_repeats(X)
         indices = X.groupby("language").indices
         for language, rated in sorted(training_ratings(ratings).items()):
             rows = drawn_rows(X.take(indices.get(language, [])), rated, self.seed)
@@ -297,7 +297,7 @@ class AnswersSurrogate(Surrogate):
     ) -> pd.DataFrame:
         """Rate every system by its answers, with a standard error."""
         n_answers = X.groupby(["language", "system"]).size()
-        rows = without_repeats(self._usable_rows(with_features(X, self)), FEATURE_KEY)
+        rows = without_repeats(self._usable_rows(with_features(X, self)))
         if not self._reads:
             rows = rows.drop(columns=ANSWER, errors="ignore")
         elif ANSWER not in rows:

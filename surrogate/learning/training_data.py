@@ -330,10 +330,10 @@ def _drawn(
     return set(sorted(shuffled, key=lambda name: name not in is_first)[:most])
 
 
-def without_repeats(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-    """Keep the first row of each key, faster than ``drop_duplicates``."""
+def without_repeats(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the first row of each answer, faster than ``drop_duplicates``."""
     # Selecting columns by a list takes four times as long.
-    is_repeated = repeated_rows(rows.reindex(columns=key))
+    is_repeated = repeated_rows(rows.reindex(columns=FEATURE_KEY))
     return rows[~is_repeated] if is_repeated.any() else rows
 
 
