@@ -1,4 +1,4 @@
-"""``compare``: surrogates, features, scores and judges on the same systems and folds."""
+"""``compare``: surrogates, features, budgets, scores and judges on the same systems and folds."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from arena.statistics.significance import NORMAL_95
 from features.declare.feature import Feature
 from features.measures.choosing import chosen_features
 from surrogate.board.settings import lists_options
+from surrogate.learning.cross_fitting import Training, everything_left
 from surrogate.learning.language_data import LanguageData, language_data
 from surrogate_arena.studies.comparison import (
     RATED_BY,
@@ -29,6 +30,7 @@ from surrogate_arena.studies.comparison import (
     tested_differences,
 )
 from surrogate_arena.studies.feature_groups import FeatureSubset
+from surrogate_arena.studies.protocols import part_left
 from surrogate_arena.studies.scores import (
     MACRO,
     Contender,
@@ -38,7 +40,7 @@ from surrogate_arena.studies.scores import (
     question_draws,
     spread,
 )
-from surrogate_arena.studies.study import REPEATS, Study
+from surrogate_arena.studies.study import REPEATS, Study, ascending_shares
 from surrogate_arena.studies.study_options import (
     LEARNING_OPTIONS,
     STUDY_DEFAULTS,
@@ -58,6 +60,7 @@ def compare(
     arenas: Arena | Path | str | Sequence[Arena | Path | str],
     surrogates: SurrogateLike | Sequence[SurrogateLike] | None = None,
     *,
+    budgets: Sequence[float] = (1.0,),
     scores: Sequence[str] = (),
     judges: Sequence[str] = (),
     against: str | None = None,
@@ -72,6 +75,7 @@ def compare(
     Args:
         arenas: One or several, or their folders.
         surrogates: As of ``validate``; may be empty.
+        budgets: Shares of the judged questions to learn from.
         scores: Columns of features by whose mean to rate.
         judges: Other judges of the arena.
         against: Contender to compare all others with; by default all pairs.
@@ -103,7 +107,7 @@ def compare(
         arenas = [arenas]
     elif "feature_table" in options:
         raise UsageError("a feature table is of one arena; compare several without it")
-    contest = Contest(feature_sets, scores, over)
+    contest = Contest(feature_sets, ascending_shares(budgets), scores, over)
     comparisons: dict[str, PairedTaus] = {}
     signatures = []
     for arena in arenas:
@@ -201,6 +205,7 @@ class Contest:
     """Contenders for every arena; see ``compare``."""
 
     features: Mapping[str, Sequence[Feature]]
+    budgets: Sequence[float]
     scores: Sequence[str]
     over: Over
 
@@ -229,12 +234,22 @@ class Contest:
         return PairedTaus.of(contenders, study.settings.seed, self.over, arena_ratings)
 
     def _surrogates(self, study: Study) -> dict[str, Contender]:
-        if not self.features:
-            return {item.name: Contender(study.unseen(item)) for item in study.surrogates}
         contenders = {}
-        for surrogate, (name, features) in product(study.surrogates, self.features.items()):
-            columns = tuple(map(str, features))
-            subset = FeatureSubset(None, columns, surrogate.reads_texts)
-            outcomes = study.unseen(surrogate, subset=subset)
-            contenders[f"{surrogate.name}, {name}"] = Contender(outcomes)
+        for surrogate, named, share in product(
+            study.surrogates, self.features.items() or [("", None)], self.budgets
+        ):
+            name, features = named
+            parts = [surrogate.name]
+            subset = None
+            training: Training = everything_left
+            if features is not None:
+                columns = tuple(map(str, features))
+                subset = FeatureSubset(None, columns, surrogate.reads_texts)
+                parts.append(name)
+            if len(self.budgets) > 1:
+                parts.append(f"{share:g} of questions")
+                seed = study.settings.seed
+                training = partial(part_left, axis="questions", share=share, seed=seed)
+            outcomes = study.unseen(surrogate, training, subset)
+            contenders[", ".join(parts)] = Contender(outcomes)
         return contenders

@@ -273,9 +273,7 @@ class Study:
         Raises:
             UsageError: For a share out of range, or too few systems.
         """
-        if not shares or not all(0 < share <= 1 for share in shares):
-            raise UsageError("give at least one share, each above 0 and at most 1")
-        shares = sorted(shares)
+        shares = ascending_shares(shares)
         outcomes = {}
         pairs = []
         for axis in AXES:
@@ -323,6 +321,13 @@ class Study:
         table = pd.DataFrame(rows, columns=REPLICATION_COLUMNS)
         numbers = ["half" if number is None else str(number) for number in judged]
         return self.tabulated(table, REPLICATION, f"judged:{','.join(numbers)}")
+
+
+def ascending_shares(shares: Sequence[float]) -> list[float]:
+    """Return shares of an arena in ascending order."""
+    if not shares or not all(0 < share <= 1 for share in shares):
+        raise UsageError("give at least one share, each above 0 and at most 1")
+    return sorted(shares)
 
 
 def holdout_text(holdout: Sequence[str] | None) -> list[str]:

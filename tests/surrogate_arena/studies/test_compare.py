@@ -119,20 +119,22 @@ def known(simulated, table, settings):
     return {"feature_table": table, **settings}
 
 
-def test_surrogates_and_scores_are_compared(simulated, known):
+def test_surrogates_features_budgets_and_scores_are_compared(simulated, known):
     done = compare(
         *(simulated.arena, [QUICK]),
+        budgets=[0.5, 1.0],
         scores=["close", "nothing"],
         against="close",
         repeats=1,
         **known,
     )
-    assert list(done.table["rated_by"])[:3] == ["linear", "close", "nothing"]
+    contenders = ["linear, 0.5 of questions", "linear, 1 of questions", "close", "nothing"]
+    assert list(done.table["rated_by"])[:4] == contenders
     macro = done.table.set_index(["language", "rated_by"]).loc["macro"]
     assert macro.loc["close", "tau"] > 0.6 > macro.loc["nothing", "tau"]
     assert np.isnan(macro.loc["close", "r2"])  # a score is not on the scale of ratings
     whole = validate(simulated.arena, "leave-systems-out", QUICK, 1, **known)
-    assert macro.loc["linear", "tau"] == whole.table.iloc[-1]["tau"]
+    assert macro.loc["linear, 1 of questions", "tau"] == whole.table.iloc[-1]["tau"]
     tested = done.differences.query("language == 'macro'")
     assert set(tested["minus"]) == {"close"}
     worse = tested.set_index("rated_by").loc["nothing"]
@@ -195,7 +197,8 @@ def test_other_judges_are_compared_with_the_arenas(settings):
         ({"scores": ["close", "nothing", "close"]}, "names of their own: close"),
         ({"scores": ["close", "nothing"], "against": "clos"}, "unknown contender"),
         ({"scores": ["close"], "over": "people"}, "systems"),
-        ({"budgets": [1.0]}, "budgets"),
+        ({"budgets": [0.0, 1.0]}, "share"),
+        ({"budget": [1.0]}, "budget"),
     ],
 )
 def test_what_cannot_be_compared_is_said(options, named, simulated, known):
