@@ -220,7 +220,7 @@ class AnswerRows:
             return {}
         mark = mark_of(values["verdict"])
         if mark is None:
-            hint = "write a number, the higher the better, true or false, up or down, or nothing"
+            hint = "write a number or a label such as '4 - good', true or false, up or down"
             self.collected.fault(place, "verdict", values["verdict"], "is no score", hint)
             return {}
         judge = str(name_text(values.get("judge")) or self.judge or UNKNOWN_JUDGE)
@@ -263,8 +263,8 @@ class AnswerRows:
                 if earlier["answer"] == answer:
                     fault = f"has another score {seen_from(place, earlier['place'])}"
                     hint = (
-                        "name who judged, and the score: --column judge=NAME --column "
-                        f"verdict=NAME; or {_REPEATS}"
+                        "name who judged, and the score: --column judge=NAME (or judge=file, if "
+                        f"each file is a judge's) --column verdict=NAME; or {_REPEATS}"
                     )
                 collected.fault(place, "system", system, fault, hint)
                 return None

@@ -18,13 +18,12 @@ from surrogate_arena.importers.contract import (
     MOST_NAMED,
     SIDES_IN_NAMES,
     bare_column,
-    contract,
     field_names,
     paired_columns,
     root_of,
     with_paths,
 )
-from surrogate_arena.importers.values import is_missing_cell, number_of, opened_or_same
+from surrogate_arena.importers.values import contract, is_missing_cell, number_of, opened_or_same
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,13 @@ from surrogate_arena.importers.contract import (
     are_texts,
     bare_column,
     cells_of,
-    contract,
     field_names,
     n_asking,
     value_at,
     with_paths,
 )
 from surrogate_arena.importers.conversations import last_exchange
-from surrogate_arena.importers.values import opened_or_same, path_step
+from surrogate_arena.importers.values import contract, opened_or_same, path_step
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,10 @@ class Candidates:
         """Return columns of texts that a system may have written."""
         passed = set(self.systems())
         for column in self.columns:
-            if is_reference(column) or _has_word(column, "not_answers"):
+            words = re.findall(r"[\w.-]+", " ".join(map(str, cells_of(self.frames, column))))
+            # A ranking of systems, such as old>new, names other columns alone
+            is_ranking = set(words) <= set(self.columns)
+            if is_ranking or is_reference(column) or _has_word(column, "not_answers"):
                 passed.add(column)
         return [column for column in self.texts() if column not in passed]
 

@@ -7,11 +7,9 @@ passages.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +20,7 @@ import pandas as pd
 from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import first_of
 from surrogate_arena.importers.values import (
+    contract,
     is_missing_cell,
     is_value,
     number_of,
@@ -40,13 +39,6 @@ MOST_NAMED = 10
 """Names that a message lists."""
 MOST_ROWS = 200
 """Rows that tell what a column holds."""
-
-
-@cache
-def contract() -> Mapping[str, Any]:
-    """Return ``names.toml``."""
-    text = files(__package__).joinpath("names.toml").read_text(encoding="utf-8")
-    return MappingProxyType(tomllib.loads(text))
 
 
 def field_names(kind: str) -> Mapping[str, tuple[str, ...]]:

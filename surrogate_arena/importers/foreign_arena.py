@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import check_table
-from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
+from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.rows import Rows, is_unstorable, plain_table
 from arena.data.schema import (
     ANSWER_KEY,
@@ -65,7 +65,6 @@ def foreign_arena(
     name: str,
     *,
     source: str | None = None,
-    reference: str | None = None,
     note: str = "",
     with_judged: bool = False,
     features: pd.DataFrame | None = None,
@@ -90,12 +89,9 @@ def foreign_arena(
         name=name,
         languages=tuple(sorted({language for language, _ in collected.queries})),
         systems=tuple(collected.systems(with_judged=with_judged)),
-        reference_system=reference,
         source=answers.source if source is None else source,
         note=note,
     )
-    if reference is not None:
-        checked_choice(reference, info.systems, "reference system")
     try:
         arena = checked_arena(info, queries, answers, judgments)
     except DataError as error:

@@ -36,7 +36,7 @@ MOST_VALUES = 7
 def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str]) -> NoReturn:
     """Refuse a table that lacks fields, with the columns that may hold them."""
     fields = _suggested_fields(table, columns, missing)
-    answers = {**_suggested_answers(table, columns), **columns.names}
+    answers = {**_suggested_answers(table, columns.unread), **columns.names}
     if {"system_a", "system_b"} <= set(missing) - fields.keys() and "answer_a" in answers:
         _refuse_without_systems(table.source, answers["answer_a"], answers["answer_b"])
     if "loser" in fields:
@@ -56,7 +56,8 @@ def refuse_battles(table: ColumnTable, columns: Columns, missing: Sequence[str])
     raise UsageError(
         f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}"
         f"{likely_columns}; the columns are {listed}. A battle has system_a, system_b and winner "
-        f"(or counts wins_a, wins_b, ties), or winner and loser; {OTHER_SHAPES}"
+        "(or counts wins_a, wins_b, ties), or winner and loser; for voters in columns, see the "
+        f"recipe 'An evaluation sheet'; {OTHER_SHAPES}"
     )
 
 
@@ -75,8 +76,8 @@ def check_votes(frame: pd.DataFrame) -> None:
     hints = [option("column", f"{name}={column}") for name, column in suggested.items()]
     fit = " ".join(["fit FILE", *hints, *_values_to_state(table, fields)])
     raise UsageError(
-        f"a row compares two systems and holds no answers: to rate the systems: {fit}; if a file "
-        "of answers belongs to these verdicts: import csv ANSWERS --verdicts FILE"
+        "a row compares two systems, and no column is known to hold answers: to rate the systems: "
+        f"{fit}; if a file of answers belongs to these verdicts: import csv ANSWERS --verdicts FILE"
     )
 
 
@@ -104,7 +105,8 @@ def _suggested_fields(
         elif len(winners) == 1:
             fields["winner"] = winners[0]
     if "system_a" in fields and "answer_a" not in columns.names:
-        fields.update(_suggested_answers(table, columns))
+        unread = [name for name in columns.unread if name not in fields.values()]
+        fields.update(_suggested_answers(table, unread))
     return fields
 
 
@@ -124,10 +126,10 @@ def _suggested_counts(table: ColumnTable, columns: Columns) -> dict[str, str]:
     return {}
 
 
-def _suggested_answers(table: ColumnTable, columns: Columns) -> dict[str, str]:
+def _suggested_answers(table: ColumnTable, columns: Sequence[str]) -> dict[str, str]:
     pairs = []
-    for pair in paired_columns(columns.unread, SIDES_IN_NAMES):
-        if not _hold_names(table, pair) and all(are_texts(table.column(n).cells) for n in pair):
+    for pair in paired_columns(columns, SIDES_IN_NAMES):
+        if all(are_texts(table.column(name).cells) for name in pair):
             pairs.append(pair)
     return {"answer_a": pairs[0][0], "answer_b": pairs[0][1]} if len(pairs) == 1 else {}
 
@@ -147,10 +149,11 @@ def _hold_names(table: ColumnTable, columns: Sequence[str]) -> bool:
 def _possible_winners(
     table: ColumnTable, names: Mapping[str, str], unread: Sequence[str]
 ) -> list[str]:
-    """Return the column that reads as winners, else all that may be, by their few values."""
+    """Return the columns that read as winners, else all that may be, by their few values."""
     if not {"system_a", "system_b"} <= names.keys():
         return []
     systems = _system_names(table, names)
+    readable = []
     with_few_values = []
     for column in unread:
         cells = table.column(column).cells
@@ -161,8 +164,8 @@ def _possible_winners(
         with suppress(UnclearValuesError):
             values = read_values(cells, column, systems)
             if cells and all(cell in values.names or cell in values.verdicts for cell in cells):
-                return [column]
-    return with_few_values
+                readable.append(column)
+    return readable or with_few_values
 
 
 def _values_to_state(table: ColumnTable, names: Mapping[str, str]) -> list[str]:

@@ -15,10 +15,9 @@ from surrogate_arena.importers.contract import (
     bare_column,
     cells_of,
     columns_in,
-    contract,
 )
 from surrogate_arena.importers.tables import SHEET
-from surrogate_arena.importers.values import mark_of
+from surrogate_arena.importers.values import contract, mark_of
 
 
 def score_columns(frames: Frames, taken: Collection[str], named: Sequence[str]) -> list[str]:
@@ -30,8 +29,10 @@ def score_columns(frames: Frames, taken: Collection[str], named: Sequence[str]) 
             listed = first_of(of_user, MOST_NAMED)
             raise UsageError(f"no column {name!r} of scores; the columns are {listed}")
         if not _n_marks(cells_of(frames, name)):
+            others = [column for column in columns if _n_marks(cells_of(frames, column))]
             raise UsageError(
-                f"{name!r} holds no scores, which are numbers, true or false, or up or down"
+                f"{name!r} holds no scores, which are numbers, true or false, up or down, labels "
+                f"such as '4 - good', or stars; columns of numbers: {first_of(others) or 'none'}"
             )
     scores = dict.fromkeys(named)
     for column in columns:

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import Any, TextIO, cast
@@ -29,6 +30,7 @@ from arena.data.rows import Numbered, Rows, plain_table, rows_of_records
 from arena.data.tables import readable
 from arena.data.types import Record
 from arena.data.wording import first_of, repeated
+from surrogate_arena.importers.contract import bare_column, field_names
 from surrogate_arena.importers.values import path_step
 
 PACKED = ("", ".gz", ".zst")
@@ -72,7 +74,10 @@ def read_table(path: Path, source: str | None = None) -> Rows:
                 return rows_of_records(jsonl_records(stream, source), source)
         if name.endswith(JSON):
             return _json(path, source)
-    raise UsageError(f"{path.name}: unknown format; use one of {first_of(list(READ_SUFFIXES), 12)}")
+    raise UsageError(
+        f"{path.name}: unknown format; use one of {first_of(list(READ_SUFFIXES), 12)}; unpack "
+        "archives, as with unzip, and name the folder"
+    )
 
 
 @contextmanager
@@ -91,8 +96,12 @@ def text_of_file(path: Path, source: str) -> Iterator[TextIO]:
 def _delimited(path: Path, source: str) -> Rows:
     csv.field_size_limit(MOST_EXPANDED)
     with text_of_file(path, source) as stream:
-        first = stream.readline()
-        reader = csv.reader(_with_first(first, stream), delimiter=delimiter_of(first), strict=True)
+        first, second = stream.readline(), stream.readline()
+        if "--" in second and not second.strip("|-: \r\n"):
+            hint = f"sed '2d; s/^| *//; s/ *| *$//; s/ *| */|/g' {quote(str(path))} > table.csv"
+            raise DataError.of_file(source, "is a Markdown table, not CSV", hint, line=2)
+        lines = chain((first, second), stream)
+        reader = csv.reader(lines, delimiter=delimiter_of(first), strict=True)
         try:
             names = next(reader, [])
             if names[:1] == [DELIMITER_LINE]:
@@ -112,11 +121,6 @@ def delimiter_of(header: str) -> str:
     """Return a header's most frequent delimiter; commas lose a draw, as names may hold them."""
     mark = max((";", "\t", "|"), key=header.count)
     return mark if header.count(mark) >= max(1, header.count(",")) else ","
-
-
-def _with_first(first: str, stream: TextIO) -> Iterator[str]:
-    yield first
-    yield from stream
 
 
 def _header_problems(header: Sequence[str], source: str) -> list[Problem]:
@@ -249,11 +253,29 @@ def _workbook(path: Path, source: str) -> Rows:
     if not tables:
         return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
     if len(tables) > 1:
+        _refuse_votes(tables, path, source)
         notes.append(f"{source}: read the sheets {first_of(list(tables))}, one after another")
         tables = {name: table.assign(**{SHEET: name}) for name, table in tables.items()}
     lines = pd.Series([line for table in tables.values() for line in table.index], dtype=int)
     table = plain_table(pd.concat(list(tables.values()), ignore_index=True))
     return Rows(table, lines, source, notes=tuple(notes))
+
+
+def _refuse_votes(tables: Mapping[str, pd.DataFrame], path: Path, source: str) -> None:
+    """Refuse a sheet of verdicts on the answers of the first, with the commands that split them."""
+    first, *others = tables
+    for other in others:
+        columns = tables[other].columns.difference(tables[first].columns)
+        if set(map(bare_column, columns)).isdisjoint(field_names("battles")["winner"]):
+            continue
+        hint = (
+            "write a file of each sheet: python -c 'import pandas, sys; [table.to_csv(name + "
+            '".csv", index=False) for name, table in pandas.read_excel(sys.argv[1], '
+            f'sheet_name=None, engine="calamine").items()]\' {quote(str(path))}; then: '
+            f"import csv {quote(first)}.csv --verdicts {quote(other)}.csv"
+        )
+        fault = f"has sheets of two kinds: {other!r} holds verdicts, and {first!r} does not"
+        raise DataError.of_file(source, fault, hint)
 
 
 def _row_of_header(cells: pd.DataFrame) -> int | None:

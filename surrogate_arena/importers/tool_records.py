@@ -26,7 +26,6 @@ from surrogate_arena.importers.contract import (
     MOST_ROWS,
     NO_COLUMNS,
     are_numbers,
-    contract,
     root_of,
     value_at,
 )
@@ -46,7 +45,7 @@ from surrogate_arena.importers.tool_fields import (
 )
 from surrogate_arena.importers.tool_files import EXPORT, records_of_files, suffixes_of
 from surrogate_arena.importers.tool_maps import Scores, ToolMap
-from surrogate_arena.importers.values import id_text, option
+from surrogate_arena.importers.values import contract, id_text, option
 
 Row = tuple[Place, Record, Record]
 """A record with its place, and its fields."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import re
+import tomllib
 from collections.abc import Mapping
 from datetime import date
-from functools import partial
+from functools import cache
+from importlib.resources import files
 from shlex import quote
+from types import MappingProxyType
 from typing import Any
 
 from arena.data.files import parsed_json
@@ -16,11 +19,6 @@ from arena.data.rows import finite_number, is_null, is_unstorable, whole_digits
 
 MISSING_WORDS = frozenset({"", "none", "nan", "null", "nat", "<na>", "n/a", "na", "-"})
 """What programs write for missing values, in lower case."""
-_TRUTHS = {"true": 1.0, "yes": 1.0, "pass": 1.0, "false": 0.0, "no": 0.0, "fail": 0.0}
-_UP = ("up", "thumbs up", "thumbs_up", "like", "positive", "good", "👍")
-_DOWN = ("down", "thumbs down", "thumbs_down", "dislike", "negative", "bad", "👎")
-_MARKS = {**_TRUTHS, **dict.fromkeys(_UP, 1.0), **dict.fromkeys(_DOWN, 0.0)}
-"""Words for 1 and 0, in lower case."""
 _DECIMAL_COMMA = re.compile(r"[-+]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))")
 _PRINTED_ARRAY = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))+\s*\]""")
 """Texts in brackets without commas between them: an array as numpy prints it."""
@@ -77,14 +75,34 @@ def number_of(value: object) -> float | None:
     return finite_number(text)
 
 
-def mark_of(value: object, words: Mapping[str, float] = _MARKS) -> float | None:
-    """Return a cell's number, or 1 or 0 for true or false, or for one of the words."""
-    word = str(value).strip().casefold()
-    return words[word] if word in words else number_of(value)
+@cache
+def contract() -> Mapping[str, Any]:
+    """Return ``names.toml``."""
+    text = files(__package__).joinpath("names.toml").read_text(encoding="utf-8")
+    return MappingProxyType(tomllib.loads(text))
 
 
-truth_of = partial(mark_of, words=_TRUTHS)
-"""Return a cell's number, or 1 or 0 for true or false, yes or no, pass or fail."""
+def truth_of(value: object) -> float | None:
+    """Return a cell's number, or 1 or 0 for true or false, yes or no, pass or fail."""
+    number: float | None = contract()["truths"].get(str(value).strip().casefold())
+    return number_of(value) if number is None else number
+
+
+def mark_of(value: object) -> float | None:
+    """Return a cell's number, or that of a word, a label such as ``4 - good``, 4/5 or stars."""
+    number = truth_of(value)
+    if number is not None or not isinstance(value, str):
+        return number
+    text = value.strip().casefold()
+    marks = contract()["marks"]
+    if text in marks["words"]:
+        return float(marks["words"][text])
+    labeled = re.fullmatch(marks["label"], text)
+    if labeled is not None:
+        return float(labeled["number"]) / float(labeled["highest"] or 1)
+    if text.strip(marks["stars"] + marks["no_stars"]):
+        return None
+    return float(sum(map(text.count, marks["stars"])))
 
 
 def opened(value: object) -> object:

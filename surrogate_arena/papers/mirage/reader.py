@@ -52,7 +52,6 @@ def read_mirage(
     language: str | None = None,
     languages: Sequence[str] = (),
     name: str = NAME,
-    reference_system: str | None = None,
     download: bool = False,
 ) -> ForeignArena:
     """Read clones of MIRAGE-Bench's data sets, or any folders and files of their schemas.
@@ -65,7 +64,6 @@ def read_mirage(
         language: Language of all files, where names do not tell.
         languages: Languages to read; empty for all.
         name: Name of the arena.
-        reference_system: Model whose answers serve as reference.
         download: Read them from the hub, or its local cache, too.
 
     Returns:
@@ -96,7 +94,7 @@ def read_mirage(
             tables.setdefault(code, {}).setdefault(role or "prompts", []).append(rows)
     if unnamed:
         raise without_language(unnamed)
-    return _arena(collected, dict(sorted(tables.items())), name, reference_system)
+    return _arena(collected, dict(sorted(tables.items())), name)
 
 
 def _downloaded(languages: Sequence[str]) -> list[Path]:
@@ -110,7 +108,7 @@ def _downloaded(languages: Sequence[str]) -> list[Path]:
         raise UsageError(f"MIRAGE-Bench cannot be downloaded: {error}") from error
 
 
-def _arena(collected: Collected, tables: Tables, name: str, reference: str | None) -> ForeignArena:
+def _arena(collected: Collected, tables: Tables, name: str) -> ForeignArena:
     features = []
     for code, rows_by_role in tables.items():
         for role in ("prompts", "outputs"):
@@ -125,4 +123,4 @@ def _arena(collected: Collected, tables: Tables, name: str, reference: str | Non
     if features:
         table = pd.concat(features, ignore_index=True)
         table = table.sort_values(["language", "system", "query_id"], ignore_index=True)
-    return foreign_arena(collected, name, source=_SOURCE, reference=reference, features=table)
+    return foreign_arena(collected, name, source=_SOURCE, features=table)

@@ -78,7 +78,7 @@ def write(folder, prompts=PROMPTS, outputs=OUTPUTS, judgments=JUDGMENTS):
 
 @pytest.fixture
 def bench(tmp_path):
-    return read_mirage([write(tmp_path / "en")], reference_system="m2")
+    return import_arena(read_mirage, [write(tmp_path / "en")], reference_system="m2")
 
 
 def faults(folder):
@@ -179,7 +179,7 @@ def test_several_languages(tmp_path):
     with pytest.raises(UsageError, match="no file of prompts in fi"):
         read_mirage([tmp_path], languages=["ar", "fi"])
     with pytest.raises(UsageError, match="unknown reference system 'm9'"):
-        read_mirage([tmp_path], reference_system="m9")
+        import_arena(read_mirage, [tmp_path], reference_system="m9")
 
 
 def test_scores_without_an_answer_are_counted(tmp_path):
