@@ -16,7 +16,6 @@ from surrogate_arena.importers.answer_traits import COUNTED, count_trait, relati
 from surrogate_arena.importers.columnar import ColumnTable
 from surrogate_arena.importers.contract import (
     MOST_NAMED,
-    SIDES_IN_NAMES,
     bare_column,
     field_names,
     paired_columns,
@@ -69,7 +68,7 @@ def _chosen(table: ColumnTable, trait: str) -> tuple[ColumnTable, _TraitColumns]
         if name in with_both.frame and other in with_both.frame and name != other:
             return with_both, _TraitColumns(trait, (name, other))
     columns = list(map(str, table.frame))
-    for first, second in paired_columns(columns, SIDES_IN_NAMES):
+    for first, second in paired_columns(columns, "sides"):
         if _without_side(first) == bare_column(trait):
             return table, _TraitColumns(trait, (first, second))
     if trait in COUNTED:
@@ -94,7 +93,7 @@ def _with_paths(table: ColumnTable, paths: Sequence[str]) -> ColumnTable:
 
 
 def _of_other_side(name: str) -> str:
-    for first, second in SIDES_IN_NAMES:
+    for first, second in contract()["pairs"]["sides"]:
         other = re.sub(rf"(?<![^\W_]){first}(?![^\W_])", second, name)
         if other != name:
             return other
@@ -102,7 +101,7 @@ def _of_other_side(name: str) -> str:
 
 
 def _without_side(column: str) -> str:
-    sides = {first for first, _ in SIDES_IN_NAMES}
+    sides = {first for first, _ in contract()["pairs"]["sides"]}
     return "_".join(word for word in bare_column(column).split("_") if word not in sides)
 
 

@@ -149,7 +149,7 @@ def _numbered_sides(rows: BattleRows, column: Column) -> StatedValues | None:
     sides = [rows.names["system_a"], rows.names["system_b"]]
     if {number_of(cell) for cell in column.cells} - {0.0, 1.0, None}:
         return None
-    if not any(paired_columns(sides, [("0", "1")])):
+    if not any(paired_columns(sides, "places")):
         return None
     rows.understood.append(f"0 is read as a win of {sides[0]!r}, 1 of {sides[1]!r}")
     return stated_values(["winner:0=a,1=b"])["winner"]

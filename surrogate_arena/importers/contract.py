@@ -113,24 +113,9 @@ def with_paths(frame: pd.DataFrame, chosen: Mapping[str, str]) -> pd.DataFrame:
     return frame.assign(**columns)
 
 
-SIDES_IN_NAMES = (
-    ("a", "b"),
-    ("1", "2"),
-    ("0", "1"),
-    ("left", "right"),
-    ("first", "second"),
-    ("x", "y"),
-    ("row", "col"),
-    ("row", "column"),
-)
-WON_AND_LOST = (("chosen", "rejected"), ("won", "lost"), ("better", "worse"), ("best", "worst"))
-COUNTS_OF_WINS = (("win", "loss"), ("wins", "losses"), ("won", "lost"))
-
-
-def paired_columns(
-    columns: Iterable[str], pairs: Iterable[tuple[str, str]]
-) -> Iterator[tuple[str, str]]:
+def paired_columns(columns: Iterable[str], *kinds: str) -> Iterator[tuple[str, str]]:
     """Yield two columns whose names differ in a pair of words: ``left_bot`` and ``right_bot``."""
+    pairs = [pair for kind in kinds for pair in contract()["pairs"][kind]]
     by_words = {tuple(bare_column(name).split("_")): name for name in columns}
     for words, column in by_words.items():
         for first, second in pairs:

@@ -12,12 +12,9 @@ from arena.data.errors import UsageError
 from arena.data.wording import all_of, first_of
 from surrogate_arena.importers.columnar import ColumnTable
 from surrogate_arena.importers.contract import (
-    COUNTS_OF_WINS,
     MOST_NAMED,
     NO_COLUMNS,
     OTHER_SHAPES,
-    SIDES_IN_NAMES,
-    WON_AND_LOST,
     Columns,
     are_numbers,
     are_texts,
@@ -111,16 +108,16 @@ def _suggested_fields(
 
 
 def _suggested_pair(table: ColumnTable, columns: Columns) -> dict[str, str]:
-    fields = (("system_a", "system_b"), SIDES_IN_NAMES), (("winner", "loser"), WON_AND_LOST)
-    for (first_field, second_field), words in fields:
-        for pair in paired_columns(columns.unread, words):
+    fields = (("system_a", "system_b"), "sides"), (("winner", "loser"), "won_and_lost")
+    for (first_field, second_field), kind in fields:
+        for pair in paired_columns(columns.unread, kind):
             if _hold_names(table, pair):
                 return {first_field: pair[0], second_field: pair[1]}
     return {}
 
 
 def _suggested_counts(table: ColumnTable, columns: Columns) -> dict[str, str]:
-    for pair in paired_columns(columns.unread, COUNTS_OF_WINS):
+    for pair in paired_columns(columns.unread, "counts_of_wins"):
         if all(are_numbers(table.column(name).cells) for name in pair):
             return {"wins_a": pair[0], "wins_b": pair[1]}
     return {}
@@ -128,7 +125,7 @@ def _suggested_counts(table: ColumnTable, columns: Columns) -> dict[str, str]:
 
 def _suggested_answers(table: ColumnTable, columns: Sequence[str]) -> dict[str, str]:
     pairs = []
-    for pair in paired_columns(columns, SIDES_IN_NAMES):
+    for pair in paired_columns(columns, "sides"):
         if all(are_texts(table.column(name).cells) for name in pair):
             pairs.append(pair)
     return {"answer_a": pairs[0][0], "answer_b": pairs[0][1]} if len(pairs) == 1 else {}

@@ -22,8 +22,6 @@ from surrogate_arena.importers.contract import (
     MOST_NAMED,
     NO_COLUMNS,
     OTHER_SHAPES,
-    SIDES_IN_NAMES,
-    WON_AND_LOST,
     Columns,
     Frames,
     are_addresses,
@@ -182,7 +180,7 @@ def _refuse_without_answers(
             f"system, answer; if a column holds answers: {option('column', 'answer=NAME')}; "
             f"{OTHER_SHAPES}"
         )
-    pairs = list(paired_columns(answers, [*SIDES_IN_NAMES, *WON_AND_LOST]))
+    pairs = list(paired_columns(answers, "sides", "won_and_lost"))
     # A pair beside another column of answers may be two sources of them.
     of_systems = [column for column in answers if not is_reference(column)]
     if len(pairs) == 1 and set(pairs[0]) == set(of_systems):
