@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from surrogate_arena.cli.printing import (
     INTERVAL,
     WIDTH,
+    print_table,
     shown_board,
     with_spans,
     wrapped,
@@ -59,3 +60,22 @@ def test_a_language_without_ranks_says_nothing_of_overall_places(quick_board):
 def test_no_p_value_is_shown_as_zero():
     table = pd.DataFrame({"p": [1e-9, 0.0321, np.nan]})
     assert with_spans(table)["p"].fillna("").tolist() == ["<0.001", "0.032", ""]
+
+
+def test_columns_stand_below_each_other_in_any_script(capsys):
+    names = ["日本語の長い名前です", "[red]x[/red] :smile:"]
+    table = pd.DataFrame({"システム": names, "90% interval": ["1", "20"]})
+    print_table("", table, width=30)
+    assert capsys.readouterr().out.splitlines() == [
+        "                           90%",
+        "システム              interval",
+        "──────────────────────────────",
+        "日本語の長い名前です         1",
+        "[red]x[/red] :smile:        20",
+    ]
+
+
+@pytest.mark.parametrize("width", [1, 5, 9])
+def test_words_break_where_a_terminal_is_narrow(width, capsys):
+    print_table("", pd.DataFrame({"system": ["ab c"], "none": [""], "wins": [0.5]}), width=width)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= max(width, 7)
