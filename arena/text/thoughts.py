@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -33,64 +34,65 @@ _RESPONSE = (
 
 
 class _Marks(NamedTuple):
-    opening: re.Pattern[str]
-    closing: re.Pattern[str]
+    """Patterns of what opens and closes thoughts, without case."""
 
-    @classmethod
-    def of(cls, opening: str, closing: str) -> _Marks:
-        return cls(re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
+    opening: str
+    closing: str
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # Most texts have no mark, so that few patterns are needed.
+    return re.compile(pattern, re.IGNORECASE)
 
 
 _KINDS = (
     # DeepSeek, Qwen, GLM, Gemini, EXAONE, Reka, Seed, LongCat and others.
     # With bars: Cohere, OpenThinker, Sky-T1, DeepSeek.
-    _Marks.of(
+    _Marks(
         rf"{_TAG_START}{_TAG_OPENING}{_NAME}{_TAG_END}",
         rf"{_TAG_START}(?:{_TAG_CLOSING}{_NAME}|[|｜]{_WORDS}[_▁]end\b){_TAG_END}",
     ),
-    _Marks.of(r"\[THINK(?:ING)?\]", r"\[/THINK(?:ING)?\]"),  # Mistral
-    _Marks.of(r"◁think▷", r"◁/think▷"),  # Kimi
-    _Marks.of(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
-    _Marks.of(r"<\|plamo:begin_think:plamo\|>", r"<\|plamo:end_think:plamo\|>"),
-    _Marks.of(r"<\|channel>\s{0,3}(?:thought|analysis)", r"<channel\|>"),  # Gemma
-    _Marks.of(r"<unused94>(?:thought)?", r"<unused95>"),  # MedGemma
-    _Marks.of(r"\[unused16\]", r"\[unused17\]"),  # Pangu
+    _Marks(r"\[THINK(?:ING)?\]", r"\[/THINK(?:ING)?\]"),  # Mistral
+    _Marks(r"◁think▷", r"◁/think▷"),  # Kimi
+    _Marks(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
+    _Marks(r"<\|plamo:begin_think:plamo\|>", r"<\|plamo:end_think:plamo\|>"),
+    _Marks(r"<\|channel>\s{0,3}(?:thought|analysis)", r"<channel\|>"),  # Gemma
+    _Marks(r"<unused94>(?:thought)?", r"<unused95>"),  # MedGemma
+    _Marks(r"\[unused16\]", r"\[unused17\]"),  # Pangu
 )
-_DETAILS = _Marks.of(
+_DETAILS = _Marks(
     r"<details\s{1,3}type=[\"']reasoning[\"'][^<>]{0,200}>"
     rf"|<details[^<>]{{0,200}}>\s{{0,3}}<summary>[^\w<>]{{0,9}}{_WORDS}\b[^<>]{{0,80}}</summary>",
     r"</details>",
 )
 """Of Open WebUI and others; a closing mark alone says nothing."""
 _IN_WORDS = (
-    _Marks.of(  # Granite
+    _Marks(  # Granite
         r"Here(?: is|['’]s) my thought process:", r"Here(?: is|['’]s) my response:\s{0,3}"
     ),
-    _Marks.of(  # Qwen
+    _Marks(  # Qwen
         r"[#*\s]{0,5}(?:Here(?: is|['’]s) (?:a |my )?)?thinking process\b[^\n]{0,60}:\**\s{0,3}\n",
         r"</think>",
     ),
-    _Marks.of(r"Thinking(?:\.\.\.|…)\s{0,3}\n", r"(?:\.\.\.|…)\s{0,3}done thinking\.?"),  # Ollama
-    _Marks.of(r"(?-i:analysis)\s{0,3}\n", r"(?-i:assistant\s{0,3}final)(?=\W|(?-i:[A-Z])|\Z)"),
+    _Marks(r"Thinking(?:\.\.\.|…)\s{0,3}\n", r"(?:\.\.\.|…)\s{0,3}done thinking\.?"),  # Ollama
+    _Marks(r"(?-i:analysis)\s{0,3}\n", r"(?-i:assistant\s{0,3}final)(?=\W|(?-i:[A-Z])|\Z)"),
 )
 """Plain words: they are marks only where both are there, or where the text was cut off."""
 _ANY_MARK = re.compile(r"<|&lt;|◁|\[(?:/?THINK|unused1)", re.IGNORECASE)
 """How all marks begin that are no plain words: most texts have none."""
-_TELLS_OF_TAG = re.compile(
+_TELLS_OF_TAG = (
     r"[`\"'”’]?[ \t]{1,3}(?:and </?\w{1,20}> )?(?:tags?|blocks?|marks?|markers?|markup)"
-    r"\b[^\n]{1,300}",
-    re.IGNORECASE,
+    r"\b[^\n]{1,300}"
 )
 """The rest of a sentence about a tag, behind it."""
-_HARMONY = re.compile(
+_HARMONY = (
     r"(?:<\|start\|>)?(?:assistant)?<\|channel\|>\s{0,3}(?:analysis|commentary)"
-    r"|(?:analysis|commentary)[^<>\n]{0,60}<\|message\|>",
-    re.IGNORECASE,
+    r"|(?:analysis|commentary)[^<>\n]{0,60}<\|message\|>"
 )
 # Where a server has dropped the special tokens, their words are left, glued to the text.
 _LEAKED_HARMONY = re.compile(r"analysis(?=[A-Z])|assistantfinal(?=\W|[A-Z])")
 _LEAKED_FINAL = re.compile(r"assistantfinal(?=\W|[A-Z]|\Z)")
-_RESPONSE_OPENING = re.compile(rf"(?:{_RESPONSE})", re.IGNORECASE)
 _PREFIX = re.compile(
     r"[\s\ufeff\u200b]*(?:(?:<s>|<bos>|<\|begin_of_text\|>|\[gMASK\]|<sop>|<\|end\|>"
     r"|<[|｜]begin[_▁]of[_▁]sentence[|｜]>|<｜assistant｜>|\[\|assistant\|\]|assistant\s{0,3}:"
@@ -160,18 +162,18 @@ def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
         end = _end_of_words(text, start, position, is_cut)
         return start if end is None else end
     for marks in (*_KINDS, _DETAILS):
-        opening = marks.opening.match(text, position)
+        opening = _compiled(marks.opening).match(text, position)
         if opening is None:
             continue
         end = _closing_end(text, opening.end(), marks)
-        if end is None and is_cut is False and _TELLS_OF_TAG.match(text, opening.end()):
+        if end is None and is_cut is False and _compiled(_TELLS_OF_TAG).match(text, opening.end()):
             return start
         return len(text) if end is None else end
-    response = _RESPONSE_OPENING.match(text, position)
+    response = _compiled(_RESPONSE).match(text, position)
     if response is not None:
         return response.end()
-    if _HARMONY.match(text, position):
-        final = _RESPONSE_OPENING.search(text, position)
+    if _compiled(_HARMONY).match(text, position):
+        final = _compiled(_RESPONSE).search(text, position)
         return len(text) if final is None else final.end()
     end = _end_of_words(text, start, position, is_cut)
     return _lone_closing_end(text, start) if end is None else end
@@ -182,9 +184,9 @@ def _end_of_words(text: str, start: int, position: int, is_cut: bool | None) -> 
         final = _LEAKED_FINAL.search(text, position)
         return len(text) if final is None else final.end()
     for marks in _IN_WORDS:
-        if marks.opening.match(text, position) is None:
+        if _compiled(marks.opening).match(text, position) is None:
             continue
-        closing = marks.closing.search(text, position)
+        closing = _compiled(marks.closing).search(text, position)
         if closing is not None:
             return closing.end()
         return len(text) if is_cut else start
@@ -211,16 +213,18 @@ def _closing_end(text: str, start: int, marks: _Marks) -> int | None:
 
 
 def _marks_of(text: str, start: int, marks: _Marks) -> Iterator[tuple[re.Match[str], bool]]:
-    opening = marks.opening.search(text, start)
-    closing = marks.closing.search(text, start)
+    opening_mark = _compiled(marks.opening)
+    closing_mark = _compiled(marks.closing)
+    opening = opening_mark.search(text, start)
+    closing = closing_mark.search(text, start)
     while opening is not None or closing is not None:
         if closing is None or (opening is not None and opening.start() < closing.start()):
             assert opening is not None  # noqa: S101 - for mypy
             yield opening, True
-            opening = marks.opening.search(text, opening.end())
+            opening = opening_mark.search(text, opening.end())
         else:
             yield closing, False
-            closing = marks.closing.search(text, closing.end())
+            closing = closing_mark.search(text, closing.end())
 
 
 def _lone_closing_end(text: str, start: int) -> int:
@@ -235,7 +239,7 @@ def _lone_closing_end(text: str, start: int) -> int:
             if _stands_between(text, mark, start) and not _is_inside_quotation(text, mark):
                 ends.append(mark.end())
                 break
-    for final in _RESPONSE_OPENING.finditer(text, start):
+    for final in _compiled(_RESPONSE).finditer(text, start):
         if not _is_quoted(text, final):
             ends.append(final.end())
             break
