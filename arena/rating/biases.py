@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -148,8 +149,7 @@ class Biases:
         return replace(self, judge=self.judge[pairs], values=self.values[pairs])
 
 
-@dataclass(frozen=True)
-class JudgeBias:
+class JudgeBias(NamedTuple):
     """Preference of one judge, or ``people``, for a trait, in logits per unit.
 
     ``is_known`` if verdicts, rather than priors, tell it from the strength of systems.

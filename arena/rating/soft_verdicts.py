@@ -8,9 +8,8 @@ distribution".
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,8 +40,7 @@ SMALLEST_PROBABILITY = 1e-6
 TemperatureSource = Literal["people", "repeats", "default"]
 
 
-@dataclass(frozen=True)
-class Temperature:
+class Temperature(NamedTuple):
     """Divisor of a judge's logits: 1 takes probabilities as they are, near 0 is whole verdicts.
 
     It is learned from ``n_labels`` of ``source``: people's votes, or the judge's own repetitions.

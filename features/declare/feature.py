@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -111,8 +111,7 @@ def _no_items(_sample: Sample) -> Items:
     return ()
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """Connects a feature to the model whose scores it uses.
 
     Attributes:

@@ -131,6 +131,6 @@ def feature_of(plug_in: PlugIn) -> Feature:
 
     reading = feature.reading
     if reading is not None:
-        reading = replace(reading, items=Guarded(reading.items, str(plug_in)))
+        reading = reading._replace(items=Guarded(reading.items, str(plug_in)))
     measurement = Guarded(feature.measurement, str(plug_in))
     return replace(feature, source=plug_in.package, measurement=measurement, reading=reading)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,8 +29,7 @@ MOST_SHOWN = 5
 """Number of answers of a fault that a sentence names."""
 
 
-@dataclass(frozen=True)
-class AnswerFaults:
+class AnswerFaults(NamedTuple):
     """Faults of answers: their keys, and ``check``."""
 
     answers: pd.DataFrame
@@ -39,8 +38,7 @@ class AnswerFaults:
 
     def of(self, system: str) -> AnswerFaults:
         """Keep one system's."""
-        tables = (self.answers, self.found, self.unchecked)
-        return AnswerFaults(*(table[table["system"] == system] for table in tables))
+        return AnswerFaults(*(table[table["system"] == system] for table in self))
 
     def of_class(self, certainty: CheckClass) -> pd.DataFrame:
         """Return what the checks of a class found."""

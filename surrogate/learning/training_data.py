@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -64,8 +63,7 @@ def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     return X.assign(answer=pd.Series(shown, X.index, dtype=object)).reset_index(drop=True)
 
 
-@dataclass(frozen=True)
-class FeatureTensor:
+class FeatureTensor(NamedTuple):
     """Features of the answers of S systems to Q questions, shape (S, Q, F); NaN where missing.
 
     ``rows`` is each answer's row in the language's table, shape (S, Q); -1 where there is none.
@@ -97,8 +95,7 @@ class FeatureTensor:
         """Keep some questions, in the order given."""
         index_of = {question: index for index, question in enumerate(self.questions)}
         indices = [index_of[question] for question in questions]
-        return replace(
-            self,
+        return self._replace(
             questions=tuple(questions),
             values=self.values[:, indices],
             rows=self.rows[:, indices],
@@ -181,8 +178,7 @@ def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
     )
 
 
-@dataclass(frozen=True)
-class TrainingRatings:
+class TrainingRatings(NamedTuple):
     """Ratings of the systems of one language, over T samples of its questions.
 
     ``draws`` counts questions, (T, Q); ``coefficients`` are logits, (T, S), or NaN. Known ratings
@@ -204,8 +200,7 @@ class TrainingRatings:
     def take(self, systems: Sequence[str]) -> TrainingRatings:
         """Keep some systems, in order, and battles among them."""
         indices = [self.systems.index(system) for system in systems]
-        return replace(
-            self,
+        return self._replace(
             systems=tuple(systems),
             coefficients=self.coefficients[:, indices],
             variance=None if self.variance is None else self.variance[indices],

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import pandas as pd
 
@@ -26,8 +25,7 @@ from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.values import contract, opened_or_same, path_step
 
 
-@dataclass(frozen=True)
-class Candidates:
+class Candidates(NamedTuple):
     """Columns that may hold a field."""
 
     frames: Frames
@@ -110,7 +108,7 @@ def suggested_columns(
         question = candidates.question()
         if question is not None:
             suggested["question"] = question
-            candidates = replace(candidates, taken={*candidates.taken, question})
+            candidates = candidates._replace(taken={*candidates.taken, question})
     if "answer" in missing:
         answers = candidates.likely_answers()
         # A table without questions holds no answers, unless a name says so

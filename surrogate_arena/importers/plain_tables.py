@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -61,8 +62,7 @@ _SHARED_FIELDS = (
 """Fields that are read from a row with several systems' answers; others belong to one answer."""
 
 
-@dataclass(frozen=True)
-class PlainTables:
+class PlainTables(NamedTuple):
     """Tables of answers whose columns are known.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from arena.data.errors import UsageError
 from arena.data.rows import Rows
@@ -37,7 +36,6 @@ from surrogate_arena.importers.contract import (
     paired_columns,
     with_paths,
 )
-from surrogate_arena.importers.refused_battles import check_votes
 from surrogate_arena.importers.tables import SHEET
 from surrogate_arena.importers.values import option, short
 
@@ -124,7 +122,7 @@ def check_needed(frames: Frames, names: Mapping[str, str], needed: Sequence[str]
     _refuse_battles(frames, missing)
     candidates = _candidates_within(frames, names)
     known = {**names, **suggested_columns(candidates, missing, names.get("question"))}
-    candidates = replace(candidates, taken=set(known.values()))
+    candidates = candidates._replace(taken=set(known.values()))
     columns, paths = _columns_of_user(frames), _columns_of_user(candidates.frames)
     if "answer" not in known:
         _refuse_without_answers(candidates, columns, known)
@@ -156,6 +154,9 @@ def _columns_of_user(frames: Frames) -> list[str]:
 def _refuse_battles(frames: Frames, missing: Sequence[str]) -> None:
     if "answer" not in missing:
         return
+    # Only refusals need what reads verdicts.
+    from surrogate_arena.importers.refused_battles import check_votes
+
     check_votes(frames[0])
     battles = chosen_columns(frames, "battles", NO_COLUMNS).names
     has_sides = any({f"{name}_a", f"{name}_b"} <= battles.keys() for name in ("system", "answer"))
