@@ -94,7 +94,7 @@ class MetaEvaluation(BaseModel):
         failures: Items without a label, counted as errors.
     """
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
     judge: str = Field(min_length=1)
     dataset: str = Field(min_length=1)
@@ -217,7 +217,8 @@ class JudgeLabel:
 class JudgingRecords(BaseModel):
     """A judge's meta-evaluations and failures (pairs by reason, if known)."""
 
-    model_config = ConfigDict(frozen=True)
+    # Validators are built on first use: those of most parts are not used alone.
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     metaevaluations: tuple[MetaEvaluation, ...] = ()
     failures: dict[str, int] | None = None

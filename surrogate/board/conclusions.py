@@ -27,7 +27,8 @@ Number = Annotated[float | None, BeforeValidator(_none_for_nan)]
 class SummaryPart(BaseModel):
     """A part of ``summary.json``."""
 
-    model_config = ConfigDict(frozen=True)
+    # Validators are built on first use: those of most parts are not used alone.
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 Standing = Literal["shown", "likely", "untested", "unproven", "unknown"]
