@@ -214,8 +214,8 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - of click
         """Return a command, imported if it was not."""
-        entry = _present_commands().get(cmd_name)
-        if cmd_name not in self.commands and entry is not None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is not None and cmd_name not in self.commands and has_folder(entry.folder):
             alone = typer.Typer(
                 add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
             )
