@@ -31,13 +31,13 @@ from surrogate.board.settings import (
     chosen_settings,
     lists_options,
 )
+from surrogate.board.slices import in_slices
 from surrogate.board.view import (
     arena_view,
     board_judges,
     check_holdout,
     choose_holdout,
     comparable_judges,
-    in_slices,
     judging_temperatures,
 )
 from surrogate.learning.surrogate import Surrogate, find_surrogate

@@ -10,15 +10,18 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.judges import is_person
-from arena.data.schema import QUESTION_KEY, WEIGHT
+from arena.data.schema import CRITERION, QUESTION_KEY, WEIGHT
 from arena.data.wording import Remark, count_of, first_of
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE
-from arena.rating.judgments import copies_of_others
+from arena.rating.judgments import checked_judgments, copies_of_others
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
+from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
 from surrogate.board.rank_reasons import CONTRADICTED
+from surrogate.board.settings import ResolvedSettings
+from surrogate.board.slices import in_slices
 from surrogate.learning.gaussian_process import CONTRADICTION
 from surrogate.learning.language_data import involve
 from surrogate.learning.observations import RatingLikelihoods
@@ -27,6 +30,18 @@ from surrogate.ranking.ranked_systems import JUDGED_COLUMNS
 LOOSE = 5.0
 """Factor of a prediction's error beside which it hardly counts."""
 NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
+
+
+def judgments_as_on_board(
+    judgments: pd.DataFrame, queries: pd.DataFrame, settings: ResolvedSettings
+) -> pd.DataFrame:
+    """Return checked judgments as a board has them."""
+    judgments = checked_judgments(judgments, questions=queries)
+    if settings.criterion is not None and CRITERION in judgments:
+        judgments = judgments[judgments[CRITERION] == settings.criterion]
+    temperatures = settings.temperatures
+    judgments = calibrated_judgments(judgments, temperatures, hard=settings.hard_verdicts)
+    return in_slices(judgments, queries, settings.by)
 
 
 def _usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -> pd.Series:

@@ -15,7 +15,6 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena, read_own_answers
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import Remark
-from arena.rating.judgments import checked_judgments
 from features.declare.models import Models
 from surrogate.board.board import Board, open_board
 from surrogate.board.rank_reasons import (
@@ -43,9 +42,9 @@ from surrogate.board.rating_rows import (
     ranking_status,
     rated_rows,
 )
+from surrogate.board.slices import in_slices, sliced
 from surrogate.board.summary import fingerprint
 from surrogate.board.tables import DECIMALS, RATINGS, typed_board_table
-from surrogate.board.view import in_slices, judgments_view, sliced
 from surrogate.checks.copies import Key, near_copies
 from surrogate.checks.faults import find_faults
 from surrogate.learning.training_data import with_answers
@@ -290,8 +289,10 @@ def rank_systems(
     queries = whole_arena.queries
     new_answers = read_own_answers(answers, queries)
     if judgments is not None:
-        judgments = checked_judgments(judgments, questions=queries)
-        judgments = judgments_view(judgments, queries, settings, settings.temperatures)
+        # Most new systems come without verdicts.
+        from surrogate.ranking.judged import judgments_as_on_board
+
+        judgments = judgments_as_on_board(judgments, queries, settings)
     refuse_taken_names(new_answers["system"], board)
     if feature_table is None:
         table = measure_answers(board, whole_arena, new_answers, n_jobs, models)

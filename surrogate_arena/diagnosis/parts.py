@@ -28,7 +28,7 @@ from arena.rating.ratings import (
     counted_judgments,
     input_remarks,
 )
-from surrogate.board.view import LANGUAGE, part_names
+from surrogate.board.slices import LANGUAGE, part_names
 from surrogate.learning.observations import JointPosterior, centering
 from surrogate.learning.ratings import posterior_ratings
 from surrogate.learning.training_data import TrainingRatings

@@ -26,9 +26,9 @@ from surrogate.board.remarks import (
     in_its_language,
     judged_by,
 )
+from surrogate.board.slices import LANGUAGE
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
-from surrogate.board.view import LANGUAGE
 from surrogate_arena.cli.shown_numbers import finite, group_of
 from surrogate_arena.pages.formats import (
     SEQUENTIAL,

@@ -16,7 +16,8 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from features.engine.extraction import completed_table, extract, feature_columns
 from surrogate.board.settings import check_option_names, lists_options
-from surrogate.board.view import arena_view, in_slices, resolved_judges
+from surrogate.board.slices import in_slices
+from surrogate.board.view import arena_view, resolved_judges
 from surrogate.learning.cross_fitting import (
     Fold,
     Repeats,

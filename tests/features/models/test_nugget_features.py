@@ -10,7 +10,7 @@ from arena.data.answer_digests import answer_digest
 from arena.judging.nuggets.tables import Nuggets
 from features import extract
 from features.models.nuggets import NO_NUGGET_MARKS, NO_VITAL_NUGGETS
-from surrogate.board.view import sliced
+from surrogate.board.slices import sliced
 
 NUGGETS = [("q1", "1", "red", "vital"), ("q1", "2", "green", "okay"), ("q2", "1", "blue", "okay")]
 OUTPUTS = {("q1", "one"): "Red.", ("q1", "two"): "Green.", ("q2", "one"): "Blue."}
