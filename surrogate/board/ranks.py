@@ -19,6 +19,8 @@ from surrogate.board.rank_reasons import ONE_SIDED, joined_texts
 PLACE_COLUMNS = ["place", "place_low", "place_high"]
 RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
 WINS_COLUMNS = ["wins", "wins_low", "wins_high"]
+NARROW = 0.03
+"""Width of an interval of wins below which they are shown with a decimal."""
 SMALLEST = 1e-12
 """Share of wins that is 0 but for rounding."""
 ARENA_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]

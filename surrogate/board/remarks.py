@@ -25,6 +25,7 @@ from arena.data.wording import (
 from arena.quality.families import kinship
 from arena.quality.judge_report import FAULTS, GRADES
 from arena.statistics.significance import NORMAL_90
+from surrogate.board.ranks import NARROW
 from surrogate.board.summary import BoardSummary, LanguageSummary, plural_part
 from surrogate.board.tables import REMARKS
 
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 5
 """Names that a sentence lists; of more it has the number."""
-NARROW = 0.03
-"""Width of an interval of wins below which they are shown with a decimal."""
 FEW_VERDICTS = 0.005
 """Share of the verdicts from which on first place does not hang on few of them."""
 

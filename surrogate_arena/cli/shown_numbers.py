@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal, SupportsFloat
 
 from arena.data.wording import percent_of
-from surrogate.board.remarks import NARROW
+from surrogate.board.ranks import NARROW
 
 MISSING = "–"
 MINUS = "−"
