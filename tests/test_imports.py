@@ -87,8 +87,8 @@ def test_nothing_heavy_is_loaded(loaded, statement):
 
 
 @pytest.mark.slow
-def test_new_systems_are_ranked_without_loading_scipy(tmp_path):
-    """Its parts take longer to load than the board and the answers take to read."""
+def test_new_systems_are_ranked_without_loading_what_rates_verdicts(tmp_path):
+    """Parts of scipy take longer to load than the board and the answers take to read."""
     from arena import sample_arena
     from surrogate import build_board
 
@@ -99,7 +99,8 @@ def test_new_systems_are_ranked_without_loading_scipy(tmp_path):
         "arena = sample_arena()\n"
         "new = arena.answers[arena.answers['system'] == 'llm-news'].assign(system='new')\n"
         "rank_systems(sys.argv[1], new, arena)\n"
-        "print({'scipy.special', 'scipy.linalg', 'scipy.sparse'} & set(sys.modules))"
+        "parts = {'scipy.special', 'scipy.linalg', 'scipy.sparse', 'arena.rating.judgments'}\n"
+        "print(parts & set(sys.modules))"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "board")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -11,19 +11,16 @@ from typing import TypeVar, cast
 from arena.data.errors import UsageError
 from features.declare.feature import DECLARED, Feature, Setting
 from features.declare.models import Models, WithoutModels
+from features.measures import (  # noqa: F401 - they declare their features
+    citations,
+    facts,
+    fluency,
+    grounding,
+    language,
+    overlap,
+)
 
 Loaded = TypeVar("Loaded")
-
-_MODULES = (
-    "citations",
-    "facts",
-    "fluency",
-    "grounding",
-    "language",
-    "overlap",
-)
-for _module in _MODULES:  # the import of a module declares its features
-    import_module(f"features.measures.{_module}")
 
 MODELS = "features.models"
 """The package of features that read models, which may be absent."""

@@ -147,14 +147,15 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
     cell_widths = [max(map(cell_len, texts[1:]), default=0) for texts in columns]
     gaps = 2 * len(widths) - 2
     while sum(widths) + gaps > room and max(widths) > 1:
-        candidates = [index for index, width in enumerate(widths) if width > least[index]]
-        if not candidates:
-            least = [1] * len(widths)
-            continue
         # Of columns of the same width the last one gives way.
         widest = max(
-            candidates,
-            key=lambda index: (widths[index] > cell_widths[index], widths[index], index),
+            range(len(widths)),
+            key=lambda index: (
+                widths[index] > least[index],
+                widths[index] > cell_widths[index] > 0,
+                widths[index],
+                index,
+            ),
         )
         widths[widest] -= 1
     return widths
@@ -291,7 +292,7 @@ def is_missing(value: object) -> bool:
     """Return whether there is no value."""
     import pandas as pd
 
-    return value is None or bool(pd.isna(value))
+    return bool(pd.isna(value))
 
 
 def cell(value: Any) -> str:  # noqa: ANN401 - any value of a table
