@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 from unicodedata import category, normalize
 
 import pandas as pd
@@ -35,16 +34,14 @@ EXPORT_AGAIN = "export the file again from the page"
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{20}$")]
 
 
-@dataclass(frozen=True)
-class BallotPair:
+class BallotPair(NamedTuple):
     """A pair as a person sees it; its id digests systems, sides and texts."""
 
     id: str
     comparison: Comparison
 
 
-@dataclass(frozen=True)
-class Ballot:
+class Ballot(NamedTuple):
     """Pairs to judge, in the order drawn, and a digest of them.
 
     Attributes:

@@ -33,8 +33,7 @@ LOG_ODDS_OF_MARK = 2.0
 """Logits of a side whose mark is higher by 1, before the temperature that ratings divide by."""
 
 
-@dataclass(frozen=True)
-class ShownAnswer:
+class ShownAnswer(NamedTuple):
     """An answer with the passages and turns it was given."""
 
     text: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -21,8 +22,7 @@ from arena.judging.records import FurtherRecords
 from arena.llm.usage import Usage
 
 
-@dataclass(frozen=True)
-class DerivedVerdicts:
+class DerivedVerdicts(NamedTuple):
     """Verdicts that follow from several judges', and replace former ones."""
 
     name: str

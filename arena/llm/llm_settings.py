@@ -6,8 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -141,8 +140,7 @@ Server = Annotated[str, AfterValidator(_server)]
 Variable = Annotated[str, AfterValidator(_name_of_variable)]
 
 
-@dataclass(frozen=True)
-class SettingUse:
+class SettingUse(NamedTuple):
     """Use of a setting, as metadata of its field.
 
     Attributes:

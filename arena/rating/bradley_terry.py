@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -209,8 +210,7 @@ class BradleyTerryFit:
         return self
 
 
-@dataclass(frozen=True)
-class WarmStart:
+class WarmStart(NamedTuple):
     """A fit that replicates are close to."""
 
     parameters: Floats

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -222,8 +223,7 @@ def _unseen(
     return {}
 
 
-@dataclass(frozen=True)
-class _Halves:
+class _Halves(NamedTuple):
     """A language, the judged questions to learn from, and those whose verdicts are held out."""
 
     data: LanguageData
@@ -250,7 +250,7 @@ class _Halves:
     def read_by(self, surrogate: Surrogate) -> _Halves:
         """Keep the answers that a surrogate reads."""
         unread = surrogate.unread_questions(self.visible.X, self.learned)
-        return replace(self, data=self.data.without_answers_to({*unread, *self.held_out}))
+        return self._replace(data=self.data.without_answers_to({*unread, *self.held_out}))
 
 
 def _without_questions(rows: pd.DataFrame, questions: Sequence[str]) -> pd.DataFrame:

@@ -97,7 +97,7 @@ def print_table(
 ) -> None:
     """Print a title, and some columns of a table."""
     if width is None:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH_WHERE_PIPED
+        width, _ = shutil.get_terminal_size((WIDTH_WHERE_PIPED, 0))
     if title:
         print(f"\n{title}")
     names = list(table if columns is None else columns)
@@ -105,15 +105,11 @@ def print_table(
     rows = [list(map(cell, row)) for row in table[names].itertuples(index=False, name=None)]
     texts_by_column = list(zip(headings, *rows, strict=True))
     widths = _widths(texts_by_column, width)
-    are_numbers = [all(map(NUMBER.fullmatch, texts)) for _, *texts in texts_by_column]
-    folded_headings = list(map(_folded, headings, widths))
-    height = max(map(len, folded_headings))
-    for lines in folded_headings:
-        lines[:0] = [""] * (height - len(lines))
-    _print_row(folded_headings, widths, are_numbers)
+    are_numbers = [all(map(NUMBER.fullmatch, texts[1:])) for texts in texts_by_column]
+    _print_row(headings, widths, are_numbers)
     print("─" * (sum(widths) + 2 * len(widths) - 2))
     for row in rows:
-        _print_row(list(map(_folded, row, widths)), widths, are_numbers)
+        _print_row(row, widths, are_numbers)
 
 
 def _folded(text: str, width: int) -> list[str]:
@@ -129,10 +125,8 @@ def _folded(text: str, width: int) -> list[str]:
     return lines
 
 
-def _print_row(
-    cells: Sequence[Sequence[str]], widths: Sequence[int], are_numbers: Sequence[bool]
-) -> None:
-    for parts in zip_longest(*cells, fillvalue=""):
+def _print_row(texts: Sequence[str], widths: Sequence[int], are_numbers: Sequence[bool]) -> None:
+    for parts in zip_longest(*map(_folded, texts, widths), fillvalue=""):
         aligned = []
         for part, width, is_number in zip(parts, widths, are_numbers, strict=True):
             space = " " * (width - cell_len(part))

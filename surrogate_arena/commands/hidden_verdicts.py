@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,8 +19,7 @@ from arena.statistics.bootstrap import by_content, generator
 from surrogate.board.board import Board
 
 
-@dataclass(frozen=True)
-class HiddenVerdicts:
+class HiddenVerdicts(NamedTuple):
     """An arena of one language that shows few of its verdicts, and those on its other questions.
 
     ``unjudged`` is the system without a judgment in ``shown``.

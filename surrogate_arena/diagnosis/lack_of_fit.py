@@ -8,7 +8,7 @@ and Santos, 2012, "A score based approach to wild bootstrap inference").
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -63,8 +63,7 @@ def _systems_in_groups(likelihood: BattleLikelihood) -> csr_array:
     return coo_array((signs, (rows, columns)), shape=shape).tocsr()
 
 
-@dataclass(frozen=True)
-class _Departure:
+class _Departure(NamedTuple):
     """Departure of C sums of residuals from expectation.
 
     Attributes:
@@ -80,8 +79,7 @@ class _Departure:
         return int(np.argmax(np.abs(self.deviations)))
 
 
-@dataclass(frozen=True)
-class _Residuals:
+class _Residuals(NamedTuple):
     """Points beyond expectation of P pairs on Q questions.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,7 @@ from surrogate_arena.importers.contract import (
 from surrogate_arena.importers.values import contract, is_missing_cell, number_of, opened_or_same
 
 
-@dataclass(frozen=True)
-class _TraitColumns:
+class _TraitColumns(NamedTuple):
     """The columns of a trait, numbers or texts in which it is counted."""
 
     trait: str

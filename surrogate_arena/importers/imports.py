@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.data.errors import ArenaError, DataError, UsageError, argument, checked_choice
 from arena.data.files import parsed_json
@@ -241,8 +241,7 @@ def check_kind(kind: str, builtin: Collection[str]) -> None:
         checked_choice(kind, kinds, "kind of source")
 
 
-@dataclass(frozen=True)
-class WrittenImport:
+class WrittenImport(NamedTuple):
     """A written arena folder, with the number of rows by table."""
 
     folder: Path

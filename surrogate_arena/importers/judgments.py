@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -25,8 +25,7 @@ from surrogate_arena.importers.contract import NO_COLUMNS
 from surrogate_arena.importers.verdict_values import stated_values
 
 
-@dataclass(frozen=True)
-class CountedJudgments:
+class CountedJudgments(NamedTuple):
     """Judgments of a file, and counts of what was left out.
 
     Attributes:

@@ -6,11 +6,12 @@ Battles without questions and answers become an arena of questions known by thei
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from math import isfinite
 from numbers import Real
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -168,8 +169,7 @@ def add_battles(
         _add_battle(collected, battle)
 
 
-@dataclass(frozen=True)
-class _Battle:
+class _Battle(NamedTuple):
     """A battle with its texts.
 
     Attributes:

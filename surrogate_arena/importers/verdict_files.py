@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import pandas as pd
 
@@ -36,8 +36,7 @@ _SHARED = (*_QUESTION_FIELDS, "language")
 """Fields that both files have."""
 
 
-@dataclass(frozen=True)
-class VerdictFile:
+class VerdictFile(NamedTuple):
     """A file of verdicts, and how to read it.
 
     Attributes:

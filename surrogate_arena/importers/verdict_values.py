@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from arena.data.errors import UsageError
 from arena.data.wording import first_of
@@ -124,8 +125,7 @@ def _value_text(cell: object) -> str:
     return str(cell).strip().casefold()
 
 
-@dataclass(frozen=True)
-class ReadValues:
+class ReadValues(NamedTuple):
     """Meanings of a column's values.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urljoin
 
 from surrogate_arena.pages.pages import filled_template
@@ -13,8 +13,7 @@ from surrogate_arena.pages.pages import filled_template
 FEED = "feed.xml"
 
 
-@dataclass(frozen=True)
-class FeedEntry:
+class FeedEntry(NamedTuple):
     """A change of a board.
 
     Attributes:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -180,8 +179,7 @@ def _leaders(standings: Standings) -> list[str]:
     return sorted(system for system, rank in _ranks_of(standings).items() if rank == 1)
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """Ranks over time: ``paths`` connect boards that follow each other; ``text`` has all ranks.
 
     ``points`` are each board's place across and down, whether its system moved, and its rank.

@@ -7,17 +7,15 @@ python -m surrogate_arena.papers.finetune rows.jsonl BASE my-model --recipe mira
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.data.errors import MissingDependencyError, checked_choice
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(NamedTuple):
     """Hyper-parameters of a LoRA (Hu et al., 2022).
 
     ``warmup`` counts steps, or below 1 is their share. Examples longer than ``max_length`` tokens

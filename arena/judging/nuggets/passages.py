@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from arena.data.wording import Remark, count_of
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.llm.trimming import PASSAGE_TOKENS, PROMPT_TOKENS, Trimmer
 
 
-@dataclass(frozen=True)
-class PooledPassages:
+class PooledPassages(NamedTuple):
     """Passages as a prompt shows them, how many trimmed and left out."""
 
     shown: tuple[ShownPassage, ...]

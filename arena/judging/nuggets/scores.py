@@ -6,9 +6,9 @@ Pradeep et al., 2024, "Initial nugget evaluation results for the TREC 2024 RAG t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from types import MappingProxyType
+from typing import NamedTuple
 
 from arena.data.schema import QUESTION_KEY
 from arena.judging.nuggets.tables import Nuggets
@@ -22,8 +22,7 @@ LOG_ODDS = 8.0
 """Logits of an answer with all nuggets over one with none: as between the marks 5 and 1."""
 
 
-@dataclass(frozen=True)
-class NuggetScores:
+class NuggetScores(NamedTuple):
     """Scores of an answer, 0 to 1.
 
     ``weighted`` counts okay nuggets and partial support at half; strict ones count full support, of

@@ -34,7 +34,7 @@ class PanelPlan(JudgingPlan):
         panel = panel_verdicts(votes, run.settings.judges)
         sided = panel.judgments.assign(**{SIDES: sides_of(run.settings.form)})
         verdicts = with_digests(sided, run.arena.answers)
-        return replace(judging, derived=replace(panel, judgments=verdicts))
+        return replace(judging, derived=panel._replace(judgments=verdicts))
 
     def forecast(self, run: JudgingRun) -> Forecast | None:
         """Say what all judges together are likely to take."""

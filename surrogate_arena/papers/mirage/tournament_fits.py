@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,8 +22,7 @@ from surrogate.learning.language_data import LanguageData, language_data
 from surrogate.learning.surrogate import Surrogate, reseeded
 
 
-@dataclass(frozen=True)
-class TournamentFit:
+class TournamentFit(NamedTuple):
     """A surrogate trained on a single tournament of one language.
 
     Ratings of systems, coefficients and held-out flags have shape (S,), shares of features (F,).

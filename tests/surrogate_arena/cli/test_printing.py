@@ -67,8 +67,8 @@ def test_columns_stand_below_each_other_in_any_script(capsys):
     table = pd.DataFrame({"システム": names, "90% interval": ["1", "20"]})
     print_table("", table, width=30)
     assert capsys.readouterr().out.splitlines() == [
-        "                           90%",
-        "システム              interval",
+        "システム                   90%",
+        "                      interval",
         "──────────────────────────────",
         "日本語の長い名前です         1",
         "[red]x[/red] :smile:        20",
