@@ -39,8 +39,7 @@ def judgments_as_on_board(
     judgments = checked_judgments(judgments, questions=queries)
     if settings.criterion is not None and CRITERION in judgments:
         judgments = judgments[judgments[CRITERION] == settings.criterion]
-    temperatures = settings.temperatures
-    judgments = calibrated_judgments(judgments, temperatures, hard=settings.hard_verdicts)
+    judgments = calibrated_judgments(judgments, settings.temperatures, hard=settings.hard_verdicts)
     return in_slices(judgments, queries, settings.by)
 
 
