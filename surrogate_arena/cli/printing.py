@@ -107,7 +107,7 @@ def print_table(
     widths = _widths(texts_by_column, width)
     are_numbers = [all(map(NUMBER.fullmatch, texts[1:])) for texts in texts_by_column]
     _print_row(headings, widths, are_numbers)
-    print("─" * (sum(widths) + 2 * len(widths) - 2))
+    print("-" * (sum(widths) + 2 * len(widths) - 2))
     for row in rows:
         _print_row(row, widths, are_numbers)
 

@@ -69,7 +69,7 @@ def test_columns_stand_below_each_other_in_any_script(capsys):
     assert capsys.readouterr().out.splitlines() == [
         "システム                   90%",
         "                      interval",
-        "──────────────────────────────",
+        "------------------------------",
         "日本語の長い名前です         1",
         "[red]x[/red] :smile:        20",
     ]
