@@ -229,6 +229,7 @@ class AnswerRows:
             judge = f"{judge}:{criterion}"
             self.collected.criteria[judge] = str(criterion)
         self.collected.score_columns[judge] = self.collected.names["verdict"]
+        self.collected.check_scale(place, judge, values["verdict"], mark)
         return {judge: mark}
 
     def _asking(

@@ -88,7 +88,7 @@ def _collected(
     for table in known.tables:
         for place, record in collected.raw(table):
             values = row_values(collected, place, known.columns.values(record))
-            rows.append((place, values, known.marks(record)))
+            rows.append((place, values, known.marks(collected, place, record)))
     add_rows(collected, rows, language, judge, repeats)
     first_fields = rows[0][1] if rows else {}
     later_fields = {field for _, values, _ in rows for field in values if field not in first_fields}

@@ -18,6 +18,7 @@ from arena.data.rows import Rows
 from arena.data.schema import BOTH_BAD, HISTORY, WEIGHT
 from arena.data.types import Record
 from surrogate_arena.importers.tables import SHEET
+from surrogate_arena.importers.values import is_share
 
 if TYPE_CHECKING:
     from surrogate_arena.importers.verdict_values import StatedVerdict
@@ -63,6 +64,7 @@ class Collected:
         unread: Columns that are not read, and the reason of each in ``skips``.
         outcomes: Place of each record to its place in ``OUTCOMES``, or ``LOST`` if not known.
         n_empty: Number of empty rows.
+        scales: Judge to the first mark that tells its scale, and whether it is a share as 4/5 is.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -79,6 +81,7 @@ class Collected:
     unread: Mapping[str, str] = field(default_factory=dict)
     outcomes: dict[Place, int] = field(default_factory=dict)
     n_empty: int = 0
+    scales: dict[str, tuple[object, bool]] = field(default_factory=dict)
 
     def raw(self, rows: Rows) -> Iterator[PlacedRecord]:
         """Yield every row of a file as it is; lines that are no row are problems."""
@@ -113,6 +116,21 @@ class Collected:
     def fault(self, place: Place, name: str, value: object, fault: str, hint: str) -> None:
         """Keep a field's fault, by its name in the files."""
         self.problems.append(Problem(*place, self.names.get(name, name), value, fault, hint))
+
+    def check_scale(self, place: Place, judge: str, value: object, mark: float) -> None:
+        """Keep a fault where a judge's marks are shares, as 4/5 is, and also above 1, as 4 is."""
+        is_of_highest = is_share(value)
+        if not is_of_highest and mark <= 1:
+            return
+        first, is_first_of_highest = self.scales.setdefault(judge, (value, is_of_highest))
+        if is_of_highest != is_first_of_highest:
+            self.fault(
+                place,
+                self.score_columns.get(judge, judge),
+                value,
+                fault=f"is on another scale than {first!r} in an earlier row",
+                hint="write all scores of a column in one way, such as 4/5, 80% or 4",
+            )
 
     def question(
         self, place: Place, key: Key, text: str, passages: list[Record], may_repeat: bool = False

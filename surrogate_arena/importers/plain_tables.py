@@ -15,6 +15,7 @@ from arena.data.rows import Rows
 from arena.data.types import Record
 from arena.data.wording import all_of, first_of
 from surrogate_arena.importers.clone_files import distinct_names, files_below, shown_path
+from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.column_hints import systems_in_order
 from surrogate_arena.importers.contract import (
     FILE,
@@ -81,12 +82,13 @@ class PlainTables(NamedTuple):
     left_out: Mapping[tuple[str, str, str], int]
     unread: Mapping[str, str]
 
-    def marks(self, record: Record) -> dict[str, float]:
-        """Return the marks of a row by judge."""
+    def marks(self, collected: Collected, place: Place, record: Record) -> dict[str, float]:
+        """Return the marks of a row by judge; keep faults of their scales."""
         marks: dict[str, float] = {}
         for column, judge in self.scores.items():
             number = mark_of(record.get(column))
             if number is not None:
+                collected.check_scale(place, judge, record[column], number)
                 marks[judge] = number
         return marks
 

@@ -41,6 +41,7 @@ def marks_of(
             if number is None:
                 collected.skip(place, "score", f"{name!r} {_fault(value)}")
             else:
+                collected.check_scale(place, name, value, number)
                 numbers.append(number)
         if numbers:
             # The mean of 0.1 and 0.1 and 0.1 is not 0.1 in floating point, and would beat it.

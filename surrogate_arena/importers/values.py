@@ -105,6 +105,13 @@ def mark_of(value: object) -> float | None:
     return float(sum(map(text.count, marks["stars"])))
 
 
+def is_share(value: object) -> bool:
+    """Return whether a cell is a score out of a highest one, such as 4/5 or 80%."""
+    text = str(value).strip().casefold()
+    labeled = re.fullmatch(contract()["marks"]["label"], text)
+    return text.endswith("%") or (labeled is not None and labeled["highest"] is not None)
+
+
 def opened(value: object) -> object:
     """Open a list or record written as text, in JSON or by Python, but no texts in a list."""
     if not isinstance(value, str):

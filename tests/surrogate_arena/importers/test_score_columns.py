@@ -204,3 +204,18 @@ def test_directions_of_no_score_are_refused_with_the_scores_that_there_are(read,
 def test_a_direction_without_any_score_is_refused(read):
     with pytest.raises(UsageError, match=r"'f1', whose .* the scores: none"):
         read({}, lowest_wins=["f1"])
+
+
+@pytest.mark.parametrize("cells", [["4/5", "4", "3/5", "2"], ["80%", "70", "60%", "50"]])
+@pytest.mark.parametrize("options", [{"scores": ["rating"]}, {"columns": {"verdict": "rating"}}])
+def test_scores_on_two_scales_are_refused_by_row_and_column(read, cells, options):
+    with pytest.raises(DataError) as error:
+        read({"rating": cells}, **options)
+    problems = error.value.problems
+    assert [(problem.line, problem.value) for problem in problems] == [(3, cells[1]), (5, cells[3])]
+    assert {problem.field for problem in problems} == {"rating"}
+
+
+@pytest.mark.parametrize("cells", [["4/5", "3/5", "8/10", "0"], ["80%", "0.7", "0", "1"]])
+def test_shares_of_one_are_on_one_scale(read, cells):
+    assert len(winners(read({"rating": cells}, scores=["rating"]))) == 2
