@@ -25,6 +25,7 @@ class DesignEffects:
         least: Smallest effect that is believed.
         of_biases: The same of the judges' biases, shape (C,).
         if_unknown: Effect where no system's is known.
+        common_variance: Relative variance of the mean effect as an estimate; 0 if it is exact.
     """
 
     estimates: Floats
@@ -32,6 +33,7 @@ class DesignEffects:
     least: float = LEAST_EFFECT
     of_biases: Floats = field(default_factory=lambda: np.empty(0))
     if_unknown: float = 1.0
+    common_variance: float = 0.0
 
     @classmethod
     def known(cls, effect: float, n_systems: int, n_biases: int) -> DesignEffects:
@@ -51,6 +53,7 @@ class DesignEffects:
             n_questions=np.concatenate([np.empty(0), *(part.n_questions for part in parts)]),
             least=min((part.least for part in parts), default=LEAST_EFFECT),
             if_unknown=max((part.if_unknown for part in parts), default=1.0),
+            common_variance=sum(part.common_variance for part in parts) / max(len(parts), 1) ** 2,
         )
 
     @property
@@ -90,6 +93,7 @@ class DesignEffects:
         shrunken = common * (1.0 + weight * deviations)
         # An effect that is estimated with a relative variance r calls for Student's quantiles; at
         # 90% and 95% these are those of a normal distribution of a variance of 1 + r.
-        widened = shrunken * (1.0 + weight * error_variance)
+        variance = weight * error_variance + (1.0 - weight) * self.common_variance
+        widened = shrunken * (1.0 + variance)
         effects[is_known] = np.maximum(widened, self.least)
         return effects

@@ -246,7 +246,11 @@ class BattleLikelihood:
         shares = self.items.shares_by_question
         concentration = float(shares @ shares)
         if concentration <= 1 / FEWEST_QUESTIONS:
-            return estimated
+            if self.items.is_single:
+                return estimated
+            # Scores of S systems sum to 0 on each question: S - 1 of them vary freely.
+            n_free = max(n_systems - 1, 1) * (1 / max(concentration, 1e-9) - 1)
+            return replace(estimated, common_variance=2 / n_free)
         # On one question, all verdicts on a pair, shown in one order, count as one.
         _, counts = self.items.totals
         repeats = float(counts @ counts) / float(counts.sum())

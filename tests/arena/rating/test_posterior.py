@@ -252,3 +252,23 @@ def test_equal_design_effects_leave_the_laplace_covariance():
     laplace = np.linalg.inv(information / effect + np.diag(precisions))
     centering = np.eye(8) - 1 / 8
     np.testing.assert_allclose(found, centering @ laplace @ centering, atol=1e-12)
+
+
+def test_intervals_of_two_systems_hold_on_three_questions():
+    """What few questions tell of how they differ is itself uncertain."""
+    random = np.random.default_rng(7)
+    n_held = 0
+    for _ in range(100):
+        difference = random.normal(0, 0.7)
+        rows = []
+        for question in range(3):
+            share = 1 / (1 + np.exp(-difference - random.normal(0, 0.4)))
+            for vote in range(30):
+                sides = ("x", "y") if vote % 2 else ("y", "x")
+                winner = "a" if (random.random() < share) == (sides[0] == "x") else "b"
+                rows.append((f"q{question}", "en", *sides, winner))
+        columns = ["query_id", "language", "system_a", "system_b", "winner"]
+        posterior = battle_posterior(Battles.from_judgments(pd.DataFrame(rows, columns=columns)))
+        low, high = posterior.bounds
+        n_held += bool(low[0] <= difference / 2 <= high[0])
+    assert n_held >= 83
