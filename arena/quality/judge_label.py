@@ -94,7 +94,11 @@ def verdict_tests(judgments: pd.DataFrame, answers: pd.DataFrame | None) -> tupl
     if answers is not None:
         tests.append(length_test(judged, answers))
     side = side_test(judged)
-    tests.append(same_verdict_test(judged, side))
+    # People who see no difference tell what readers see; a machine may not have looked.
+    is_by_people = all(map(is_person, judged["judge"].unique()))
+    decided = judged[judged["winner"] != "tie"] if is_by_people else judged
+    tests.append(same_verdict_test(decided, side))
+    ties = tie_test(judged["winner"], n_identical=len(judgments) - len(judged))
     counted = CountedVerdicts.of(judged)
     flips = flip_test(counted)
     voter = voter_codes(judged)
@@ -106,7 +110,7 @@ def verdict_tests(judgments: pd.DataFrame, answers: pd.DataFrame | None) -> tupl
     tests.append(flips)
     tests.append(repeat_test(judged))
     tests.append(side)
-    tests.append(tie_test(judged["winner"], n_identical=len(judgments) - len(judged)))
+    tests.append(replace(ties, grade="consistent") if is_by_people else ties)
     tests.append(cycle_test(judged, counted))
     return tuple(test for test in tests if test is not None)
 

@@ -169,6 +169,12 @@ class JudgeLabel:
         return self.test("same verdict") is not None
 
     @property
+    def decides_by_length(self) -> bool:
+        """Return whether length nearly always decides."""
+        length = self.test("length")
+        return length is not None and length.grade == "unreliable"
+
+    @property
     def is_compared(self) -> bool:
         """Return whether its agreement with people was measured."""
         return self.test("people") is not None

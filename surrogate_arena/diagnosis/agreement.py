@@ -36,7 +36,10 @@ def agreement_with_reference(judgments: pd.DataFrame, reference: Sequence[str]) 
         hint = ""
         if len(reference) > 1:
             hint = f"; compare these with one of them: {argument('reference')} {min(reference)!r}"
-        raise UsageError(f"no other judge has judged a pair that the reference has{hint}")
+        raise UsageError(
+            f"no judge but {' + '.join(reference)} has judged these pairs, so there is nothing to "
+            f"compare; ask another one about them (surrogate-arena judge){hint}"
+        )
     reference_posteriors = _posteriors_by_language(judgments[judgments["judge"].isin(reference)])
     rows = []
     for judge, part in shared.groupby("judge"):

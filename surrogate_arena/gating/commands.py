@@ -143,7 +143,8 @@ def gate_command(
         print_gate(decision)
     is_in_arena = pair.judged_as in read.info.systems
     is_undecided = decision.verdict == "cannot say" and judge is None
-    if is_undecided and is_in_arena and has_unjudged_pairs(pair) and not as_json:
+    can_people_tell = bool(decision.judge_doubt) or has_unjudged_pairs(pair)
+    if is_undecided and is_in_arena and can_people_tell and not as_json:
         print(command("vote", folder, *_ballot(decision, pair.judged_as), "--out", "vote.html"))
     if decision.verdicts is not None:
         require_verdicts(decision.verdicts.usage)

@@ -21,7 +21,8 @@ from surrogate.board.board import Board
 Answers: TypeAlias = pd.DataFrame | Path | str
 """Answers of one system, their file, or the name of a system of the arena."""
 
-
+VERSION = re.compile(r"\d[\d.]*(?![\d.]*[A-Za-z])")
+"""A number in a name, but for sizes, such as 7b or 32k."""
 FAILURE_COLUMNS = [*QUESTION_KEY, "system_a", "system_b", "judge"]
 
 
@@ -147,7 +148,8 @@ def _latest(arena: Arena, baseline: Answers | None) -> str:
     excluded = baseline if isinstance(baseline, str) else None
     versions = [system for system in systems if system != excluded]
     latest = versions[-1]
-    same_names = [name for name in versions if _without_numbers(name) == _without_numbers(latest)]
+    stem = VERSION.sub("", latest)
+    same_names = [name for name in versions if VERSION.sub("", name) == stem]
     highest = max(same_names, key=_numbers)
     if _numbers(highest) > _numbers(latest):
         raise UsageError(
@@ -157,12 +159,9 @@ def _latest(arena: Arena, baseline: Answers | None) -> str:
     return latest
 
 
-def _without_numbers(name: str) -> str:
-    return re.sub(r"[\d.]+", "", name)
-
-
 def _numbers(name: str) -> list[int]:
-    return [int(digits) for digits in re.findall(r"\d+", name)]
+    versions = ".".join(VERSION.findall(name))
+    return [int(digits) for digits in versions.split(".") if digits]
 
 
 def _is_system(arena: Arena, answers: Answers) -> bool:

@@ -141,6 +141,8 @@ class Gate:
         """Reason why the judge decides nothing, if any."""
         if self.is_one_sided:
             return "the judge says the same whatever the answers are"
+        if self.judge is not None and self.judge.decides_by_length:
+            return "the judge decides by length, whatever the answers say"
         people = self.people
         if people is None or people.items < FEWEST_SHARED or people.bounds[0] > 0:
             return ""
@@ -213,7 +215,7 @@ def _open_questions(result: Gate) -> Iterator[str]:
     elif not result.questions:
         yield f"{result.candidate} and {result.baseline} answered no question in common"
     elif result.judge_doubt:
-        yield f"cannot say: {result.judge_doubt}"
+        yield f"cannot say: {result.judge_doubt}; let people judge the two"
     elif verdicts is not None and verdicts.cannot_count:
         yield _why_none_counts(verdicts)
     elif verdicts is not None and verdicts.lacks_verdicts:

@@ -106,6 +106,12 @@ def test_a_few_ties_are_no_fault_of_a_judge():
     assert label_judge("j", verdicts).faults
 
 
+def test_peoples_ties_are_no_fault():
+    verdicts = tournament(longest, systems="ab")[0].assign(winner="tie", judge="person:Ada")
+    found = label_judge("person:Ada", verdicts)
+    assert (found.grade, found.faults) == ("people", ())
+
+
 def tournament(winner_of, systems="abcd", questions=40, seed=0, judge="j"):
     """Verdicts in both orders on all pairs, and answers; ``winner_of(query, one, other)`` names."""
     rng = np.random.default_rng(seed)

@@ -171,6 +171,18 @@ def test_an_order_of_versions_against_their_numbers_is_no_default(arena):
     assert gate(arena=arena, candidate="v10").baseline == "v4"
 
 
+@pytest.mark.parametrize(
+    "names",
+    [("base", "llama-65b", "llama-7b"), ("chat-32k", "x", "chat-8k"), ("a", "rag-2", "rag-3")],
+)
+def test_sizes_in_names_are_no_versions(arena, names):
+    renamed = dict(zip(SYSTEMS, names, strict=True))
+    answers = arena.answers.assign(system=arena.answers["system"].map(renamed))
+    info = arena.info.model_copy(update={"systems": names})
+    found = gate(arena=replace(arena, info=info, answers=answers))
+    assert (found.candidate, found.baseline) == (names[2], names[1])
+
+
 def test_the_command_names_questions_and_ends_with_a_status(run, folder, capsys):
     assert run("gate", "--arena", folder / "arena") == 3
     printed = " ".join(capsys.readouterr().out.split())

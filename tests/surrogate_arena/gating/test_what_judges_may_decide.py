@@ -10,6 +10,7 @@ from judged_systems import build_arena
 
 from arena.judging import LlmJudge
 from arena.llm import LlmSettings, open_store
+from arena.quality.judge_report import JudgeLabel, JudgeTest
 from arena.quality.people_agreement import PeopleAgreement
 from surrogate_arena.gating import GateJudging
 from surrogate_arena.gating.comparison import bounded_difference, bounded_interval
@@ -137,6 +138,14 @@ def test_people_who_agree_let_a_judge_decide(gated):
     assert not agreeing.judge_doubt
     assert not agreeing.is_judge_unchecked
     assert "checked" not in agreeing.sentences[0]
+
+
+def test_a_judge_that_decides_by_length_decides_nothing(gated):
+    found = gated(likes_what_is_bad, arena_of(50))
+    length = JudgeTest("length", "unreliable", "the longer one wins 99%")
+    by_length = replace(found, judge=JudgeLabel("m", "unreliable", (length,)))
+    assert by_length.judge_doubt
+    assert by_length.win_rate is None
 
 
 def test_bounds_hold_whatever_the_missing_questions_would_have_shown():
