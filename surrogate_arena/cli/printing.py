@@ -6,7 +6,6 @@ import json
 import math
 import re
 import shlex
-import shutil
 import sys
 import textwrap
 import time
@@ -14,12 +13,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
-from rich.cells import cell_len, chop_cells
 
 from arena.data.wording import P_VALUES, Remark, Severity, count_of, short_digest, shown_p
 
@@ -96,60 +93,47 @@ def print_table(
     width: int | None = None,
 ) -> None:
     """Print a title, and some columns of a table."""
-    if width is None:
-        width, _ = shutil.get_terminal_size((WIDTH_WHERE_PIPED, 0))
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=width)
+    if width is None and not console.is_terminal:
+        console = Console(width=WIDTH_WHERE_PIPED)
     if title:
-        print(f"\n{title}")
+        console.print(Text(f"\n{title}"), highlight=False)
     names = list(table if columns is None else columns)
     headings = [str(name).replace("_", " ") for name in names]
     rows = [list(map(cell, row)) for row in table[names].itertuples(index=False, name=None)]
     texts_by_column = list(zip(headings, *rows, strict=True))
-    widths = _widths(texts_by_column, width)
-    are_numbers = [all(map(NUMBER.fullmatch, texts[1:])) for texts in texts_by_column]
-    _print_row(headings, widths, are_numbers)
-    print("-" * (sum(widths) + 2 * len(widths) - 2))
+    widths = _widths(texts_by_column, console.width)
+    printed = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    for (heading, *texts), column_width in zip(texts_by_column, widths, strict=True):
+        side: Any = "right" if all(map(NUMBER.fullmatch, texts)) else "left"
+        # As Text, so that brackets and colons are not read as rich's markup and emoji.
+        printed.add_column(Text(heading), justify=side, overflow="fold", width=column_width)
     for row in rows:
-        _print_row(row, widths, are_numbers)
-
-
-def _folded(text: str, width: int) -> list[str]:
-    """Break a text into lines, between words where they fit."""
-    lines = [""]
-    for word in text.split():
-        for part in chop_cells(word, width):
-            longer = f"{lines[-1]} {part}".lstrip()
-            if cell_len(longer) <= width:
-                lines[-1] = longer
-            else:
-                lines.append(part)
-    return lines
-
-
-def _print_row(texts: Sequence[str], widths: Sequence[int], are_numbers: Sequence[bool]) -> None:
-    for parts in zip_longest(*map(_folded, texts, widths), fillvalue=""):
-        aligned = []
-        for part, width, is_number in zip(parts, widths, are_numbers, strict=True):
-            space = " " * (width - cell_len(part))
-            aligned.append(space + part if is_number else part + space)
-        print("  ".join(aligned).rstrip())
+        printed.add_row(*map(Text, row))
+    console.print(printed)
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Narrow the widest columns, headings before cells; words and intervals break last."""
+    """Narrow the widest columns, headings before cells; no word or interval is broken."""
+    from rich.cells import cell_len
+
     least = [max(map(cell_len, UNBROKEN.findall(" ; ".join(texts)))) for texts in columns]
     widths = [max(map(cell_len, texts)) for texts in columns]
     cell_widths = [max(map(cell_len, texts[1:]), default=0) for texts in columns]
-    gaps = 2 * len(widths) - 2
-    while sum(widths) + gaps > room and max(widths) > 1:
+    gaps = 2 * len(widths) - 1
+    while sum(widths) + gaps > room:
+        candidates = [index for index, width in enumerate(widths) if width > least[index]]
+        if not candidates:
+            break
         # Of columns of the same width the last one gives way.
         widest = max(
-            range(len(widths)),
-            key=lambda index: (
-                widths[index] > least[index],
-                widths[index] > cell_widths[index] > 0,
-                widths[index],
-                index,
-            ),
+            candidates,
+            key=lambda index: (widths[index] > cell_widths[index], widths[index], index),
         )
         widths[widest] -= 1
     return widths

@@ -34,7 +34,7 @@ def site(real_board_folder, tmp_path_factory):
 def test_the_terminal_says_nothing_else(real_board_folder, sentences, capsys):
     print_board(Board.load(real_board_folder), "Next: nothing")
     lines = capsys.readouterr().out.splitlines()
-    start = next(place for place, line in enumerate(lines) if line.startswith("---")) + 1
+    start = next(place for place, line in enumerate(lines) if line.startswith("─")) + 1
     # A row of the table has columns; notes of rows are those of board.csv.
     below = [line for line in lines[start:] if not re.search(r"\S  +\S", line)]
     text = without(" ".join(below), sentences)

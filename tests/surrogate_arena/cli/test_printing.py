@@ -66,10 +66,11 @@ def test_columns_stand_below_each_other_in_any_script(capsys):
     names = ["日本語の長い名前です", "[red]x[/red] :smile:"]
     table = pd.DataFrame({"システム": names, "90% interval": ["1", "20"]})
     print_table("", table, width=30)
-    assert capsys.readouterr().out.splitlines() == [
-        "システム                   90%",
-        "                      interval",
-        "------------------------------",
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        "                           90%",
+        "システム              interval",
+        "──────────────────────────────",
         "日本語の長い名前です         1",
         "[red]x[/red] :smile:        20",
     ]
