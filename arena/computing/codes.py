@@ -41,14 +41,14 @@ class Distinct(NamedTuple):
         return np.bincount(self.codes, weights, len(self.values)).astype(np.float64)
 
 
-def summable(values: Floats, largest_sum: float) -> Floats:
+def summable(values: Floats, largest_sum: npt.ArrayLike) -> Floats:
     """Round values so that no sum up to ``largest_sum`` depends on their order in any bit.
 
     Beside a large number, doubles are multiples of one unit; sums hold up to 2^51 of these exactly,
     and halves for ties (Demmel and Nguyen, 2013, "Fast reproducible floating-point summation").
     """
     _, exponent = np.frexp(largest_sum)
-    large = np.ldexp(3.0, int(exponent))
+    large = np.ldexp(3.0, exponent)
     return np.asarray((values + large) - large)
 
 

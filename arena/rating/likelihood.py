@@ -74,6 +74,13 @@ class BattleLikelihood:
         """Return the derivative of each pair's logit by each parameter, shape (P, K)."""
         return hstack([self.pairs.incidence.T, self.biases.design], format="csr")
 
+    @cached_property
+    def _largest_derivatives(self) -> Floats:
+        """Return the largest absolute derivative of any logit by each parameter, shape (K,)."""
+        of_traits = np.abs(self.biases.values).max(axis=0, initial=0.0)
+        of_biases = np.tile(of_traits, len(self.biases.judges))
+        return np.append(np.ones(self.pairs.n_systems), of_biases)
+
     def _derivatives(self) -> list[tuple[npt.NDArray[np.int32], Floats]]:
         """Return parameters of pairs, (P,), and their logits' derivatives by these, (P,) or (1,).
 
@@ -106,11 +113,13 @@ class BattleLikelihood:
         n_parameters = self.pairs.n_systems + len(self.biases)
         moments = np.zeros((1 + len(exponents), n_parameters))
         largest_value = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
-        # A derivative by a rating is 1 or -1.
-        largest_value *= float(np.abs(self.biases.values).max(initial=1.0)) ** power
         largest_total = largest_value * len(values)
-        largest_sum = largest_value * int(np.bincount(cluster).max(initial=0))
-        largest_powers = [largest_total * largest_sum ** (exponent - 1) for exponent in exponents]
+        # Each parameter has its own bound, as traits may have units of any size.
+        largest_terms = largest_value * self._largest_derivatives**power
+        largest_sums = largest_terms * int(np.bincount(cluster).max(initial=0))
+        largest_powers = []
+        for exponent in exponents:
+            largest_powers.append(len(values) * largest_terms * largest_sums ** (exponent - 1))
         if n_clusters * n_parameters <= DENSE * len(values):
             sums, has_values = self._dense_sums(values, power, cluster, n_clusters, largest_total)
             moments[0] = has_values.sum(axis=0)
@@ -126,7 +135,7 @@ class BattleLikelihood:
             part = by_pair[rows]
             sums = part @ derivatives
             for row, exponent in enumerate(exponents):
-                powers = summable(sums.data**exponent, largest_powers[row])
+                powers = summable(sums.data**exponent, largest_powers[row][sums.indices])
                 moments[1 + row] += np.bincount(sums.indices, powers, n_parameters)
             # A sparse product drops sums of 0, whose clusters count, too.
             part.data[:] = 1.0
@@ -148,11 +157,12 @@ class BattleLikelihood:
             factor = derivative**power
             if not factor.any():
                 continue
+            largest = largest_total * float(np.abs(factor).max())
             for rows in blocks(len(values)):
                 pair = self.items.pair[rows]
                 cells = cluster[rows] * n_parameters + parameter[pair]
                 factors = factor if len(factor) == 1 else factor[pair]
-                np.add.at(sums, cells, summable(values[rows] * factors, largest_total))
+                np.add.at(sums, cells, summable(values[rows] * factors, largest))
                 if not factors.all():
                     cells = cells[factors != 0]
                 has_values[cells] = True

@@ -173,6 +173,17 @@ def test_dense_and_sparse_sums_give_the_same_variances(kind, n_questions, seed):
     np.testing.assert_allclose(*covariances, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("cells_per_verdict", [0, 1_000_000])
+def test_a_trait_in_large_units_changes_no_interval(cells_per_verdict, monkeypatch):
+    monkeypatch.setattr(likelihood, "DENSE", cells_per_verdict)
+    table = votes(n_questions=9, seed=0, kind="traits")
+    found = []
+    for unit in (1e3, 1e9):
+        scaled = table.assign(trait_length=unit * table["trait_length"])
+        found.append(battle_posterior(Battles.from_judgments(scaled)).covariance)
+    np.testing.assert_allclose(*found, rtol=1e-4, atol=1e-6)
+
+
 def test_an_unsound_prior_is_refused():
     rows = pd.DataFrame({"system": ["a", "a"], "rating": 0.0, "standard_error": 1.0})
     with pytest.raises(UsageError, match="a twice"):
