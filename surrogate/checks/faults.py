@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,8 @@ MOST_SHOWN = 5
 """Number of answers of a fault that a sentence names."""
 
 
-class AnswerFaults(NamedTuple):
+@dataclass(frozen=True)
+class AnswerFaults:
     """Faults of answers: their keys, and ``check``."""
 
     answers: pd.DataFrame
@@ -38,7 +39,8 @@ class AnswerFaults(NamedTuple):
 
     def of(self, system: str) -> AnswerFaults:
         """Keep one system's."""
-        return AnswerFaults(*(table[table["system"] == system] for table in self))
+        tables = (self.answers, self.found, self.unchecked)
+        return AnswerFaults(*(table[table["system"] == system] for table in tables))
 
     def of_class(self, certainty: CheckClass) -> pd.DataFrame:
         """Return what the checks of a class found."""

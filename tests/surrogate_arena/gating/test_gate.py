@@ -201,6 +201,7 @@ def test_the_command_says_the_verdict_and_ends_with_a_status(run, folders, capsy
     assert run(*command(folders, "same", "--json")) == 4
     content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert content["verdict"] == "cannot say"
+    assert content["faults"]["candidate"].keys() == {"answers", "found", "unchecked"}
 
 
 @pytest.mark.slow
