@@ -113,11 +113,14 @@ def _row_sums(counts: Floats, values: Floats) -> Floats:
 def _pair_blocks(
     n_systems: int, n_ratings: int, groups: npt.NDArray[Any] | None
 ) -> Iterator[tuple[Indices, Indices]]:
-    first, second = np.triu_indices(n_systems, 1)
-    if groups is not None:
-        is_together = groups[first] == groups[second]
-        first = first[is_together]
-        second = second[is_together]
+    if groups is None:
+        groups = np.zeros(n_systems)
+    order = np.argsort(groups, kind="stable")
+    group_starts = np.flatnonzero(np.diff(groups[order])) + 1
+    pairs = []
+    for members in np.split(order, group_starts):
+        pairs.append(members[np.array(np.triu_indices(len(members), 1))])
+    first, second = np.concatenate(pairs, axis=1)
     step = max(1, BLOCK_ENTRIES // max(n_ratings, 1))
     for start in range(0, len(first), step):
         yield first[start : start + step], second[start : start + step]
