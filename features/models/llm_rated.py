@@ -78,10 +78,9 @@ def _fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
     if not output.strip():
         return EMPTY_ANSWER
     passages: list[str] = []
-    for passage_id in question.passage_ids:
-        # One by one, since passages without words are left out and their ids with them.
-        texts = question.texts_of([passage_id])
-        passages += [f"[{passage_id}] {text}" for text in texts]
+    for passage_id, text in zip(question.passage_ids, question.passage_texts, strict=True):
+        if text:
+            passages.append(f"[{passage_id}] {text}")
     item = FluencyItem(template, question.language, question.query, output, tuple(passages))
     return (item.item,)
 
