@@ -90,6 +90,7 @@ def headlines(board: Board, language: str = "") -> Iterator[Remark]:
         return
     if first.name == "first" and len(board.languages) > 1:
         yield _leading_languages(board, first.systems[0])
+    yield from _unjudged_languages(board)
     if board.summary.macro.is_unreliable and first.name != "none":
         text = "But ranks rest on an unreliable judge."
         yield Remark("unreliable", "warning", text)
@@ -118,6 +119,19 @@ def _first_place(board: Board, language: str) -> Remark:
         return Remark("shared", "info", text, language, len(leaders), leaders)
     text = words.first.format(system=system, wins=_wins(best, words.compared))
     return Remark("first", "info", text, language, float(best["wins"]), leaders)
+
+
+def _unjudged_languages(board: Board) -> Iterator[Remark]:
+    """Say which languages do not count, for others alone have verdicts."""
+    ranked = set(board.ratings.loc[board.ratings["rank"].notna(), "language"])
+    unjudged = []
+    for language, part in board.summary.languages.items():
+        if not part.systems_judged and language not in ranked:
+            unjudged.append(language_name(language))
+    if unjudged and ranked:
+        verb = "does" if len(unjudged) == 1 else "do"
+        text = f"{_listed(unjudged)} {verb} not count: {board.summary.judge} judged nothing there."
+        yield Remark("unjudged languages", "warning", text, statistic=len(unjudged))
 
 
 def _listed(names: Sequence[str]) -> str:

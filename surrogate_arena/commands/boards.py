@@ -142,29 +142,26 @@ def publish_board(
         }
         show(content, as_json)
         return
-    sentences = filter(
-        None, [_voter_sentence(saved, arena), _fault_sentence(faults), cost_sentence]
-    )
-    print_board(saved, _next_command(saved, folder), index, sentences)
+    sentences = [*_voter_sentences(saved, arena), _fault_sentence(faults), cost_sentence]
+    print_board(saved, _next_command(saved, folder), index, filter(None, sentences))
     print_remarks(list(look_alike_remarks(built.overall["system"])))
 
 
-def _voter_sentence(board: Board, arena: Arena) -> str:
-    """Name a voter whose votes decide who is first; empty if there is none."""
+def _voter_sentences(board: Board, arena: Arena) -> Iterator[str]:
+    """Name the voter with most votes, of those that decide who is first, in each language."""
     from arena.data.judges import judges_named
     from surrogate.board.remarks import in_its_language
 
     if not board.judge_report.first_places or not has_folder("diagnosis"):
-        return ""
+        return
     from surrogate_arena.diagnosis.decisive_voters import decisive_voters
 
     judges = judges_named(arena.judges, board.summary.judge)
     votes = arena.judgments[arena.judgments["judge"].isin(judges)]
     has_languages = len(board.languages) > 1
     for language, part in votes.groupby("language"):
-        for remark in decisive_voters(part, str(language) if has_languages else ""):
-            return f"{in_its_language(remark)}."
-    return ""
+        for remark in decisive_voters(part, str(language) if has_languages else "")[:1]:
+            yield f"{in_its_language(remark)}."
 
 
 def _fault_sentence(faults: AnswerFaults | None) -> str:

@@ -19,6 +19,7 @@ from arena.data.tables import read_rows
 from arena.data.types import Floats
 from arena.data.wording import first_of
 from arena.llm.usage import Usage
+from arena.quality.preferences import DIFFERENCE
 from arena.rating.judgments import points_of_a, shown_sides, sided_flags, weights_of
 from arena.rating.soft_verdicts import calibrated_judgments
 from surrogate_arena.gating.comparison import (
@@ -154,7 +155,8 @@ def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:
 
     The share of points is regressed on the side, by least squares, questions with many verdicts
     counting no more than others; halfway between the sides is the win rate. A question's score is
-    that plus the influence of its residuals, perhaps outside 0 to 1.
+    that plus the influence of its residuals, perhaps outside 0 to 1. If there is a column
+    ``trait_length``, the win rate is that of equal lengths.
     """
     judgments = calibrated_judgments(judgments, hard=True)
     is_a = judgments["system_a"].eq(system)
@@ -171,8 +173,12 @@ def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:
         if is_sided is not None:
             side = np.where(is_sided, side, 0.0)
         design = np.column_stack([design, side])
+    if DIFFERENCE in judgments:
+        # A judge may like the longer answer, or one that is far longer.
+        excess = judgments[DIFFERENCE].where(is_a, -judgments[DIFFERENCE])
+        design = np.column_stack([design, np.sign(excess), excess])
     weighted = design * weights[:, None]
-    inverse = np.linalg.inv(design.T @ weighted)
+    inverse = np.linalg.pinv(design.T @ weighted)
     coefficients = inverse @ weighted.T @ points
     residuals = points - design @ coefficients
     influences: Floats = (weighted @ inverse[:, 0]) * residuals

@@ -33,10 +33,10 @@ from surrogate_arena.gating.arena_verdicts import compare_by_arena, read_failure
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison, compare_systems
 from surrogate_arena.gating.contenders import Answers, Contenders, contenders
 from surrogate_arena.gating.cost_comparison import compare_costs
+from surrogate_arena.gating.equal_length import at_equal_length
 from surrogate_arena.gating.expected_losses import expected_losses
 from surrogate_arena.gating.fault_comparison import compare_faults
 from surrogate_arena.gating.gate_result import SURROGATE_SHARE, Gate, GateVerdict
-from surrogate_arena.gating.longer_answers import nearly_all_longer
 from surrogate_arena.gating.lost_questions import lost_questions
 from surrogate_arena.gating.rating_difference import (
     GateRates,
@@ -188,7 +188,7 @@ def compare_contenders(
         if verdicts.variance > 0:
             result = replace(result, variance=verdicts.variance)
         judgments = pd.concat([pair.arena.judgments, verdicts.judgments], ignore_index=True)
-        return _decided_by(verdicts, judging.judge.judge, judgments, board, pair, result)
+        return _decided_by(verdicts, judging.judge.judge, judgments, board, pair, test, result)
     return result
 
 
@@ -201,7 +201,7 @@ def _by_arena(
     if compared is None or not pair.n_common:
         return None
     judge, verdicts = compared
-    return _decided_by(verdicts, judge, pair.arena.judgments, board, pair, result)
+    return _decided_by(verdicts, judge, pair.arena.judgments, board, pair, test, result)
 
 
 def _decided_by(
@@ -210,24 +210,21 @@ def _decided_by(
     judgments: pd.DataFrame,
     board: Board | None,
     pair: Contenders,
+    test: SequentialTest,
     result: Gate,
 ) -> Gate:
     """Decide by verdicts if they tell a difference, and nothing speaks against their judge.
 
     ``judge`` is empty for several; ``judgments`` are all verdicts of all judges.
     """
-    label = None
-    people = None
+    result = replace(result, verdicts=verdicts)
     if judge:
         people = _people_agreement(board, judgments, judge)
         label = label_judge(judge, judgments, pair.arena.answers, people=people)
-    result = replace(
-        result,
-        verdicts=verdicts,
-        judge=label,
-        people=people,
-        longer_wins=nearly_all_longer(verdicts.judgments, pair.arena.answers),
-    )
+        equal_length = at_equal_length(
+            verdicts, label, pair.arena, pair.baseline, test, once=result.rates.once
+        )
+        result = replace(result, judge=label, people=people, equal_length=equal_length)
     if result.judge_doubt:
         return result
     result = replace(result, lost=lost_questions(judgments, pair))
@@ -279,6 +276,9 @@ def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Ite
     if board.summary.macro.standing != "shown":
         yield "the systems here do not show that it ranks unseen systems better than chance"
         return
+    label = board.judge_report.label
+    if label is not None and label.decides_by_length:
+        yield "the judge of the board decides by length"
     unrated = placed.new[placed.new["rating"].isna() & (placed.new["answers"] > 0)]
     for note, rows in unrated.groupby("note", sort=False):
         yield f"the candidate has no rating in {', '.join(rows['language'])}: {note}"

@@ -19,6 +19,7 @@ from arena.quality.judge_report import JudgeLabel
 from arena.quality.people_agreement import PeopleAgreement
 from surrogate_arena.gating.comparison import SystemComparison
 from surrogate_arena.gating.cost_comparison import CostComparison
+from surrogate_arena.gating.equal_length import WinsAtEqualLength
 from surrogate_arena.gating.fault_comparison import FaultComparison
 from surrogate_arena.gating.lost_questions import LostQuestion, lost_line
 from surrogate_arena.gating.rating_difference import GateRates, RatingDifference
@@ -49,7 +50,7 @@ class Gate:
         lost: Questions that every verdict gives the baseline; without any, expected losses.
         costs: With ``rates.cheaper``, both costs.
         n_outdated: Verdicts that do not count, as an answer was edited.
-        longer_wins: Decided verdicts that the longer answer won, and all, if nearly the same.
+        equal_length: Win rate at equal length, of a judge that may like length.
         language_notes: Languages of which many questions look like another one.
         choice: Systems taken by default, and why.
     """
@@ -70,7 +71,7 @@ class Gate:
     lost: tuple[LostQuestion, ...] = ()
     costs: CostComparison | None = None
     n_outdated: int = 0
-    longer_wins: tuple[int, int] | None = None
+    equal_length: WinsAtEqualLength | None = None
     language_notes: tuple[str, ...] = ()
     choice: str = ""
 
@@ -143,6 +144,9 @@ class Gate:
             return "the judge says the same whatever the answers are"
         if self.judge is not None and self.judge.decides_by_length:
             return "the judge decides by length, whatever the answers say"
+        difference = None if self.verdicts is None else self.verdicts.difference
+        if self.equal_length is not None and self.equal_length.explains(difference):
+            return f"{self.equal_length}, so the judge may have decided by length"
         people = self.people
         if people is None or people.items < FEWEST_SHARED or people.bounds[0] > 0:
             return ""
@@ -259,12 +263,11 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
         )
     elif result.judge is not None and result.judge.grade != "unreliable":
         yield f"{result.judge.sentence}."
-    if result.longer_wins is not None:
-        n_won, n_decided = result.longer_wins
-        yield (
-            f"The longer answer won {n_won:,} of {n_decided:,} decided verdicts: they do not "
-            "show whether it is better, or the judge likes length."
-        )
+    if result.equal_length is not None and result.by == "verdicts":
+        means = "length does not explain it"
+        if not result.equal_length.is_liked:
+            means = "verdicts do not show whether it is better, or the judge decided by length"
+        yield sentence(f"{result.equal_length}: {means}")
     if result.lost:
         n_lost = count_of(len(result.lost), "question")
         why = "every verdict gives the baseline"

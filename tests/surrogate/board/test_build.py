@@ -14,6 +14,7 @@ from features import Feature, extract
 from surrogate import build_board
 from surrogate.board.language_rows import UNJUDGED
 from surrogate.board.rank_reasons import NO_ANSWER, VANISHED
+from surrogate.board.remarks import headline
 from surrogate.board.summary_builder import BORROWED
 from surrogate.board.tables import read_feature_table
 
@@ -242,3 +243,16 @@ def test_verdicts_narrow_what_the_surrogate_predicts(small_board, small_arena):
     assert rows["rank"].between(rows["rank_low"], rows["rank_high"]).all()
     for _, own in rows.groupby("language"):
         assert own.sort_values("rating", ascending=False)["rank"].is_monotonic_increasing
+
+
+def test_a_language_without_verdicts_that_is_not_ranked_is_named(small_board):
+    ratings = small_board.ratings
+    is_sw = ratings["language"] == "sw"
+    parts = small_board.summary.languages
+    unjudged = parts["sw"].model_copy(update={"systems_judged": 0})
+    languages = {**parts, "sw": unjudged}
+    summary = small_board.summary.model_copy(update={"languages": languages})
+    ranked = replace(small_board, summary=summary)
+    assert "Swahili" not in headline(ranked)
+    unranked = ratings.assign(rank=ratings["rank"].mask(is_sw))
+    assert "Swahili does not count" in headline(replace(ranked, ratings=unranked))
