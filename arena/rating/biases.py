@@ -203,6 +203,8 @@ def trait_differences(columns: pd.DataFrame) -> Floats | None:
     if not len(columns.columns):
         return None
     differences: Floats = columns.to_numpy(np.float64)
-    if not np.isfinite(differences).all():
-        raise UsageError("a judgment has no finite difference of its answers in a trait")
+    is_finite = np.isfinite(differences).all(axis=0)
+    if not is_finite.all():
+        name = columns.columns[int(np.argmin(is_finite))]
+        raise UsageError(f"{name} holds values that are not finite numbers")
     return differences

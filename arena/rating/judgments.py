@@ -183,7 +183,7 @@ def weights_of(judgments: pd.DataFrame) -> Floats | None:
     is_faulty = is_given & ~is_sound
     if is_faulty.any():
         faulty = judgments[WEIGHT].iloc[int(np.argmax(is_faulty))]
-        raise UsageError(f"the weight {faulty!r} of a judgment is not a finite number above 0")
+        raise UsageError(f"the weight {faulty} of a judgment is not a finite number above 0")
     weights = np.where(is_given, numbers, 1.0)
     if (weights == 1.0).all():
         return None
