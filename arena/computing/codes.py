@@ -44,8 +44,9 @@ class Distinct(NamedTuple):
 def summable(values: Floats, largest_sum: npt.ArrayLike) -> Floats:
     """Round values so that no sum up to ``largest_sum`` depends on their order in any bit.
 
-    Beside a large number, doubles are multiples of one unit; sums hold up to 2^51 of these exactly,
-    and halves for ties (Demmel and Nguyen, 2013, "Fast reproducible floating-point summation").
+    Adding and subtracting a large number leaves multiples of one unit. Doubles hold sums of up to
+    2^51 units exactly, and halves of units for ties (Demmel and Nguyen, 2013, "Fast reproducible
+    floating-point summation").
     """
     _, exponent = np.frexp(largest_sum)
     large = np.ldexp(3.0, exponent)

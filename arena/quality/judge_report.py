@@ -223,7 +223,7 @@ class JudgeLabel:
 class JudgingRecords(BaseModel):
     """A judge's meta-evaluations and failures (pairs by reason, if known)."""
 
-    # Validators are built on first use: those of most parts are not used alone.
+    # Most parts are only read inside another: their own validators are never needed.
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     metaevaluations: tuple[MetaEvaluation, ...] = ()

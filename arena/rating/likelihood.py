@@ -84,7 +84,7 @@ class BattleLikelihood:
     def _derivatives(self) -> list[tuple[npt.NDArray[np.int32], Floats]]:
         """Return parameters of pairs, (P,), and their logits' derivatives by these, (P,) or (1,).
 
-        There are two of systems, and one of each trait.
+        The first two are by the ratings of a pair's systems, the others by each trait.
         """
         derivatives = [(self.pairs.first, np.ones(1)), (self.pairs.second, -np.ones(1))]
         biases = self.biases
@@ -94,7 +94,7 @@ class BattleLikelihood:
             derivatives.append(
                 (first_of_judges + trait, differences[:1] if is_constant else differences)
             )
-        # Half the memory takes half the time to look up.
+        # Indices of 32 bits are looked up in half the time.
         return [(parameter.astype(np.int32), values) for parameter, values in derivatives]
 
     def _moments(

@@ -48,7 +48,7 @@ class RatingPrior(NormalPrior):
 
     @classmethod
     def flat(cls, systems: int) -> RatingPrior:
-        """State nothing but that ratings spread about 0, by a logit or so."""
+        """State only that ratings spread about 0, by about a logit."""
         return cls(
             means=np.zeros(systems),
             precisions=np.ones(systems),
@@ -59,7 +59,7 @@ class RatingPrior(NormalPrior):
     def of_table(cls, table: pd.DataFrame | None, systems: Sequence[str]) -> RatingPrior:
         """Read a prior from ``system, rating, standard_error`` of one language.
 
-        Nothing is stated of absent systems or without an error: a precision of 1 is theirs.
+        Systems that are absent or have no error get a precision of 1, as if ``flat``.
         """
         flat = cls.flat(len(systems))
         if table is None:

@@ -88,7 +88,7 @@ def resampled_taus(
 
 
 def concordance(predicted: Floats, ratings: Floats, groups: npt.NDArray[Any]) -> float:
-    """Return the share of a group's pairs that predictions, (S,), put in the order of ratings.
+    """Return the share of pairs within groups that predictions, (S,), order as ratings do.
 
     Predicted ties count half; pairs that the ratings tie are left out.
     """

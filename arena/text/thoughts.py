@@ -42,7 +42,7 @@ class _Marks(NamedTuple):
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    # Most texts have no mark, so that few patterns are needed.
+    # Most texts have no marks, so most patterns are never needed.
     return re.compile(pattern, re.IGNORECASE)
 
 

@@ -27,7 +27,7 @@ Number = Annotated[float | None, BeforeValidator(_none_for_nan)]
 class SummaryPart(BaseModel):
     """A part of ``summary.json``."""
 
-    # Validators are built on first use: those of most parts are not used alone.
+    # Most parts are only read inside another: their own validators are never needed.
     model_config = ConfigDict(frozen=True, defer_build=True)
 
 

@@ -50,7 +50,7 @@ UNCERTAIN = [*TIER_COLUMNS, "wins_low", "wins_high"]
 def overall_board(board: pd.DataFrame, covariance: pd.DataFrame | None) -> pd.DataFrame:
     """Average each system's wins over languages of equal weight into ``tables.OVERALL``.
 
-    A rank needs a rank in each counting language, a place at least a place.
+    A rank needs a rank in every counting language; a place needs a rank or a place there.
     """
     counting = counting_languages(board)
     ranking = board[board["language"].isin(counting)]

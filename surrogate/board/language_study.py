@@ -87,7 +87,7 @@ def study_languages(
     """Train on all data, without each fold of systems, and on halves of the questions.
 
     Returns:
-        The studies, the joint posterior, and how ratings by half of the questions hold.
+        The studies, the joint posterior, and how well halves of the questions agree.
     """
     training = [part.without_answers_of(settings.holdout).X for part in data]
     rows = pd.concat(training, ignore_index=True)

@@ -36,7 +36,7 @@ def with_placed_notes(
     needed: int,
     unconnected: Collection[str] = (),
 ) -> pd.DataFrame:
-    """Mark (``is_placed``) systems judged on fewer questions than ``needed``; note connected ones.
+    """Mark (``is_placed``) and note systems judged on fewer questions than ``needed``.
 
     The note of an unconnected system already says why its verdicts do not count.
     """

@@ -21,8 +21,8 @@ RANK_COLUMNS = ["rank", "rank_low", "rank_high"]
 WINS_COLUMNS = ["wins", "wins_low", "wins_high"]
 NARROW = 0.03
 """Width of an interval of wins below which they are shown with a decimal."""
-SMALLEST = 1e-12
-"""Share of wins that is 0 but for rounding."""
+SMALLEST_SHARE = 1e-12
+"""Smallest share of wins that differs from 0 by more than rounding."""
 ARENA_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
 """Columns by verdicts alone."""
 COMPARING_COLUMNS = [
@@ -121,8 +121,8 @@ def variances_by_slopes(slopes: Floats, covariance: pd.DataFrame) -> Floats:
 
 def share_bounds(shares: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Return shares' 90% intervals, normal in logits, within 0 and 1."""
-    # Of ratings far apart a share is 1 but for rounding, which has no logit.
-    shares = np.clip(shares, SMALLEST, 1.0 - SMALLEST)
+    # Far from all other systems, shares round to 0 or 1, which have no logits.
+    shares = np.clip(shares, SMALLEST_SHARE, 1.0 - SMALLEST_SHARE)
     half_widths = NORMAL_90 * np.sqrt(np.maximum(variances, 0.0)) / (shares * (1 - shares))
     logits = scipy.special.logit(shares)
     return _expected_shares(logits - half_widths), _expected_shares(logits + half_widths)
@@ -150,13 +150,14 @@ def wins_against(ranked: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 OVERALL_MEANS = {"mean_rank": "rank", "mean_rating": "rating", "arena_mean_rank": "arena_rank"}
-"""Columns of overall tables that are means, and of what."""
+"""Columns of overall tables, and the columns that they average."""
 
 
 def overall_means(rows: pd.DataFrame, languages: Collection[str]) -> pd.DataFrame:
-    """Average over languages of equal weight, as if a system's errors were equal in all.
+    """Average rows over ``languages``, with equal weights; NaN where one has no value.
 
-    NaN where a system has no value in one of them.
+    Bounds of wins are averaged as if a system's errors were equal in all. ``languages`` counts the
+    ranks; ``coverage`` is over all rows.
     """
     counted = rows[rows["language"].isin(languages)]
     has_place = counted["rank"].notna() | counted["place"].notna()

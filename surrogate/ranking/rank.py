@@ -220,7 +220,7 @@ def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
 def _overall_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     """Add new systems to the overall rows, which stay as they are.
 
-    A rank needs a rank in every counting language, a place either.
+    A rank needs a rank in every counting language; a place needs a rank or a place there.
     """
     counting = counting_languages(board.ratings)
     means = overall_means(new, counting)
