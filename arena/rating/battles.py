@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.computing.codes import Distinct, blocks, distinct, looked_up
+from arena.computing.codes import Distinct, blocks, distinct, looked_up, row_keys
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Codes, Flags, Floats, Indices
@@ -281,11 +281,12 @@ class Battles:
     def _met_by_side(self, judges: Distinct) -> tuple[Distinct, tuple[Indices, ...]]:
         n_systems = max(len(self.systems), 1)
         is_sided: Indices | int = 1 if self.is_sided is None else self.is_sided.astype(np.intp)
-        # With differences: on each question the answers differ by something else.
-        n_looks = max(self.n_questions, 1) if self.differences is not None else 1
-        look: Indices | int = self.question if self.differences is not None else 0
-        sizes = (2, len(judges.values), n_systems, n_systems, n_looks)
-        rows = (is_sided, judges.codes, self.side_a, self.side_b, look)
+        looks = distinct(np.zeros(1, np.intp), 1)
+        if self.differences is not None and len(self):
+            # Answers that differ by something else are another pair.
+            looks = distinct(*row_keys(pd.DataFrame(self.differences), is_sorted=True))
+        sizes = (2, len(judges.values), n_systems, n_systems, len(looks.values))
+        rows = (is_sided, judges.codes, self.side_a, self.side_b, looks.codes)
         met = distinct(np.ravel_multi_index(rows, sizes), math.prod(sizes))
         return met, np.unravel_index(met.values, sizes)[:-1]
 

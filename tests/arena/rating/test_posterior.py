@@ -145,10 +145,14 @@ def votes(n_questions, seed, kind):
         lengths = random.normal(size=(n_questions, len(SYSTEMS)))
         lengths *= kind == "traits"
         table["trait_length"] = lengths[question, first] - lengths[question, second]
+    if kind == "answers of each verdict":
+        table["trait_length"] = random.normal(size=300)
     return table
 
 
-KINDS = st.sampled_from(["verdicts", "votes", "probabilities", "traits", "traits of 0"])
+KINDS = st.sampled_from(
+    ["verdicts", "votes", "probabilities", "traits", "traits of 0", "answers of each verdict"]
+)
 
 
 @settings(max_examples=30)
