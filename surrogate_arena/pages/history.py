@@ -35,8 +35,8 @@ class Move(BaseModel):
     language: str = OVERALL
     rank_old: float | None = None
     rank_new: float | None = None
-    rating_change: float | None = None
-    p_value: float | None = None
+    rating_change: float
+    p_value: float
 
     @property
     def sentence(self) -> str:
@@ -44,14 +44,12 @@ class Move(BaseModel):
         rank = "without a rank" if self.rank_new is None else f"rank {self.rank_new:.0f}"
         where = "" if self.language == OVERALL else f"{language_name(self.language)}: "
         before = rank_interval(self.rank_old, self.rank_old)
-        way = "up" if (self.rating_change or 0) > 0 else "down"
+        way = "up" if self.rating_change > 0 else "down"
         if self.rank_old != self.rank_new:
             rank = f"from rank {before} to {rank_interval(self.rank_new, self.rank_new)}"
-        p_value = ""
-        if self.p_value is not None:
-            p_value = ", p below 0.001" if self.p_value < 0.001 else f", p {self.p_value:.3f}"
+        p_value = "p below 0.001" if self.p_value < 0.001 else f"p {self.p_value:.3f}"
         change = decimal(self.rating_change)
-        return f"{where}{self.system} moved {way}, {rank} (rating by {change}{p_value})"
+        return f"{where}{self.system} moved {way}, {rank} (rating by {change}, {p_value})"
 
 
 class HistoryEntry(BaseModel):
@@ -95,12 +93,12 @@ class HistoryEntry(BaseModel):
         sentences = [move.sentence for move in self.moves[:20]]
         n_further = len(self.moves) - len(sentences)
         if n_further:
-            sentences.append(f"{n_further} further systems; see the table of ranks")
+            sentences.append(f"{count_of(n_further, 'further move')}; see the table of ranks")
         return sentences
 
 
 def without_removed(entries: Sequence[HistoryEntry]) -> list[HistoryEntry]:
-    """Leave names of systems that are on the last board no more out of what entries say."""
+    """Replace the names of systems that are not on the last board."""
     if not entries:
         return []
     past = {system for entry in entries for system in entry.standings}
@@ -197,11 +195,12 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
     ranks = [rank for entry in entries for rank in _ranks_of(entry.standings).values()]
     last_rank = max(ranks, default=1.0)
     columns = places(entries)
+    moved_by_entry = [entry.moved for entry in entries]
     rows = []
     for name in ordered:
         cells = [entry.standings.get(name, (None, None)) for entry in entries]
         ranks_of_system = [rank for rank, _ in cells]
-        moved = [name in entry.moved for entry in entries]
+        moved = [name in systems_moved for systems_moved in moved_by_entry]
         row = {
             "system": name if name in systems else REMOVED,
             "first_rank": next((rank for rank in ranks_of_system if rank is not None), None),

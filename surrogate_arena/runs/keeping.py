@@ -135,7 +135,7 @@ def _changes(old: Board, new: Board) -> dict[str, Any]:
         return {"counts": str(error)}
     moved = difference.changes[difference.changes["verdict"] == MOVED]
     if len(new.languages) == 1:
-        # The only language of a board is the board.
+        # With one language, its moves are the overall moves.
         moved = moved[moved["language"] == OVERALL]
     moves = [Move(**row) for row in plain_records(moved[[*Move.model_fields]])]
     return {"counts": str(difference), "moves": tuple(moves)}
