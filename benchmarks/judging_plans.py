@@ -352,19 +352,19 @@ def questions(folder: Path, judge: str) -> list[str]:
     for language in n_systems.index:
         for seed in range(n_halves):
             half = Half.of(arena, judge, language, seed)
-            for way in ("before", "now"):
-                measured = half.replayed(by_unlikeness=way == "now", seed=seed)
+            for way in ("least met", "unlike"):
+                measured = half.replayed(by_unlikeness=way == "unlike", seed=seed)
                 runs[way, language, seed] = measured.unstack()
     table = pd.DataFrame(runs).T  # a row a run, columns of calls and measure
-    before, now = table.loc["before"], table.loc["now"]
+    least_met, unlike = table.loc["least met"], table.loc["unlike"]
     cells = []
     for calls in CALLS:
         if calls not in table:
             cells.append("–")
             continue
-        gains = now[calls, "tau"] - before[calls, "tau"]
+        gains = unlike[calls, "tau"] - least_met[calls, "tau"]
         error = gains.std(ddof=1) / len(gains) ** 0.5
-        cells.append(f"{now[calls, 'tau'].mean():.2f} ({gains.mean():+.2f} ± {error:.2f})")
+        cells.append(f"{unlike[calls, 'tau'].mean():.2f} ({gains.mean():+.2f} ± {error:.2f})")
     for name in ("slope", "inside"):
-        cells.append(f"{before[8, name].mean():.2f}, {now[8, name].mean():.2f}")
+        cells.append(f"{least_met[8, name].mean():.2f}, {unlike[8, name].mean():.2f}")
     return cells

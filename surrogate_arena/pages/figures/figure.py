@@ -288,7 +288,7 @@ def write_drawings(
     signature: bool = True,
 ) -> tuple[list[Path], dict[str, str]]:
     """Draw figures into a folder; return their files, and why others could not be drawn."""
-    listed = list(drawings)  # a wrong request is said before there is a folder
+    listed = list(drawings)  # a wrong request fails before the folder is made
     folder.mkdir(parents=True, exist_ok=True)
     paths, reasons = [], {}
     for name, draw in listed:

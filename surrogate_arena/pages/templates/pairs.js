@@ -94,7 +94,7 @@
       const scaled = known && spread[number] > 0 ? difference / spread[number] : null;
       return { feature, first, second, difference, scaled };
     });
-    /* What tells the two apart most comes first */
+    /* The feature that differs most comes first */
     const far = ({ scaled }) => (scaled === null ? -1 : Math.abs(scaled));
     measured.sort((one, other) => far(other) - far(one));
     const made = measured.map(({ feature, first, second, difference, scaled }) => {
