@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,30 +19,28 @@ from surrogate_arena.gating.sequential_test import EVEN, Difference, SequentialT
 
 FEWEST_SHORTER = 5
 """Questions on which each of two systems must write less to tell its strength from its length."""
+WINNER_SIGNS: Mapping[Difference, int] = {"better": 1, "not worse": 1, "same": 0, "worse": -1}
+"""1 where verdicts decide for the candidate, -1 where they decide for the baseline."""
 
 
 @dataclass(frozen=True)
 class WinsAtEqualLength:
     """A candidate's win rate as if both answers were equally long.
 
-    ``difference`` is what it decides, None if that is not clear. All is unknown, and the bounds
-    are 0 and 1, where one system nearly always writes more. ``is_liked`` if verdicts show that the
-    judge likes length, or shortness.
+    It is unknown, and the bounds are 0 and 1, where one system writes less on too few questions.
+    ``is_liked`` if verdicts show that the judge likes length, or shortness; it ``may_explain`` what
+    verdicts decide unless that is the same at equal length.
     """
 
     is_liked: bool
+    may_explain: bool
     win_rate: float = np.nan
     low: float = 0.0
     high: float = 1.0
-    difference: Difference | None = None
-
-    def explains(self, difference: Difference | None) -> bool:
-        """Return whether length may explain what verdicts decide."""
-        return self.is_liked and difference not in (None, self.difference)
 
     def __str__(self) -> str:
         if np.isnan(self.win_rate):
-            return "one of the two nearly always writes more"
+            return f"one of the two writes less on fewer than {FEWEST_SHORTER} questions"
         bounds = f"{100 * max(self.low, 0):.0f} to {100 * min(self.high, 1):.0f}"
         return f"at equal length, its win rate is {self.win_rate:.0%} ({bounds})"
 
@@ -57,27 +56,37 @@ def at_equal_length(
 ) -> WinsAtEqualLength | None:
     """Rate the baseline's opponent with both lengths held equal.
 
-    None where length does not explain the verdicts: of people or of a judge that agrees with them,
-    if the winner wins more often than the longer answer, or if the judge does not like length.
+    None where there is nothing that length may explain: of people or of a judge that agrees with
+    them, if verdicts decide nothing, if the winner wins more often than the longer answer or writes
+    less of what the judge likes, or if the judge does not like length.
     """
     length = label.test("length")
     is_trusted = is_person(label.judge) or any(made.grade == "agrees" for made in label.tests)
     if length is None or length.low is None or length.high is None or is_trusted:
         return None
+    if verdicts.difference is None:
+        return None
     most_by_length = max(length.high, 1 - length.low)
     if max(verdicts.low, 1 - verdicts.high) > most_by_length:
         return None
-    is_liked = not length.low <= EVEN <= length.high
+    # 1 if the judge likes longer answers, -1 if shorter ones
+    preference = int(length.low > EVEN) - int(length.high < EVEN)
     measured = with_lengths(verdicts.judgments, arena.answers)
     measured = measured[measured[DIFFERENCE].notna()]
-    excess = measured[DIFFERENCE].where(measured["system_a"] == baseline, -measured[DIFFERENCE])
+    excess = measured[DIFFERENCE].where(measured["system_a"] != baseline, -measured[DIFFERENCE])
+    if not excess.any():
+        return None
+    is_against_winner = preference * np.sign(excess).sum() * WINNER_SIGNS[verdicts.difference] < 0
+    if is_against_winner:
+        return None
     for is_shorter in (excess < 0, excess > 0):
         if len(measured.loc[is_shorter, QUESTION_KEY].drop_duplicates()) < FEWEST_SHORTER:
-            return WinsAtEqualLength(is_liked)
-    if not is_liked:
+            return WinsAtEqualLength(is_liked=preference != 0, may_explain=True)
+    if not preference:
         return None
     scores = 1.0 - balanced_scores(measured, baseline)["score"]
     interval = test.once_interval if once else test.anytime_interval
     decide = test.decide_once if once else test.decide_anytime
     low, high, _ = interval(scores)
-    return WinsAtEqualLength(is_liked, float(scores.mean()), low, high, decide(scores))
+    is_same = decide(scores) == verdicts.difference
+    return WinsAtEqualLength(True, not is_same, float(scores.mean()), low, high)

@@ -144,9 +144,9 @@ class Gate:
             return "the judge says the same whatever the answers are"
         if self.judge is not None and self.judge.decides_by_length:
             return "the judge decides by length, whatever the answers say"
-        difference = None if self.verdicts is None else self.verdicts.difference
-        if self.equal_length is not None and self.equal_length.explains(difference):
-            return f"{self.equal_length}, so the judge may have decided by length"
+        length = self.equal_length
+        if length is not None and length.is_liked and length.may_explain:
+            return f"{length}, so the judge may have decided by length"
         people = self.people
         if people is None or people.items < FEWEST_SHARED or people.bounds[0] > 0:
             return ""
@@ -264,9 +264,9 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
     elif result.judge is not None and result.judge.grade != "unreliable":
         yield f"{result.judge.sentence}."
     if result.equal_length is not None and result.by == "verdicts":
-        means = "length does not explain it"
-        if not result.equal_length.is_liked:
-            means = "verdicts do not show whether it is better, or the judge decided by length"
+        means = "length does not explain the verdict"
+        if result.equal_length.may_explain:
+            means = "the judge may have decided by length"
         yield sentence(f"{result.equal_length}: {means}")
     if result.lost:
         n_lost = count_of(len(result.lost), "question")

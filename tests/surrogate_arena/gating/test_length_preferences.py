@@ -64,3 +64,9 @@ def test_a_judge_that_does_not_like_length_needs_no_such_test():
     result = gated(1.5, 0, 0.3)
     assert result.verdict == "better"
     assert result.equal_length is None
+
+
+def test_length_does_not_explain_why_a_system_that_writes_less_wins():
+    found = [gated(2.5, 1.5, -0.3, seed=seed) for seed in range(8)]
+    assert all(result.judge.test("length").low > 0.5 for result in found)
+    assert all(result.verdict == "better" and result.equal_length is None for result in found)
