@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError, argument
+from arena.data.wording import first_of
 from arena.quality.agreement import MEASURED, measured_agreement, oriented_verdicts, shared_items
 from arena.quality.judge_report import MetaEvaluation
 from arena.quality.people_agreement import KAPPA, agreement_among_people
@@ -35,9 +36,9 @@ def agreement_with_reference(judgments: pd.DataFrame, reference: Sequence[str]) 
     if shared.empty:
         hint = ""
         if len(reference) > 1:
-            hint = f"; compare these with one of them: {argument('reference')} {min(reference)!r}"
+            hint = f", or compare these judges: {argument('reference')} {min(reference)!r}"
         raise UsageError(
-            f"no judge but {' + '.join(reference)} has judged these pairs, so there is nothing to "
+            f"no other judge has judged the pairs of {first_of(reference)}, so there is nothing to "
             f"compare; ask another one about them (surrogate-arena judge){hint}"
         )
     reference_posteriors = _posteriors_by_language(judgments[judgments["judge"].isin(reference)])

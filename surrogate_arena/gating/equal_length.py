@@ -42,7 +42,7 @@ class WinsAtEqualLength:
         if np.isnan(self.win_rate):
             return f"one of the two writes less on fewer than {FEWEST_SHORTER} questions"
         bounds = f"{100 * max(self.low, 0):.0f} to {100 * min(self.high, 1):.0f}"
-        return f"at equal length, its win rate is {self.win_rate:.0%} ({bounds})"
+        return f"the candidate's win rate at equal length is {self.win_rate:.0%} ({bounds})"
 
 
 def at_equal_length(

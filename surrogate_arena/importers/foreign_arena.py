@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import check_table
-from arena.data.errors import DataError, Problem, UsageError, counted_problems
+from arena.data.errors import DataError, Problem, UsageError, argument, counted_problems
 from arena.data.rows import Rows, is_unstorable, plain_table
 from arena.data.schema import (
     ANSWER_KEY,
@@ -175,9 +175,13 @@ def _set_directions(collected: Collected) -> None:
     """Tell judges whose lowest marks win: as the user says, else by their names."""
     stated = collected.lowest_wins
     columns = {judge: collected.score_columns.get(judge, judge) for *_, judge in collected.marks}
-    for name in stated.keys() - {*columns, *columns.values()}:
-        listed = first_of(list(columns), MOST_NAMED) or "none"
-        raise UsageError(f"{name!r}, whose lowest value wins, is no score; the scores: {listed}")
+    scores = {*columns, *columns.values()}
+    for name in stated:
+        if name not in scores:
+            listed = first_of(list(columns), MOST_NAMED) or "none"
+            raise UsageError(
+                f"{argument('lowest_wins')} {name!r} is no score; the scores: {listed}"
+            )
     for judge, column in columns.items():
         assumed = lowest_wins(column) or lowest_wins(judge)
         stated.setdefault(judge, stated.get(column, assumed))

@@ -190,7 +190,7 @@ def test_one_of_several_criteria_or_raters_in_a_column_can_be_turned(read):
 @pytest.mark.parametrize(
     ("stated", "message"),
     [
-        (["speed"], r"'speed', whose lowest value wins, is no score; the scores: error_rate"),
+        (["speed", "pace"], r"lowest_wins` 'speed' is no score; the scores: error_rate"),
         (["tone"], r"'tone' holds no scores, which are numbers"),
         (["answer"], r"'answer' holds no scores"),
     ],
