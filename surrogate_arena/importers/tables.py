@@ -263,10 +263,13 @@ def _workbook(path: Path, source: str) -> Rows:
 
 def _refuse_votes(tables: Mapping[str, pd.DataFrame], path: Path, source: str) -> None:
     """Refuse a sheet of verdicts on the answers of the first, with the commands that split them."""
+    winners = field_names("battles")["winner"]
     first, *others = tables
     for other in others:
         columns = tables[other].columns.difference(tables[first].columns)
-        if set(map(bare_column, columns)).isdisjoint(field_names("battles")["winner"]):
+        # A sheet with all columns of the first holds answers, too.
+        has_answers = tables[first].columns.isin(tables[other].columns).all()
+        if has_answers or set(map(bare_column, columns)).isdisjoint(winners):
             continue
         hint = (
             "write a file of each sheet: python -c 'import pandas, sys; [table.to_csv(name + "

@@ -89,6 +89,18 @@ def test_a_workbook_of_answers_and_votes_is_refused_with_the_commands_that_split
     assert len(import_arena("csv", **files, language="en").arena.judgments) == 4
 
 
+def test_a_further_sheet_of_answers_may_have_a_column_of_outcomes(tmp_path):
+    pytest.importorskip("python_calamine")
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        answers().head(4).to_excel(book, sheet_name="old", index=False)
+        later = answers().tail(4).assign(outcome=["good", "bad", "good", "bad"])
+        later.to_excel(book, sheet_name="new", index=False)
+    foreign = import_arena("csv", path, language="en")
+    assert sorted(foreign.arena.answers["answer"]) == sorted(OLD + NEW)
+    assert "outcome" in " ".join(foreign.skipped["reason"])
+
+
 def test_means_in_a_sheet_of_their_own_are_left_out(tmp_path):
     pytest.importorskip("python_calamine")
     path = tmp_path / "book.xlsx"
