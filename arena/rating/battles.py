@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.computing.codes import Distinct, blocks, distinct, looked_up, row_keys
+from arena.computing.codes import Distinct, blocks, distinct, looked_up, row_keys, summable
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Codes, Flags, Floats, Indices
@@ -26,7 +26,6 @@ from arena.rating.judgments import (
     judge_codes,
     outcome_rows,
     question_codes,
-    row_weights,
     side_codes,
     sided_flags,
     sideless_by_name,
@@ -116,7 +115,7 @@ class Battles:
             n_questions=len(questions) or len(judgments),
             questions=questions,
             adaptive=CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any()),
-            weight=row_weights(shares, weights_of(counted), position),
+            weight=_row_weights(shares, weights_of(counted), position),
             is_sided=sided_flags(judgments),
             is_soft=None if shares is None else soft_flags(counted)[position],
             judge=judge,
@@ -301,6 +300,19 @@ class Battles:
             n_questions=self.n_questions,
             soft_counts=None if self.is_soft is None else weight * self.is_soft,
         )
+
+
+def _row_weights(shares: Floats | None, weights: Floats | None, position: Indices) -> Floats | None:
+    """Multiply the shares of rows by their judgments' weights; the order of rows changes no sum."""
+    if weights is None:
+        products = shares
+    elif shares is None:
+        products = weights[position]
+    else:
+        products = shares * weights[position]
+    if products is None:
+        return None
+    return summable(products, len(products) * float(products.max(initial=0.0)))
 
 
 def system_records(battles: Battles) -> pd.DataFrame:

@@ -9,14 +9,7 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from arena.computing.codes import (
-    distinct,
-    looked_up,
-    repeated_rows,
-    summable,
-    text_codes,
-    value_codes,
-)
+from arena.computing.codes import distinct, looked_up, repeated_rows, text_codes, value_codes
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError, argument
 from arena.data.frames import as_rows, frame_of, with_language_of
@@ -265,19 +258,6 @@ def checked_shares(probabilities: pd.DataFrame) -> Floats:
             "together at most 1"
         )
     return np.where(shares < rounding, 0.0, shares)
-
-
-def row_weights(shares: Floats | None, weights: Floats | None, position: Indices) -> Floats | None:
-    """Multiply the shares of rows by their judgments' weights; the order of rows changes no sum."""
-    if weights is None:
-        if shares is None:
-            return None
-        products = shares
-    else:
-        products = weights[position]
-        if shares is not None:
-            products = products * shares
-    return summable(products, len(products) * float(products.max(initial=0.0)))
 
 
 def question_codes(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
