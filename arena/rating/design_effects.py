@@ -1,4 +1,7 @@
-"""How far verdicts on a question depend on each other, by system."""
+"""How far verdicts on a question depend on each other, by system, and sums by question or voter.
+
+There are P pairs and K parameters: S ratings, then C coefficients of judges' biases.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
 
-from arena.data.types import Floats
+from arena.computing.codes import DENSE, blocks, summable
+from arena.data.types import Flags, Floats, Indices
+from arena.rating.biases import Biases
+from arena.rating.pairs import Pairs
 
 LEAST_EFFECT = 0.25
 """Smallest design effect of whole verdicts that is believed: an estimate from few questions may be
@@ -97,3 +105,118 @@ class DesignEffects:
         widened = shrunken * (1.0 + variance)
         effects[is_known] = np.maximum(widened, self.least)
         return effects
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """N items in clusters: questions, voters, or the questions of voters.
+
+    Attributes:
+        pair: Pair of each item, shape (N,).
+        cluster: Cluster of each item, shape (N,).
+    """
+
+    pairs: Pairs
+    biases: Biases
+    pair: Indices
+    cluster: Indices
+    n_clusters: int
+
+    @property
+    def n_parameters(self) -> int:
+        """Count ratings and coefficients of biases."""
+        return self.pairs.n_systems + len(self.biases)
+
+    def moments(self, values: Floats, power: int, exponents: Sequence[int]) -> Floats:
+        """Count clusters, and add up their sums to each exponent, shape (1 + exponents, K).
+
+        A sum is of items' values, (N,), times derivatives of their logits to a power. The order of
+        items and clusters changes no bit.
+        """
+        largest_value = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+        # Each parameter has its own bound, as traits may have units of any size.
+        largest_terms = largest_value * self._largest_derivatives**power
+        largest_sums = largest_terms * int(np.bincount(self.cluster).max(initial=0))
+        largest_powers = []
+        for exponent in exponents:
+            largest_powers.append(len(values) * largest_terms * largest_sums ** (exponent - 1))
+        largest_total = largest_value * len(values)
+        if self.n_clusters * self.n_parameters > DENSE * len(values):
+            rounded = summable(values, largest_total)
+            return self._sparse_moments(rounded, power, exponents, largest_powers)
+        sums, has_values = self._dense_sums(values, power, largest_total)
+        moments = [has_values.sum(axis=0, dtype=np.float64)]
+        for exponent, largest in zip(exponents, largest_powers, strict=True):
+            moments.append(summable(sums**exponent, largest).sum(axis=0))
+        return np.array(moments)
+
+    @property
+    def _largest_derivatives(self) -> Floats:
+        """Return the largest absolute derivative of any logit by each parameter, shape (K,)."""
+        of_traits = np.abs(self.biases.values).max(axis=0, initial=0.0)
+        of_biases = np.tile(of_traits, len(self.biases.judges))
+        return np.append(np.ones(self.pairs.n_systems), of_biases)
+
+    def _sparse_moments(
+        self,
+        values: Floats,
+        power: int,
+        exponents: Sequence[int],
+        largest_powers: Sequence[Floats],
+    ) -> Floats:
+        moments = np.zeros((1 + len(exponents), self.n_parameters))
+        shape = (self.n_clusters, len(self.pairs))
+        by_pair = coo_array((values, (self.cluster, self.pair)), shape=shape).tocsr()
+        design = self.pairs.design(self.biases)
+        derivatives = design.power(power)
+        squared_derivatives = design.power(2)
+        for rows in blocks(self.n_clusters):
+            part = by_pair[rows]
+            sums = part @ derivatives
+            for row, exponent in enumerate(exponents):
+                powers = summable(sums.data**exponent, largest_powers[row][sums.indices])
+                moments[1 + row] += np.bincount(sums.indices, powers, self.n_parameters)
+            # A sparse product drops sums of 0, whose clusters count, too.
+            part.data[:] = 1.0
+            counted = part @ squared_derivatives
+            moments[0] += np.bincount(counted.indices, minlength=self.n_parameters)
+        return moments
+
+    def _dense_sums(self, values: Floats, power: int, largest_total: float) -> tuple[Floats, Flags]:
+        """Add up values times derivatives by cluster, and flag which have any, (clusters, K).
+
+        Many battles on few questions take a third of the time of sparse products.
+        """
+        sums = np.zeros(self.n_clusters * self.n_parameters)
+        has_values = np.zeros(len(sums), dtype=np.bool_)
+        for parameter, derivative in self._derivatives():
+            factor = derivative**power
+            if not factor.any():
+                continue
+            largest = largest_total * float(np.abs(factor).max())
+            for rows in blocks(len(values)):
+                pair = self.pair[rows]
+                cells = self.cluster[rows] * self.n_parameters + parameter[pair]
+                factors = factor if len(factor) == 1 else factor[pair]
+                np.add.at(sums, cells, summable(values[rows] * factors, largest))
+                if not factors.all():
+                    cells = cells[factors != 0]
+                has_values[cells] = True
+        by_cluster = (self.n_clusters, self.n_parameters)
+        return sums.reshape(by_cluster), has_values.reshape(by_cluster)
+
+    def _derivatives(self) -> list[tuple[npt.NDArray[np.int32], Floats]]:
+        """Return parameters of pairs, (P,), and their logits' derivatives by these, (P,) or (1,).
+
+        The first two are by the ratings of a pair's systems, the others by each trait.
+        """
+        biases = self.biases
+        derivatives = [(self.pairs.first, np.ones(1)), (self.pairs.second, -np.ones(1))]
+        first_of_judges = self.pairs.n_systems + biases.judge * len(biases.traits)
+        for trait, differences in enumerate(biases.values.T):
+            is_constant = len(differences) > 0 and bool((differences == differences[0]).all())
+            derivatives.append(
+                (first_of_judges + trait, differences[:1] if is_constant else differences)
+            )
+        # Indices of 32 bits are looked up in half the time.
+        return [(parameter.astype(np.int32), values) for parameter, values in derivatives]

@@ -6,20 +6,19 @@ Parameters are S ratings, then C coefficients of judges' biases, K in all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array, csr_array, hstack
+from scipy.sparse import csr_array
 from scipy.special import expit, log_expit
 
-from arena.computing.codes import DENSE, Distinct, blocks, distinct, summable
-from arena.data.types import Flags, Floats, Indices
+from arena.computing.codes import Distinct, blocks, distinct
+from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
-from arena.rating.design_effects import LEAST_EFFECT, DesignEffects
+from arena.rating.design_effects import LEAST_EFFECT, Clusters, DesignEffects
 from arena.rating.pairs import JudgedItems, Pairs
 
 LEAST_DISPERSION = 0.01
@@ -70,104 +69,9 @@ class BattleLikelihood:
         return float((counts * log_expit(logits) - (counts - points) * logits).sum())
 
     @cached_property
-    def _design(self) -> csr_array:
+    def design(self) -> csr_array:
         """Return the derivative of each pair's logit by each parameter, shape (P, K)."""
-        return hstack([self.pairs.incidence.T, self.biases.design], format="csr")
-
-    @cached_property
-    def _largest_derivatives(self) -> Floats:
-        """Return the largest absolute derivative of any logit by each parameter, shape (K,)."""
-        of_traits = np.abs(self.biases.values).max(axis=0, initial=0.0)
-        of_biases = np.tile(of_traits, len(self.biases.judges))
-        return np.append(np.ones(self.pairs.n_systems), of_biases)
-
-    def _derivatives(self) -> list[tuple[npt.NDArray[np.int32], Floats]]:
-        """Return parameters of pairs, (P,), and their logits' derivatives by these, (P,) or (1,).
-
-        The first two are by the ratings of a pair's systems, the others by each trait.
-        """
-        derivatives = [(self.pairs.first, np.ones(1)), (self.pairs.second, -np.ones(1))]
-        biases = self.biases
-        first_of_judges = self.pairs.n_systems + biases.judge * len(biases.traits)
-        for trait, differences in enumerate(biases.values.T):
-            is_constant = len(differences) > 0 and bool((differences == differences[0]).all())
-            derivatives.append(
-                (first_of_judges + trait, differences[:1] if is_constant else differences)
-            )
-        # Indices of 32 bits are looked up in half the time.
-        return [(parameter.astype(np.int32), values) for parameter, values in derivatives]
-
-    def _moments(
-        self,
-        values: Floats,
-        power: int,
-        exponents: Sequence[int],
-        cluster: Indices,
-        n_clusters: int,
-    ) -> Floats:
-        """Count clusters, and add up their sums to each exponent, shape (1 + exponents, K).
-
-        A sum is of items' values, (N,), times derivatives of their logits to a power. The order of
-        items and clusters changes no bit.
-        """
-        n_parameters = self.pairs.n_systems + len(self.biases)
-        moments = np.zeros((1 + len(exponents), n_parameters))
-        largest_value = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
-        largest_total = largest_value * len(values)
-        # Each parameter has its own bound, as traits may have units of any size.
-        largest_terms = largest_value * self._largest_derivatives**power
-        largest_sums = largest_terms * int(np.bincount(cluster).max(initial=0))
-        largest_powers = []
-        for exponent in exponents:
-            largest_powers.append(len(values) * largest_terms * largest_sums ** (exponent - 1))
-        if n_clusters * n_parameters <= DENSE * len(values):
-            sums, has_values = self._dense_sums(values, power, cluster, n_clusters, largest_total)
-            moments[0] = has_values.sum(axis=0)
-            for row, exponent in enumerate(exponents):
-                moments[1 + row] = summable(sums**exponent, largest_powers[row]).sum(axis=0)
-            return moments
-        shape = (n_clusters, len(self.pairs))
-        rounded = summable(values, largest_total)
-        by_pair = coo_array((rounded, (cluster, self.items.pair)), shape=shape).tocsr()
-        derivatives = self._design.power(power)
-        squared_derivatives = self._design.power(2)
-        for rows in blocks(n_clusters):
-            part = by_pair[rows]
-            sums = part @ derivatives
-            for row, exponent in enumerate(exponents):
-                powers = summable(sums.data**exponent, largest_powers[row][sums.indices])
-                moments[1 + row] += np.bincount(sums.indices, powers, n_parameters)
-            # A sparse product drops sums of 0, whose clusters count, too.
-            part.data[:] = 1.0
-            counted = part @ squared_derivatives
-            moments[0] += np.bincount(counted.indices, minlength=n_parameters)
-        return moments
-
-    def _dense_sums(
-        self, values: Floats, power: int, cluster: Indices, n_clusters: int, largest_total: float
-    ) -> tuple[Floats, Flags]:
-        """Add up values times derivatives by cluster, and flag which have any, (clusters, K).
-
-        Many battles on few questions take a third of the time of sparse products.
-        """
-        n_parameters = self.pairs.n_systems + len(self.biases)
-        sums = np.zeros(n_clusters * n_parameters)
-        has_values = np.zeros(len(sums), dtype=np.bool_)
-        for parameter, derivative in self._derivatives():
-            factor = derivative**power
-            if not factor.any():
-                continue
-            largest = largest_total * float(np.abs(factor).max())
-            for rows in blocks(len(values)):
-                pair = self.items.pair[rows]
-                cells = cluster[rows] * n_parameters + parameter[pair]
-                factors = factor if len(factor) == 1 else factor[pair]
-                np.add.at(sums, cells, summable(values[rows] * factors, largest))
-                if not factors.all():
-                    cells = cells[factors != 0]
-                has_values[cells] = True
-        by_cluster = (n_clusters, n_parameters)
-        return sums.reshape(by_cluster), has_values.reshape(by_cluster)
+        return self.pairs.design(self.biases)
 
     def squared_scores(
         self, parameters: Floats, cluster: Indices, n_clusters: int
@@ -183,7 +87,8 @@ class BattleLikelihood:
         for rows in blocks(len(items)):
             residuals[rows] = items.points[rows] - items.counts[rows] * expected[items.pair[rows]]
             residuals[rows] *= corrections[items.question[rows]]
-        n_counted, squares = self._moments(residuals, 1, (2,), cluster, n_clusters)
+        clusters = Clusters(self.pairs, self.biases, items.pair, cluster, n_clusters)
+        n_counted, squares = clusters.moments(residuals, power=1, exponents=(2,))
         return squares, n_counted
 
     def slope(self, parameters: Floats) -> Floats:
@@ -314,9 +219,10 @@ class BattleLikelihood:
         only 1 - 2 Σw³/Σw² + Σw² of their variance shows: 1 - 1/G for G equal voters, 0 for one.
         """
         rounding_error = 1e-12
-        _, total, squares, cubes = self._moments(
-            self.items.counts, 2, (1, 2, 3), voters.codes, len(voters.values)
+        clusters = Clusters(
+            self.pairs, self.biases, self.items.pair, voters.codes, len(voters.values)
         )
+        _, total, squares, cubes = clusters.moments(self.items.counts, power=2, exponents=(1, 2, 3))
         total[total == 0] = 1.0
         squares /= total**2
         seen = squares - 2 * cubes / total**3 + squares**2

@@ -46,6 +46,10 @@ class Pairs:
         entries = (values, systems, np.arange(0, len(values) + 1, 2))
         return scipy.sparse.csc_array(entries, shape=(self.n_systems, len(self)))
 
+    def design(self, biases: Biases) -> scipy.sparse.csr_array:
+        """Return the derivative of each pair's logit by each rating and bias, shape (P, K)."""
+        return scipy.sparse.hstack([self.incidence.T, biases.design], format="csr")
+
     def differences(self, values: Floats) -> Floats:
         """Subtract second systems' values from first ones': (..., S) to (..., P)."""
         return values[..., self.first] - values[..., self.second]

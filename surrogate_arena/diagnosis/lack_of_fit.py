@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from scipy.sparse import coo_array, csr_array
 
 from arena.data.types import Floats
@@ -107,7 +106,7 @@ class _Residuals(NamedTuple):
         variances = self.likelihood.items.totals[1] * expected * (1 - expected)
         slopes, inflation = self._fitted(cells, variances)
         sums_by_question = self.by_question @ cells
-        scores_by_question = self.by_question @ _design(self.likelihood)
+        scores_by_question = self.by_question @ self.likelihood.design
 
         def sums(signs: Floats) -> Floats:
             return np.asarray(signs @ sums_by_question - (signs @ scores_by_question) @ slopes)
@@ -136,7 +135,7 @@ class _Residuals(NamedTuple):
 
     def _fitted(self, cells: csr_array, variances: Floats) -> tuple[Floats, float]:
         """Return what the fit takes out of the sums, and a factor on variances."""
-        crossed = (_design(self.likelihood).T @ (cells * variances[:, None])).toarray()
+        crossed = (self.likelihood.design.T @ (cells * variances[:, None])).toarray()
         precisions = np.full(len(self.parameters), DEFAULT_RIDGE)
         precisions[self.likelihood.pairs.n_systems :] = self.likelihood.bias_precisions
         information = self.likelihood.information(self.parameters)
@@ -152,9 +151,3 @@ def _drawn_signs(rounds: int, n_questions: int, random: np.random.Generator) -> 
     rounds_at_once = 50
     for start in range(0, rounds, rounds_at_once):
         yield random.choice([-1.0, 1.0], (min(rounds_at_once, rounds - start), n_questions))
-
-
-def _design(likelihood: BattleLikelihood) -> csr_array:
-    """Return each parameter's factor in the logit of each pair, shape (P, K)."""
-    blocks = [likelihood.pairs.incidence.T, likelihood.biases.design]
-    return scipy.sparse.hstack(blocks, format="csr")

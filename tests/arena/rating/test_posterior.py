@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from arena.data.errors import UsageError
-from arena.rating import likelihood
+from arena.rating import design_effects
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.design_effects import DesignEffects
@@ -172,14 +172,14 @@ def test_dense_and_sparse_sums_give_the_same_variances(kind, n_questions, seed):
     covariances = []
     for cells_per_verdict in (0, 1_000_000):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(likelihood, "DENSE", cells_per_verdict)
+            patch.setattr(design_effects, "DENSE", cells_per_verdict)
             covariances.append(battle_posterior(battles).covariance)
     np.testing.assert_allclose(*covariances, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("cells_per_verdict", [0, 1_000_000])
 def test_a_trait_in_large_units_changes_no_interval(cells_per_verdict, monkeypatch):
-    monkeypatch.setattr(likelihood, "DENSE", cells_per_verdict)
+    monkeypatch.setattr(design_effects, "DENSE", cells_per_verdict)
     table = votes(n_questions=9, seed=0, kind="traits")
     found = []
     for unit in (1e3, 1e9):
