@@ -161,7 +161,7 @@ UNJUDGED_BY_NOTHING = Remark(
     "judged, and build the board again.",
 )
 Basis = Literal["verdicts", "preferences", "consensus", "nothing"]
-UNJUDGED: Mapping[Basis, Remark] = {
+REMARKS_BY_BASIS: Mapping[Basis, Remark] = {
     "preferences": UNJUDGED_BY_PREFERENCES,
     "consensus": UNJUDGED_BY_CONSENSUS,
     "nothing": UNJUDGED_BY_NOTHING,
@@ -221,8 +221,8 @@ class Agreements(SummaryPart):
     @property
     def conclusions(self) -> tuple[Remark, ...]:
         """Say what these scores mean, first for unseen systems."""
-        if self.basis in UNJUDGED:
-            return (UNJUDGED[self.basis],)
+        if self.basis in REMARKS_BY_BASIS:
+            return (REMARKS_BY_BASIS[self.basis],)
         return self._on_unseen(), self._on_gain()
 
     @property

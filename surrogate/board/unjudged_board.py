@@ -22,7 +22,7 @@ from arena.quality.judge_report import JudgeReport
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from arena.statistics.significance import mean_of
 from features.engine.extraction import feature_columns, plain_name
-from surrogate.board.conclusions import UNJUDGED, Basis
+from surrogate.board.conclusions import REMARKS_BY_BASIS, Basis
 from surrogate.board.derived_tables import Estimation
 from surrogate.board.language_rows import ranked_rows
 from surrogate.board.rank_reasons import NO_ANSWER
@@ -146,7 +146,7 @@ def _summary(
             remarks=tuple(remarks),
         )
     bases = [part.basis for part in first.values()]
-    macro = MacroSummary(basis=min(bases, key=list(UNJUDGED).index))
+    macro = MacroSummary(basis=min(bases, key=list(REMARKS_BY_BASIS).index))
     return summary_of(arena, settings, macro, languages)
 
 

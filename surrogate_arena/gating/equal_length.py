@@ -61,11 +61,11 @@ def at_equal_length(
     less of what the judge likes, or if the judge does not like length.
     """
     length = label.test("length")
-    is_trusted = is_person(label.judge) or any(made.grade == "agrees" for made in label.tests)
-    if length is None or length.low is None or length.high is None or is_trusted:
+    if length is None or length.low is None or length.high is None:
         return None
-    if verdicts.difference is None:
+    if verdicts.difference is None or _agrees_with_people(label):
         return None
+    # The most that length alone wins, whichever the judge likes
     most_by_length = max(length.high, 1 - length.low)
     if max(verdicts.low, 1 - verdicts.high) > most_by_length:
         return None
@@ -74,10 +74,9 @@ def at_equal_length(
     measured = with_lengths(verdicts.judgments, arena.answers)
     measured = measured[measured[DIFFERENCE].notna()]
     excess = measured[DIFFERENCE].where(measured["system_a"] != baseline, -measured[DIFFERENCE])
-    if not excess.any():
-        return None
-    is_against_winner = preference * np.sign(excess).sum() * WINNER_SIGNS[verdicts.difference] < 0
-    if is_against_winner:
+    winner_sign = WINNER_SIGNS[verdicts.difference]
+    is_against_winner = preference * np.sign(excess).sum() * winner_sign < 0
+    if is_against_winner or not excess.any():
         return None
     for is_shorter in (excess < 0, excess > 0):
         if len(measured.loc[is_shorter, QUESTION_KEY].drop_duplicates()) < FEWEST_SHORTER:
@@ -90,3 +89,7 @@ def at_equal_length(
     low, high, _ = interval(scores)
     is_same = decide(scores) == verdicts.difference
     return WinsAtEqualLength(True, not is_same, float(scores.mean()), low, high)
+
+
+def _agrees_with_people(label: JudgeLabel) -> bool:
+    return is_person(label.judge) or any(test.grade == "agrees" for test in label.tests)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from surrogate_arena.importers.contract import (
     MOST_NAMED,
     NO_COLUMNS,
     Columns,
+    Frames,
     bare_column,
     chosen_columns,
     columns_in,
@@ -137,10 +138,7 @@ def known_tables(
     if "passages" not in columns:
         known, passed = with_true_passages([rows.table for rows in filled], known)
     frames = [rows.table for rows in filled]
-    # Other names are those of judges
-    directed = {*directions}.intersection(columns_in(frames)) - {known.names.get("verdict")}
-    asked = [*scores, *sorted(directed)]
-    marked = [] if systems else score_columns(frames, known.names.values(), asked)
+    marked = [] if systems else _marked_columns(frames, known, scores, directions)
     unread = reasons_unread(frames, known, [*marked, *systems], n_answers=len(systems) or 1)
     left_out = _left_out(tables, filled, passed, marked, unread.values())
     notes += _notes(known, passed, columns)
@@ -149,6 +147,14 @@ def known_tables(
     # Where a column holds verdicts, the judge is theirs.
     judges = judges_of_scores(marked, None if "verdict" in known.names else judge)
     return PlainTables(filled, known, judges, directions, notes, left_out, unread)
+
+
+def _marked_columns(
+    frames: Frames, known: Columns, scores: Sequence[str], directions: Collection[str]
+) -> list[str]:
+    """Return columns of marks; of names with a direction, those that are no columns are judges."""
+    directed = {*directions}.intersection(columns_in(frames)) - {known.names.get("verdict")}
+    return score_columns(frames, known.names.values(), [*scores, *sorted(directed)])
 
 
 def _in_one_layout(
